@@ -1,0 +1,61 @@
+# Each target sets up what it needs in .venv, from nothing but Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WHEELS := .wheels
+OLD_PEER := 0.3.12
+
+.PHONY: demo test lint types imports unit docs bench format clean
+
+demo: $(VENV)/.core
+	@$(BIN)/python examples/quickstart/main.py
+
+test: lint types imports unit docs
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.dev $(WHEELS)/.old-peer
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) $(WHEELS) site .mypy_cache .ruff_cache
+
+$(VENV)/.made:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.core: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $@
+
+# An old version of the peer, unpacked: the parity tests run it in a process of its own.
+$(WHEELS)/.old-peer: $(VENV)/.dev
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $(WHEELS) deepagents==$(OLD_PEER)
+	$(BIN)/python -m zipfile -e $(WHEELS)/deepagents-$(OLD_PEER)-py3-none-any.whl $(WHEELS)/deepagents-$(OLD_PEER)
+	@touch $@

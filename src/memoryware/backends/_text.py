@@ -1,0 +1,251 @@
+"""What text is: decoding, line windows, and edits that keep what they do not touch."""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+from memoryware.backends._results import build
+from memoryware.backends.protocol import FileData, ReadResult
+from memoryware.errors import EditRefused, FileError, TextRefused
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_MEDIA: Final = frozenset(
+    ".png .jpg .jpeg .gif .webp .bmp .tif .tiff .ico .heic .heif .mp3 .wav .ogg .flac .m4a .aac"
+    " .aiff .mp4 .mov .avi .webm .mkv .mpeg .mpg .wmv .flv .3gpp .pdf .ppt .pptx".split()
+)
+NEAREST_LINES = 3
+"""How many similar lines an edit that found nothing names."""
+_NEAREST_SEARCHED = 2000
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Text as read from bytes.
+
+    `encoding` names the codec, `bom` is what stood before the text, and `lossy` says
+    that bytes were not valid and are shown as U+FFFD.
+    """
+
+    text: str
+    encoding: str = "utf-8"
+    bom: bytes = b""
+    lossy: bool = False
+
+
+def decode(data: bytes) -> Decoded:
+    """Return the text of bytes: UTF-8, or what a byte order mark says, never an error."""
+    bom, encoding = _mark(data)
+    body = data[len(bom) :]
+    try:
+        return Decoded(body.decode(encoding), encoding, bom)
+    except UnicodeDecodeError:
+        return Decoded(body.decode(encoding, "replace"), encoding, bom, lossy=True)
+
+
+def _mark(data: bytes) -> tuple[bytes, str]:
+    return next(((bom, name) for bom, name in _BOMS if data.startswith(bom)), (b"", "utf-8"))
+
+
+def encode(path: str, text: str) -> bytes:
+    """Return the UTF-8 bytes of a text, checked before anything is written.
+
+    Raises:
+        TextRefused: If the text holds a lone surrogate.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise TextRefused(
+            path,
+            f"The text for '{path}' cannot be stored as UTF-8: character {error.start} is half of"
+            " a surrogate pair. Nothing was written; send the whole character",
+        ) from None
+
+
+def to_lf(text: str) -> str:
+    """Return the text with LF line endings only."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def is_media(path: str) -> bool:
+    """Say whether a file is a picture, sound, video, PDF or slide deck by its name."""
+    return PurePosixPath(path).suffix.lower() in _MEDIA
+
+
+def window(path: str, text: str, offset: int, limit: int) -> ReadResult:
+    """Return lines `offset` to `offset + limit` of a text as a read result.
+
+    Raises:
+        FileError: If the offset lies past the last line.
+    """
+    if limit <= 0:
+        return build(ReadResult, file_data=FileData(content="", encoding="utf-8"), no_lines_requested=True)
+    text, start = to_lf(text), max(offset, 0)
+    if not text:
+        return build(ReadResult, file_data=FileData(content="", encoding="utf-8"))
+    total = text.count("\n") + (not text.endswith("\n"))
+    if start >= total:
+        raise _PastEnd(path, f"Line offset {start} exceeds file length ({total} lines)")
+    begin = _line_start(text, start)
+    stop = min(start + limit, total)
+    end = len(text) if stop == total else _line_start(text[begin:], stop - start) + begin
+    return build(
+        ReadResult,
+        file_data=FileData(content=text[begin:end], encoding="utf-8"),
+        total_lines=total,
+        start_line=start + 1,
+        end_line=stop,
+        next_offset=stop if stop < total else None,
+    )
+
+
+class _PastEnd(FileError):
+    code = "invalid_path"
+
+
+def _line_start(text: str, line: int) -> int:
+    position = 0
+    for _ in range(line):
+        position = text.index("\n", position) + 1
+    return position
+
+
+def whole_as_base64(data: bytes) -> ReadResult:
+    """Return a whole file as base64, for what is not text."""
+    content = base64.b64encode(data).decode("ascii")
+    return build(ReadResult, file_data=FileData(content=content, encoding="base64"))
+
+
+def edit_bytes(path: str, data: bytes, old: str, new: str, every: bool) -> tuple[bytes, int]:
+    """Apply an edit to the bytes of a file; untouched bytes stay as they are.
+
+    The byte order mark and the encoding are kept, and so are bytes that are not valid
+    in it.
+
+    Raises:
+        EditRefused: If the old text is not found, not unique or empty.
+        TextRefused: If the new text cannot be stored.
+    """
+    encode(path, new)
+    bom, encoding = _mark(data)
+    keep = "surrogateescape" if encoding == "utf-8" else "surrogatepass"
+    text, count = edit(path, data[len(bom) :].decode(encoding, keep), old, new, every)
+    return bom + text.encode(encoding, keep), count
+
+
+def edit(path: str, text: str, old: str, new: str, every: bool) -> tuple[str, int]:
+    """Return the text with `old` replaced by `new`, and how often.
+
+    Line endings do not matter for finding the text, the new lines take the ending of
+    the place. When nothing matches, blanks at line ends and the kind of indentation
+    are forgiven if that leaves exactly one place.
+
+    Raises:
+        EditRefused: If the old text is not found, not unique, or empty in a file that
+            has text; the message says what is there instead.
+    """
+    encode(path, new)
+    old, new = to_lf(old), to_lf(new)
+    if not old:
+        if text.strip():
+            raise EditRefused(
+                path,
+                f"old_string cannot be empty, because '{path}' has text. Give the text to replace,"
+                " or use append_file to add a line",
+            )
+        return new, 1
+    found = _places(text, _exact(old)) or _forgiving(text, old)
+    if not found:
+        raise EditRefused(path, _not_found(text, old))
+    if len(found) > 1 and not every:
+        raise EditRefused(
+            path,
+            f"String {_short(old)} appears {len(found)} times in file. Use replace_all=True to"
+            " replace all of them, or give more of the surrounding text",
+        )
+    return _replaced(text, found, new), len(found)
+
+
+def append(text: str, line: str) -> str:
+    """Return the text with a line added at its end, in the file's own line ending."""
+    ending = _ending(text)
+    gap = "" if not text or text.endswith(("\n", "\r")) else ending
+    added = to_lf(line)
+    added = added if added.endswith("\n") else added + "\n"
+    return text + gap + added.replace("\n", ending)
+
+
+def append_bytes(path: str, data: bytes, line: str) -> bytes:
+    """Return the bytes of a file with a line added at its end."""
+    encode(path, line)
+    bom, encoding = _mark(data)
+    keep = "surrogateescape" if encoding == "utf-8" else "surrogatepass"
+    return bom + append(data[len(bom) :].decode(encoding, keep), line).encode(encoding, keep)
+
+
+def _ending(text: str) -> str:
+    first = _LINE_END.search(text)
+    return first.group() if first else "\n"
+
+
+def _exact(old: str) -> re.Pattern[str]:
+    return re.compile(r"(?:\r\n|\r|\n)".join(re.escape(line) for line in old.split("\n")))
+
+
+def _places(text: str, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
+    return [match.span() for match in pattern.finditer(text)]
+
+
+def _forgiving(text: str, old: str) -> list[tuple[int, int]]:
+    """Find one place that differs only in blanks at line ends or in indentation."""
+    if not old.strip():
+        return []
+    lines = [line.strip(" \t") for line in old.rstrip("\n").split("\n")]
+    pattern = r"^[ \t]*" if old[0] in " \t" else ""
+    for line, following in zip(lines, [*lines[1:], None], strict=True):
+        pattern += re.escape(line) + r"[ \t]*"
+        if following is not None:
+            pattern += r"(?:\r\n|\r|\n)" + (r"[ \t]*" if following else "")
+    pattern += r"(?:\r\n|\r|\n|\Z)" if old.endswith("\n") else ""
+    found = _places(text, re.compile(pattern, re.MULTILINE))
+    return found if len(found) == 1 else []
+
+
+def _replaced(text: str, found: list[tuple[int, int]], new: str) -> str:
+    pieces, position = [], 0
+    for start, end in found:
+        ending = _LINE_END.search(text, start, end)
+        pieces += [
+            text[position:start],
+            new.replace("\n", ending.group() if ending else _ending(text)),
+        ]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+def _not_found(text: str, old: str) -> str:
+    wanted = next((line.strip() for line in old.split("\n") if line.strip()), old)
+    lines = [line.strip() for line in to_lf(text).split("\n")[:_NEAREST_SEARCHED] if line.strip()]
+    near = difflib.get_close_matches(wanted[:400], [line[:400] for line in lines], NEAREST_LINES, 0.6)
+    message = f"String not found in file: {_short(old)}"
+    if near:
+        return f"{message}. The nearest lines are: {'; '.join(map(_short, near))}"
+    return f"{message}. Read the file again, it may have changed"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

@@ -1,0 +1,307 @@
+"""What a backend promises, and the values it answers with.
+
+A backend keeps text files under virtual paths such as `/memories/AGENTS.md`.
+`BackendProtocol` is a base class whose methods all say "not implemented", so a
+backend of your own implements only what it can do; each `a...` twin then runs
+its sync half in a thread. Names, arguments and result shapes are those of
+deepagents 0.7, so that backends can be exchanged in both directions.
+
+The contract, the same for every backend that ships here:
+
+* One path has one identity: `/a.md`, `a.md`, `./a.md`, `//a.md`, `/./a.md` and
+  `\\a.md` are the same file. `..` as a segment, NUL and other control characters,
+  drive letters and a home folder (`~`) that the backend does not have are refused.
+* Failures are told in `.error` of the result, never raised, with one exception:
+  `read write edit ls delete` raise `PathRefused` (a `ValueError`) for a path that
+  is refused; `upload_files` and `download_files` answer `invalid_path` instead.
+* A folder exists as long as a file is in it (on disk also when it is empty); the
+  root always exists. Folders in listings end in `/`.
+* A write happens whole or not at all, and no accepted write is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal, NotRequired, Protocol, TypedDict, runtime_checkable
+
+FileOperationError = Literal["file_not_found", "permission_denied", "is_directory", "invalid_path"]
+"""The codes that `upload_files` and `download_files` use for what can be mended."""
+
+DEFAULT_READ_LIMIT = 2000
+"""Lines that `read` returns when no limit is given."""
+
+
+class FileInfo(TypedDict):
+    """One entry of a listing. A folder's path ends in `/`, its size is 0."""
+
+    path: str
+    is_dir: NotRequired[bool]
+    size: NotRequired[int]
+    """Bytes of the text in UTF-8."""
+    modified_at: NotRequired[str]
+    """ISO 8601 time, or "" when the backend does not know."""
+
+
+class FileData(TypedDict):
+    """A stored file: text, or base64 text of bytes that are not UTF-8."""
+
+    content: str
+    encoding: str
+    """`"utf-8"` or `"base64"`."""
+    created_at: NotRequired[str]
+    modified_at: NotRequired[str]
+
+
+class ContextLine(TypedDict):
+    """A line next to a match."""
+
+    line: int
+    text: str
+
+
+class GrepMatch(TypedDict):
+    """One matching line; `line` counts from 1, `text` has no line ending."""
+
+    path: str
+    line: int
+    text: str
+    context_before: NotRequired[list[ContextLine]]
+    context_after: NotRequired[list[ContextLine]]
+
+
+@dataclass
+class LsResult:
+    """Answer of `ls`: entries sorted by path, or an error."""
+
+    error: str | None = None
+    entries: list[FileInfo] | None = None
+
+
+@dataclass
+class ReadResult:
+    """Answer of `read`: a window of lines with LF endings, or a whole file as base64.
+
+    `start_line` and `end_line` count from 1 and are both absent for an empty
+    window; `next_offset` is where to go on reading, absent at the end of the file.
+    """
+
+    error: str | None = None
+    file_data: FileData | None = None
+    total_lines: int | None = None
+    start_line: int | None = None
+    end_line: int | None = None
+    next_offset: int | None = None
+    no_lines_requested: bool = False
+
+
+@dataclass
+class WriteResult:
+    """Answer of `write`: the path as the caller spelled it, or an error."""
+
+    error: str | None = None
+    path: str | None = None
+
+
+@dataclass
+class EditResult:
+    """Answer of `edit`: how often the old text was replaced, or an error."""
+
+    error: str | None = None
+    path: str | None = None
+    occurrences: int | None = None
+
+
+@dataclass
+class DeleteResult:
+    """Answer of `delete`: the path as the caller spelled it, or an error."""
+
+    error: str | None = None
+    path: str | None = None
+
+
+@dataclass
+class GrepResult:
+    """Answer of `grep`: matches by path and line.
+
+    With an `error` there may still be matches: those of the files that could be read.
+    """
+
+    error: str | None = None
+    matches: list[GrepMatch] | None = None
+    truncated: bool = False
+
+
+@dataclass
+class GlobResult:
+    """Answer of `glob`: files (never folders) sorted by path."""
+
+    error: str | None = None
+    matches: list[FileInfo] | None = None
+    truncated: bool = False
+    truncation_reason: Literal["budget", "unreadable", "transport"] | None = None
+
+
+@dataclass
+class FileDownloadResponse:
+    """One file of a `download_files` batch: its bytes, or a code."""
+
+    path: str
+    content: bytes | None = None
+    error: FileOperationError | str | None = None
+
+
+@dataclass
+class FileUploadResponse:
+    """One file of an `upload_files` batch: stored, or a code."""
+
+    path: str
+    error: FileOperationError | str | None = None
+
+
+class BackendProtocol:
+    """Somewhere to keep memory files; subclass it and implement what you can do.
+
+    A method that a backend does not implement raises `NotImplementedError`. The
+    async twin of each runs it in a thread; override both where the storage has an
+    async client of its own.
+    """
+
+    def ls(self, path: str) -> LsResult:
+        """List what is directly in a folder, sorted by path, folders with a final `/`.
+
+        A missing folder is the error "Path '/x': path_not_found", a file
+        "Path '/x': not_a_directory".
+        """
+        raise self._unsupported("ls")
+
+    async def als(self, path: str) -> LsResult:
+        """Async twin of `ls`."""
+        return await asyncio.to_thread(self.ls, path)
+
+    def read(
+        self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT
+    ) -> ReadResult:
+        """Return `limit` lines from line `offset` (counted from 0).
+
+        CRLF and CR count as line endings, the window has LF. A negative offset
+        reads from the start, a limit of 0 or less reads nothing and says so in
+        `no_lines_requested`; an offset past the end is an error that names the
+        length. Pictures, sound, video and PDF come whole as base64.
+        """
+        raise self._unsupported("read")
+
+    async def aread(
+        self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT
+    ) -> ReadResult:
+        """Async twin of `read`."""
+        return await asyncio.to_thread(self.read, file_path, offset, limit)
+
+    def write(self, file_path: str, content: str) -> WriteResult:
+        """Create a file with this text, or replace its whole text."""
+        raise self._unsupported("write")
+
+    async def awrite(self, file_path: str, content: str) -> WriteResult:
+        """Async twin of `write`."""
+        return await asyncio.to_thread(self.write, file_path, content)
+
+    def edit(
+        self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
+    ) -> EditResult:
+        """Replace `old_string`, which must be unique unless `replace_all` is set.
+
+        Line endings do not matter for finding the text; those of untouched lines
+        stay as they are. An empty `old_string` sets the text of an empty file.
+        """
+        raise self._unsupported("edit")
+
+    async def aedit(
+        self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
+    ) -> EditResult:
+        """Async twin of `edit`."""
+        return await asyncio.to_thread(self.edit, file_path, old_string, new_string, replace_all)
+
+    def delete(self, file_path: str) -> DeleteResult:
+        """Delete a file, or a folder with all that is in it. The root is refused."""
+        raise self._unsupported("delete")
+
+    async def adelete(self, file_path: str) -> DeleteResult:
+        """Async twin of `delete`."""
+        return await asyncio.to_thread(self.delete, file_path)
+
+    def grep(
+        self,
+        pattern: str,
+        path: str | None = None,
+        glob: str | None = None,
+        *,
+        max_count: int | None = None,
+    ) -> GrepResult:
+        """Find a literal text (no regular expression) in the lines of files.
+
+        `path` is a folder or a file (default: everything), `glob` limits the files,
+        `max_count` the matches in all. Binary and over-large files are skipped.
+        """
+        raise self._unsupported("grep")
+
+    async def agrep(
+        self,
+        pattern: str,
+        path: str | None = None,
+        glob: str | None = None,
+        *,
+        max_count: int | None = None,
+    ) -> GrepResult:
+        """Async twin of `grep`."""
+        return await asyncio.to_thread(self.grep, pattern, path, glob, max_count=max_count)
+
+    def glob(self, pattern: str, path: str | None = None) -> GlobResult:
+        """Find files by name, sorted by path.
+
+        Without `/` the pattern is a file name at any depth below `path`; with `/` it
+        is a path relative to `path`, where `**` stands for any folders; a leading `/`
+        ties it to `path` itself. `{a,b}`, `[abc]`, `?` and `*` as in a shell; a name
+        that begins with a dot must be asked for with a dot.
+        """
+        raise self._unsupported("glob")
+
+    async def aglob(self, pattern: str, path: str | None = None) -> GlobResult:
+        """Async twin of `glob`."""
+        return await asyncio.to_thread(self.glob, pattern, path)
+
+    def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        """Store files from bytes, one answer per file in the given order."""
+        raise self._unsupported("upload_files")
+
+    async def aupload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        """Async twin of `upload_files`."""
+        return await asyncio.to_thread(self.upload_files, files)
+
+    def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        """Return the bytes of files, one answer per path in the given order."""
+        raise self._unsupported("download_files")
+
+    async def adownload_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        """Async twin of `download_files`."""
+        return await asyncio.to_thread(self.download_files, paths)
+
+    def _unsupported(self, operation: str) -> NotImplementedError:
+        return NotImplementedError(f"{type(self).__name__} does not implement {operation}()")
+
+
+@runtime_checkable
+class Fingerprints(Protocol):
+    """A backend that can tell cheaply whether a file has changed.
+
+    A token stands for one content of one file: while the token of a path stays
+    the same its bytes are the same, and two files, versions or owners never share
+    one. `None` means "cannot say, read it". A missing file has a token as well.
+    """
+
+    def fingerprint(self, paths: list[str]) -> list[str | None]:
+        """Return one token per path, in order."""
+        ...
+
+    async def afingerprint(self, paths: list[str]) -> list[str | None]:
+        """Async twin of `fingerprint`."""
+        ...

@@ -1,0 +1,182 @@
+"""Every error of memoryware; each class is also the built-in that fits.
+
+MemorywareError
+├── FileError                 something about one path: `.path`, `.code`
+│   ├── PathRefused           also ValueError: leaves the root, `..`, NUL, drive letter
+│   ├── FileMissing           also FileNotFoundError
+│   ├── FileDenied            also PermissionError
+│   ├── FileIsDirectory       also IsADirectoryError
+│   ├── FileNotRegular        also ValueError: a pipe, a device, a socket
+│   ├── FileAlreadyThere      also FileExistsError
+│   ├── EditRefused           also ValueError: the old text is missing or not unique
+│   ├── TextRefused           also ValueError: cannot be stored as UTF-8
+│   ├── WriteFailed           also OSError: disk full, quota; the old text is still there
+│   └── LockTimeout           also TimeoutError: somebody held the file for too long
+├── LoadError                 also ValueError: a memory source could not be read
+├── ResponseCountError        also ValueError and AssertionError: a backend miscounted
+├── NamespaceError            also ValueError: a store namespace is empty or not text
+├── BackendUnavailable        also RuntimeError: no graph, no store, no file channel
+├── PatternRefused            also ValueError: a glob or grep pattern that cannot work
+├── SettingError              also ValueError: an option has a wrong value
+├── ConfigError               also ValueError: config.json cannot be used
+└── ModelMissing              also ValueError: no chat model was given
+
+Inside the library these are raised; at the backend border `FileError` becomes the
+`error` of a result value, and toward the model a tool message.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+FileErrorCode = Literal[
+    "file_not_found",
+    "permission_denied",
+    "is_directory",
+    "invalid_path",
+    "already_exists",
+    "edit_refused",
+    "invalid_text",
+    "write_failed",
+    "lock_timeout",
+]
+"""What went wrong with a path. The first four are those of `download_files`."""
+
+
+class MemorywareError(Exception):
+    """The root of every error that memoryware raises on purpose."""
+
+
+class FileError(MemorywareError):
+    """Something went wrong with one path.
+
+    Attributes:
+        path: The path as the caller spelled it.
+        code: One of `FileErrorCode`.
+    """
+
+    code: ClassVar[FileErrorCode]
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, str]]:
+        return type(self), (self.path, self.message)
+
+
+class PathRefused(FileError, ValueError):
+    """The path leaves the root or cannot be a path at all."""
+
+    code = "invalid_path"
+
+
+class FileMissing(FileError, FileNotFoundError):
+    """There is no file at this path."""
+
+    code = "file_not_found"
+
+    def __init__(self, path: str, message: str | None = None) -> None:
+        super().__init__(path, message or f"File '{path}' not found")
+
+
+class FileDenied(FileError, PermissionError):
+    """The file may not be read or written by this process or under these rules."""
+
+    code = "permission_denied"
+
+
+class FileIsDirectory(FileError, IsADirectoryError):
+    """The path names a folder where a file is needed."""
+
+    code = "is_directory"
+
+    def __init__(self, path: str, message: str | None = None) -> None:
+        super().__init__(path, message or f"'{path}' is a folder, not a file")
+
+
+class FileNotRegular(FileError, ValueError):
+    """The path names a pipe, device or socket; only regular files are read."""
+
+    code = "invalid_path"
+
+    def __init__(self, path: str, message: str | None = None) -> None:
+        super().__init__(path, message or f"'{path}' is not a regular file")
+
+
+class FileAlreadyThere(FileError, FileExistsError):
+    """A file is there already and the caller asked not to overwrite."""
+
+    code = "already_exists"
+
+
+class EditRefused(FileError, ValueError):
+    """The text to replace is missing, empty or not unique."""
+
+    code = "edit_refused"
+
+
+class TextRefused(FileError, ValueError):
+    """The new text cannot be stored as UTF-8, so nothing was written."""
+
+    code = "invalid_text"
+
+
+class WriteFailed(FileError, OSError):
+    """The system refused the write; what was there before is still there."""
+
+    code = "write_failed"
+
+
+class LockTimeout(FileError, TimeoutError):
+    """Somebody else held the file longer than the lock timeout; nothing was written."""
+
+    code = "lock_timeout"
+
+
+class LoadError(MemorywareError, ValueError):
+    """A memory source could not be read.
+
+    Attributes:
+        path: The source as configured.
+        code: The backend's error code or text.
+    """
+
+    def __init__(self, path: str, code: str, hint: str = "") -> None:
+        super().__init__(f"Failed to download {path}: {code}{hint and '. ' + hint}")
+        self.path, self.code, self.hint = path, code, hint
+
+    def __reduce__(self) -> tuple[type[LoadError], tuple[str, str, str]]:
+        return type(self), (self.path, self.code, self.hint)
+
+
+class ResponseCountError(MemorywareError, ValueError, AssertionError):
+    """A backend answered a batch with fewer or more responses than paths."""
+
+
+class NamespaceError(MemorywareError, ValueError):
+    """A store namespace is empty, or a part of it is not usable text."""
+
+
+class BackendUnavailable(MemorywareError, RuntimeError):
+    """The backend has nothing to work on here: no running graph, no store."""
+
+
+class PatternRefused(MemorywareError, ValueError):
+    """A glob or grep pattern cannot match anything by its form."""
+
+
+class SettingError(MemorywareError, ValueError):
+    """An option has a value outside its range; the message names both."""
+
+
+class ConfigError(MemorywareError, ValueError):
+    """A configuration file cannot be used; the message says where and why."""
+
+
+class ModelMissing(MemorywareError, ValueError):
+    """No chat model was given and none could be found."""

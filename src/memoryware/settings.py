@@ -1,0 +1,77 @@
+"""Every limit by name, with its default and its range.
+
+Pass a changed copy: `FileLimits(lock_timeout=5)`. A value outside its range raises
+`SettingError`, which names the setting, the value and the range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from memoryware.errors import SettingError
+
+
+def _limit(default: float, low: float, high: float | None = None) -> Any:
+    return field(default=default, metadata={"low": low, "high": high})
+
+
+class _Ranged:
+    def __post_init__(self) -> None:
+        for one in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
+            low, high = one.metadata.get("low"), one.metadata.get("high")
+            value = getattr(self, one.name)
+            if low is None:
+                continue
+            good = isinstance(value, int | float) and not isinstance(value, bool) and value >= low
+            if not good or (high is not None and value > high):
+                upper = f" and at most {high}" if high is not None else ""
+                raise SettingError(f"{one.name}={value!r}: must be a number of at least {low}{upper}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLimits(_Ranged):
+    """Limits of the file backends."""
+
+    lock_timeout: float = _limit(30.0, 0)
+    """Seconds to wait for a file that somebody else is writing."""
+    grep_timeout: float = _limit(15.0, 0)
+    """Seconds after which `grep` returns what it has, marked truncated."""
+    glob_timeout: float = _limit(30.0, 0)
+    """Seconds after which `glob` returns what it has, marked truncated."""
+    grep_max_bytes: int = _limit(10 * 1024 * 1024, 1)
+    """Files larger than this are not searched."""
+    symlink_hops: int = _limit(40, 1)
+    """Symbolic links that one path may pass through."""
+    store_page: int = _limit(1000, 1)
+    """Items that a listing asks a store for at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryLimits(_Ranged):
+    """Limits of the memory that is shown to the model."""
+
+    source_tokens: int = _limit(25_000, 1)
+    """Tokens that one source may fill."""
+    total_tokens: int = _limit(100_000, 1)
+    """Tokens that all sources together may fill; the last listed is served first."""
+    snapshots: int = _limit(1024, 1)
+    """Runs whose loaded memory one middleware keeps at the same time."""
+    warm_backends: int = _limit(64, 1)
+    """Backends whose last loaded memory one middleware keeps, to compare fingerprints."""
+    rendered_blocks: int = _limit(256, 1)
+    """Finished prompt blocks that one middleware keeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolLimits(_Ranged):
+    """Limits of what the file tools say to the model."""
+
+    read_lines: int = _limit(100, 1)
+    """Lines that `read_file` returns when the model gives no limit."""
+    line_chars: int = _limit(5000, 1)
+    """A longer line is shown in pieces."""
+    result_tokens: int = _limit(20_000, 1)
+    """Tokens of one tool result; the rest is announced, not sent."""
+    grep_matches: int = _limit(1000, 1)
+    """Matches that `grep` returns when the model gives no number."""
