@@ -3,6 +3,7 @@
 MemorywareError
 ├── FileError                 something about one path: `.path`, `.code`
 │   ├── PathRefused           also ValueError: leaves the root, `..`, NUL, drive letter
+│   ├── PathUnusable          also OSError: too long, below a file, a loop of links
 │   ├── FileMissing           also FileNotFoundError
 │   ├── FileDenied            also PermissionError
 │   ├── FileIsDirectory       also IsADirectoryError
@@ -71,6 +72,12 @@ class FileError(MemorywareError):
 
 class PathRefused(FileError, ValueError):
     """The path leaves the root or cannot be a path at all."""
+
+    code = "invalid_path"
+
+
+class PathUnusable(FileError, OSError):
+    """The system cannot follow the path: too long, below a file, or a loop of links."""
 
     code = "invalid_path"
 

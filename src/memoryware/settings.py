@@ -26,7 +26,8 @@ class _Ranged:
             good = isinstance(value, int | float) and not isinstance(value, bool) and value >= low
             if not good or (high is not None and value > high):
                 upper = f" and at most {high}" if high is not None else ""
-                raise SettingError(f"{one.name}={value!r}: must be a number of at least {low}{upper}")
+                limits = f"at least {low}{upper}"
+                raise SettingError(f"{one.name}={value!r}: must be a number of {limits}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,8 @@ class FileLimits(_Ranged):
     """Files larger than this are not searched."""
     symlink_hops: int = _limit(40, 1)
     """Symbolic links that one path may pass through."""
+    folder_depth: int = _limit(200, 1, 400)
+    """Folders inside each other that a path on disk may have and a search enters."""
     store_page: int = _limit(1000, 1)
     """Items that a listing asks a store for at once."""
 
@@ -70,8 +73,12 @@ class ToolLimits(_Ranged):
     read_lines: int = _limit(100, 1)
     """Lines that `read_file` returns when the model gives no limit."""
     line_chars: int = _limit(5000, 1)
-    """A longer line is shown in pieces."""
+    """Characters that `grep` shows of one line, around the match."""
     result_tokens: int = _limit(20_000, 1)
     """Tokens of one tool result; the rest is announced, not sent."""
     grep_matches: int = _limit(1000, 1)
     """Matches that `grep` returns when the model gives no number."""
+    media_bytes: int = _limit(5 * 1024 * 1024, 1)
+    """A larger picture, sound, video or document is not shown."""
+    edit_attempts: int = _limit(5, 1)
+    """Times that a tool starts again when a file changes while it works on it."""

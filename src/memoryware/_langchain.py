@@ -1,0 +1,189 @@
+"""The only file that touches private or version-dependent names of langchain and langgraph.
+
+Everything is imported on first use, so that backends stay free of both libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, Literal
+
+from memoryware.errors import BackendUnavailable
+
+
+def runs_in_node(config: Any, node: str) -> bool:
+    """Say whether a hook was called by its own graph node rather than by hand."""
+    metadata = (config or {}).get("metadata") or {}
+    return bool(metadata.get("langgraph_node") == node)
+
+
+def runs_in_graph() -> bool:
+    """Say whether a graph is running around this call."""
+    return bool(current_config())
+
+
+def is_anthropic(model: Any) -> bool:
+    """Say whether a chat model comes from langchain-anthropic, without importing it."""
+    return any(
+        kind.__module__.partition(".")[0] == "langchain_anthropic" for kind in type(model).__mro__
+    )
+
+
+def current_config() -> Any:
+    """Return the config of the running graph, or an empty one."""
+    from langgraph.config import get_config
+
+    try:
+        return get_config()
+    except RuntimeError:
+        return {}
+
+
+@contextmanager
+def watch_system_prompt(text: str) -> Iterator[Callable[[], bool | None]]:
+    """Watch chat model calls inside the block for a text in their system prompt.
+
+    Yields a function that says whether the last call had it, or None when no call was seen.
+    """
+    variable, make = _prompt_watch()
+    handler = make(text)
+    reset = variable.set(handler)
+    try:
+        yield lambda: handler.found
+    finally:
+        variable.reset(reset)
+
+
+@cache
+def _prompt_watch() -> tuple[ContextVar[Any], Callable[[str], Any]]:
+    """Set up the watch on its first use: langchain_core asks `variable` at every call."""
+    from langchain_core.callbacks import BaseCallbackHandler
+    from langchain_core.messages import SystemMessage
+    from langchain_core.tracers.context import register_configure_hook
+
+    class Watch(BaseCallbackHandler):
+        run_inline = True
+
+        def __init__(self, wanted: str) -> None:
+            self.wanted = wanted
+            self.found: bool | None = None
+
+        def on_chat_model_start(self, serialized: Any, messages: Any, **kwargs: Any) -> None:  # noqa: ARG002
+            texts = (m.text for one in messages for m in one if isinstance(m, SystemMessage))
+            self.found = any(self.wanted in str(text) for text in texts)
+
+    variable: ContextVar[Any] = ContextVar("memoryware_prompt_watch", default=None)
+    register_configure_hook(variable, inheritable=True)
+    return variable, Watch
+
+
+def has_channels() -> bool:
+    """Say whether a graph is running whose channels this call can read."""
+    return _channel_function("read") is not None
+
+
+def read_channel(name: str, *, fresh: bool = True) -> Any:
+    """Return what a channel of the running graph holds, for this task.
+
+    With `fresh` what this task itself has sent so far is in it.
+
+    Raises:
+        BackendUnavailable: Outside a graph, or in one without that channel.
+    """
+    read = _channel_function("read")
+    if read is None:
+        raise _outside_a_graph(name)
+    while True:
+        try:
+            return read(name, fresh)
+        except KeyError as missing:
+            if missing.args != (name,):
+                raise
+            raise BackendUnavailable(
+                f"This graph keeps no {name!r} in its state. Add MemoryMiddleware or"
+                f" FileToolsMiddleware, which declare it, or a {name!r} key to your state schema"
+                " (`files: FilesChannel`)"
+            ) from None
+        except RuntimeError as moved:
+            # another thread of this task has just sent something
+            if "mutated during iteration" not in str(moved):
+                raise
+
+
+def send_channel(name: str, value: Any) -> None:
+    """Send an update to a channel of the running graph.
+
+    Raises:
+        BackendUnavailable: Outside a graph.
+    """
+    send = _channel_function("send")
+    if send is None:
+        raise _outside_a_graph(name)
+    send([(name, value)])
+
+
+def has_checkpointer() -> bool:
+    """Say whether the state of the running graph is kept after the run."""
+    return bool(_channel_function("checkpointer"))
+
+
+def _channel_function(which: Literal["read", "send", "checkpointer"]) -> Any:
+    from langgraph._internal._constants import (
+        CONFIG_KEY_CHECKPOINTER,
+        CONFIG_KEY_READ,
+        CONFIG_KEY_SEND,
+    )
+
+    keys = {
+        "read": CONFIG_KEY_READ,
+        "send": CONFIG_KEY_SEND,
+        "checkpointer": CONFIG_KEY_CHECKPOINTER,
+    }
+    return (current_config().get("configurable") or {}).get(keys[which])
+
+
+def _outside_a_graph(name: str) -> BackendUnavailable:
+    return BackendUnavailable(
+        f"The state can be read and written only inside a graph that is running. To put {name}"
+        f' in from outside, pass them on invoke: agent.invoke({{"messages": [...], "{name}":'
+        f' {{"/AGENTS.md": {{"content": "...", "encoding": "utf-8"}}}}}})'
+    )
+
+
+@cache
+def step_channel(
+    reducer: Callable[[Any, Any], Any],
+    describe: Callable[[Any, Sequence[Any]], Sequence[Any]],
+) -> type:
+    """Return a channel type that reduces, and looks at all updates of a step together first.
+
+    Args:
+        reducer: Takes the value and one update.
+        describe: Takes the value before the step and its updates, where there are several.
+    """
+    from langgraph.channels import BinaryOperatorAggregate
+
+    class StepChannel(BinaryOperatorAggregate):  # type: ignore[type-arg]
+        __slots__ = ()
+
+        def __init__(self, typ: Any, operator: Callable[[Any, Any], Any] = reducer) -> None:
+            super().__init__(typ, operator)
+
+        def update(self, values: Sequence[Any]) -> bool:
+            several = len(values) > 1
+            return super().update(describe(self.get(), values) if several else values)
+
+    return StepChannel
+
+
+def current_runtime() -> Any | None:
+    """Return the runtime of the running graph: context, store, server info; None outside."""
+    from langgraph.runtime import get_runtime
+
+    try:
+        return get_runtime()
+    except (RuntimeError, KeyError):
+        return None

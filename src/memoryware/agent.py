@@ -1,0 +1,178 @@
+"""`create_deep_agent`: an agent with file memory, as a list of middleware in order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Final
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware, TodoListMiddleware
+from langchain.agents.middleware.types import AgentMiddleware
+from langchain.chat_models import init_chat_model
+from langchain_core.language_models import BaseChatModel
+from langgraph.graph.state import CompiledStateGraph
+
+from memoryware.backends import _foreign
+from memoryware.backends.composite import CompositeBackend
+from memoryware.backends.filesystem import FilesystemBackend
+from memoryware.backends.state import StateBackend
+from memoryware.config import MODEL_VARIABLE, AgentConfig, load_config
+from memoryware.errors import ModelMissing, SettingError
+from memoryware.events import logger
+from memoryware.middleware.file_tools import FileToolsMiddleware
+from memoryware.middleware.memory import MemoryMiddleware
+
+_SKILLS_NOTE: Final = (
+    "Instructions for special tasks are kept as files under /skills/. Before such a task, list"
+    " that folder and read what fits."
+)
+
+
+def create_deep_agent(
+    model: str | BaseChatModel | None = None,
+    tools: Sequence[Any] | None = None,
+    *,
+    memory: Sequence[str] | None = None,
+    enable_memory: bool = True,
+    backend: Any = None,
+    system_prompt: str | None = None,
+    middleware: Sequence[AgentMiddleware[Any, Any, Any]] = (),
+    interrupt_on: dict[str, Any] | None = None,
+    checkpointer: Any = None,
+    store: Any = None,
+    context_schema: type[Any] | None = None,
+    response_format: Any = None,
+    state_schema: type[Any] | None = None,
+    name: str | None = None,
+    config: AgentConfig | str | os.PathLike[str] | None = None,
+    debug: bool = False,
+    cache: Any = None,
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Build an agent with file memory and file tools.
+
+    Args:
+        model: A chat model, or its name; by default that of `config`, then the
+            environment's `MEMORYWARE_MODEL`.
+        tools: More tools.
+        memory: Paths of memory files; None (or an empty list) means no memory.
+        enable_memory: False builds no memory, whatever `memory` and `config` say.
+        backend: Where files are: a backend or a factory. By default the graph state, or
+            with `config` the state with `/memories/` and `/skills/` on disk.
+        system_prompt: The base prompt; memory is appended to it.
+        middleware: Your own; it stands before memory, so that replacing the prompt in it
+            does not wipe memory.
+        interrupt_on: Tools that wait for a person, as for `HumanInTheLoopMiddleware`.
+        checkpointer: As for `create_agent`, like the arguments that are not described here.
+        config: A configuration, or the path of its file.
+
+    Raises:
+        ModelMissing: If no model is given and none is configured.
+        SettingError: If `memory` comes together with a `MemoryMiddleware` of the same name.
+        ConfigError: If the configuration file cannot be used.
+    """
+    settings = _settings(config)
+    backend = _backend(backend, settings, has_checkpointer=bool(checkpointer))
+    sources = _sources(memory, settings, enable_memory=enable_memory)
+    _refuse_second_memory(sources, middleware)
+    answer_format: Any = response_format or (settings.response_format if settings else None)
+    make: Any = create_agent  # its overloads tell apart what is passed through here
+    agent: CompiledStateGraph[Any, Any, Any, Any] = make(
+        _model(model, settings),
+        tools=tools,
+        system_prompt=_prompt(system_prompt, settings),
+        middleware=[
+            TodoListMiddleware(),
+            *middleware,
+            *file_memory(sources, backend),
+            FileToolsMiddleware(backend=backend),
+            *([HumanInTheLoopMiddleware(interrupt_on=interrupt_on)] if interrupt_on else []),
+        ],
+        response_format=answer_format,
+        state_schema=state_schema,
+        context_schema=context_schema,
+        checkpointer=checkpointer,
+        store=store,
+        debug=debug,
+        name=name,
+        cache=cache,
+    )
+    return agent
+
+
+def file_memory(
+    memory: Sequence[str] | None, backend: Any, **options: Any
+) -> list[AgentMiddleware[Any, Any, Any]]:
+    """Return the memory part of a middleware list: nothing, or one `MemoryMiddleware`.
+
+    Put it before the file tools, so that memory text stands before theirs.
+    """
+    if not memory:
+        return []
+    return [MemoryMiddleware(backend=backend, sources=memory, **options)]
+
+
+def _settings(config: AgentConfig | str | os.PathLike[str] | None) -> AgentConfig | None:
+    return config if config is None or isinstance(config, AgentConfig) else load_config(config)
+
+
+def _sources(
+    memory: Sequence[str] | None, settings: AgentConfig | None, *, enable_memory: bool
+) -> list[str]:
+    if not enable_memory:
+        return []
+    if memory is None:
+        return list(settings.memory_files) if settings else []
+    if isinstance(memory, str):
+        raise SettingError(f"memory={memory!r}: give a list of paths, such as [{memory!r}]")
+    return list(memory)
+
+
+def _backend(backend: Any, settings: AgentConfig | None, *, has_checkpointer: bool) -> Any:
+    if backend is None:
+        backend = StateBackend() if settings is None else _mounted(settings)
+    lives_in_state = _foreign.is_backend(backend) and _foreign.keeps_files_in_state(backend)
+    if lives_in_state and not has_checkpointer:
+        logger.warning(
+            "files in the graph state are gone after each run without a checkpointer;"
+            " pass checkpointer=InMemorySaver() or a lasting one"
+        )
+    return backend
+
+
+def _mounted(settings: AgentConfig) -> CompositeBackend:
+    settings.memories_dir.mkdir(parents=True, exist_ok=True)
+    routes: dict[str, Any] = {"/memories/": FilesystemBackend(root_dir=settings.memories_dir)}
+    if settings.skills_dir is not None:
+        routes["/skills/"] = FilesystemBackend(root_dir=settings.skills_dir)
+    return CompositeBackend(default=StateBackend(), routes=routes)
+
+
+def _prompt(system_prompt: str | None, settings: AgentConfig | None) -> str | None:
+    if settings is None:
+        return system_prompt
+    base = settings.system_prompt if system_prompt is None else system_prompt
+    if settings.skills_dir is None:
+        return base
+    return f"{base}\n\n{_SKILLS_NOTE}" if base else _SKILLS_NOTE
+
+
+def _model(model: str | BaseChatModel | None, settings: AgentConfig | None) -> BaseChatModel:
+    chosen = model or (settings and settings.model) or os.environ.get(MODEL_VARIABLE)
+    if not chosen:
+        raise ModelMissing(
+            "No model: pass one as the first argument, such as"
+            f' create_deep_agent("anthropic:claude-sonnet-4-5"), or set {MODEL_VARIABLE}'
+        )
+    return init_chat_model(chosen) if isinstance(chosen, str) else chosen
+
+
+def _refuse_second_memory(
+    sources: Sequence[str], middleware: Sequence[AgentMiddleware[Any, Any, Any]]
+) -> None:
+    if sources and any(one.name == MemoryMiddleware.__name__ for one in middleware):
+        raise SettingError(
+            "memory= comes together with a MemoryMiddleware in middleware=, and both are named"
+            ' "MemoryMiddleware". Give yours a name of its own, MemoryMiddleware(name="team", ...),'
+            " or list its sources in memory="
+        )

@@ -1,0 +1,187 @@
+"""From loaded texts to the text that the model sees: strip, clean, fence, fit.
+
+Everything here is pure and takes time linear in the text; the same input gives the
+same bytes. What was done to a text is reported in `Block.notes`, for the log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from memoryware.guard import drop_hidden, fence_pattern, neutralise
+from memoryware.middleware._comments import Stripped, strip_comments
+
+SLOT: Final = "{agent_memory}"
+PLACEHOLDER: Final = "(No memory loaded)"
+_TAG: Final = re.compile(r"</\s*([A-Za-z][\w.:-]*)\s*>")
+_HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
+_CODE_FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
+_KEPT_AT_HEADING = 0.5
+"""A cut goes back to a heading only if at least this share of the fitting text stays."""
+
+CountTokens = Callable[[str], int]
+"""Says how many tokens a text takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStyle:
+    """How memory is put before the model; see the arguments of `MemoryMiddleware`."""
+
+    sources: tuple[str, ...]
+    count_tokens: CountTokens
+    source_tokens: int
+    total_tokens: int
+    strip_comments: bool = True
+    show_paths: bool = True
+    path_separator: str = "\n"
+    tags: frozenset[str] = frozenset({"agent_memory", "memory_guidelines"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The finished text for the slot of the template.
+
+    Attributes:
+        text: Sections in the order of the sources, or the placeholder.
+        loaded: Sources that have something to show.
+        tokens: Tokens of `text`, as counted by the style's counter.
+        notes: What was left out or changed, one sentence each, without memory text.
+    """
+
+    text: str
+    loaded: tuple[str, ...] = ()
+    tokens: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def tags_of(template: str) -> frozenset[str]:
+    """Return the names of the tags that a template closes after its slot.
+
+    Memory text may not forge them.
+    """
+    after = template.partition(SLOT)[2]
+    return frozenset(_TAG.findall(after)) | {"agent_memory", "memory_guidelines"}
+
+
+def fill(template: str, text: str) -> str:
+    """Put a text into the slot of a template; all other braces stay as they are."""
+    return template.replace(SLOT, text)
+
+
+@dataclass(slots=True)
+class _Section:
+    path: str
+    clean: str
+    stripped: Stripped
+    notes: list[str] = field(default_factory=list)
+    shown: str = ""
+    announcement: str = ""
+
+
+def make_block(
+    contents: Mapping[str, str], style: BlockStyle, problems: Sequence[tuple[str, str]] = ()
+) -> Block:
+    """Return the block for loaded contents.
+
+    Args:
+        contents: Text by source path; paths that are not sources are not shown.
+        style: How to show it.
+        problems: Sources that could not be read, each with its error code.
+    """
+    fence = fence_pattern(style.tags)
+    sections = [
+        section
+        for path in style.sources
+        if path in contents and (section := _prepare(path, contents[path], style, fence)).clean
+    ]
+    _fit(sections, style)
+    parts, first_with = [], dict[str, str]()
+    for section in sections:
+        same = first_with.setdefault(section.clean, section.path)
+        if same != section.path:
+            section.shown, section.announcement = "", f"[same text as {same}]"
+        parts.append(_show(section, style, fence))
+    unread = [f"[not loaded: {neutralise(path, fence)} ({code})]" for path, code in problems]
+    text = "\n\n".join([*parts, *unread]) or PLACEHOLDER
+    return Block(
+        text=text,
+        loaded=tuple(section.path for section in sections),
+        tokens=style.count_tokens(text),
+        notes=tuple(note for section in sections for note in section.notes),
+    )
+
+
+def _prepare(path: str, text: str, style: BlockStyle, fence: re.Pattern[str]) -> _Section:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    stripped = strip_comments(lines) if style.strip_comments else Stripped(lines)
+    visible, dropped = drop_hidden(stripped.text)
+    section = _Section(path, neutralise(visible, fence).rstrip(), stripped)
+    if not section.clean.strip():
+        section.clean = ""
+    if stripped.unclosed:
+        section.notes.append(f"{path}: a comment is never closed; its text is shown to the model")
+    if dropped:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(dropped.items()))
+        section.notes.append(f"{path}: hidden characters were dropped: {kinds}")
+    return section
+
+
+def _fit(sections: list[_Section], style: BlockStyle) -> None:
+    """Share the total budget out, the last listed source first."""
+    left = style.total_tokens
+    for section in reversed(sections):
+        allowed = min(style.source_tokens, left)
+        tokens = style.count_tokens(section.clean)
+        if tokens <= allowed:
+            section.shown = section.clean
+            left -= tokens
+            continue
+        section.shown, goes_on = _cut(section.clean, allowed, style.count_tokens)
+        left = max(0, left - style.count_tokens(section.shown)) if section.shown else left
+        line = section.stripped.original_line(goes_on) + 1
+        section.announcement = (
+            f"[truncated: about {tokens} tokens do not fit into {allowed};"
+            f" the text goes on at line {line} of {section.path}]"
+            if section.shown
+            else f"[omitted: about {tokens} tokens do not fit; the text is in {section.path}]"
+        )
+        section.notes.append(f"{section.path}: cut from about {tokens} to {allowed} tokens")
+
+
+def _cut(text: str, allowed: int, count: CountTokens) -> tuple[str, int]:
+    """Return the longest head of a text that fits, and the line (from 0) it goes on at.
+
+    The head ends at a heading if one is near, else at a line end, and closes its code.
+    """
+    low, high = 0, len(text)
+    while low < high:  # the longest prefix that fits, by halving
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(text[:middle]) <= allowed else (low, middle - 1)
+    end = text.rfind("\n", 0, low + 1) + 1
+    headings = [match.start() for match in _HEADING.finditer(text, 0, end)]
+    if headings and headings[-1] >= low * _KEPT_AT_HEADING:
+        end = headings[-1]
+    if end <= 0:
+        end = _whole_character(text, low)
+    head = text[:end].rstrip()
+    marks = _CODE_FENCE.findall(head)
+    closed = f"{head}\n{marks[-1]}" if len(marks) % 2 else head
+    return closed, text.count("\n", 0, end)
+
+
+def _whole_character(text: str, end: int) -> int:
+    """Move an end back so that no combining mark or joined emoji is cut off."""
+    marks = re.compile(r"[\u0300-\u036f\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
+    while 0 < end < len(text) and (marks.match(text[end]) or text[end - 1] == "\u200d"):
+        end -= 1
+    return end
+
+
+def _show(section: _Section, style: BlockStyle, fence: re.Pattern[str]) -> str:
+    body = "\n".join(part for part in (section.shown, section.announcement) if part)
+    if not style.show_paths:
+        return body
+    return f"{neutralise(section.path, fence)}{style.path_separator}{body}"

@@ -1,0 +1,98 @@
+"""`edit_memory`: the tool that an agent without file tools gets, limited to memory files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final
+
+from langchain.tools import ToolRuntime
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool, StructuredTool
+
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.backends import _foreign
+from memoryware.backends._paths import normalise
+from memoryware.errors import MemorywareError, PathRefused
+
+NAME: Final = "edit_memory"
+_DESCRIPTION: Final = """\
+Change one of your memory files: {paths}.
+
+Replaces old_string, which must occur exactly once unless replace_all is set, by new_string.
+An empty old_string sets the text of a file that is missing or empty. To add a line, replace
+the line before it by itself and the new line."""
+
+
+def edit_memory_tool(
+    name: str, writable: Sequence[str], backend_for: Callable[[ToolRuntime[Any, Any]], Any]
+) -> BaseTool:
+    """Return the tool, limited to the writable sources."""
+    allowed = {_identity(path): path for path in writable}
+
+    async def change(
+        via: Via, path: str, old: str, new: str, every: bool, runtime: ToolRuntime[Any, Any]
+    ) -> ToolMessage:
+        known = allowed.get(_identity(path))
+        if known is None:
+            message = f"Error: '{path}' is not a memory file. You can write: {', '.join(writable)}"
+            return _said(name, runtime, message, failed=True)
+        try:
+            error = await _change(via, backend_for(runtime), known, old, new, every)
+        except (MemorywareError, NotImplementedError) as problem:
+            error = f"Error: {problem}"
+        return _said(name, runtime, error or f"Updated memory file {known}", failed=bool(error))
+
+    def edit(
+        runtime: ToolRuntime[Any, Any],
+        old_string: Annotated[str, "Text to replace; empty for a missing or empty file"],
+        new_string: Annotated[str, "Text to put in its place"],
+        file_path: Annotated[str, "Which memory file"] = writable[0],
+        replace_all: Annotated[bool, "Replace every occurrence"] = False,
+    ) -> ToolMessage:
+        core = change(blocking, file_path, old_string, new_string, replace_all, runtime)
+        return finish(core)
+
+    async def aedit(
+        runtime: ToolRuntime[Any, Any],
+        old_string: Annotated[str, "Text to replace; empty for a missing or empty file"],
+        new_string: Annotated[str, "Text to put in its place"],
+        file_path: Annotated[str, "Which memory file"] = writable[0],
+        replace_all: Annotated[bool, "Replace every occurrence"] = False,
+    ) -> ToolMessage:
+        return await change(native, file_path, old_string, new_string, replace_all, runtime)
+
+    description = _DESCRIPTION.format(paths=", ".join(writable))
+    return StructuredTool.from_function(
+        func=edit, coroutine=aedit, name=name, description=description
+    )
+
+
+async def _change(via: Via, backend: Any, path: str, old: str, new: str, every: bool) -> str | None:
+    """Edit the file, or create it when it is not there and no old text was given."""
+    (before,) = await via(backend.download_files, backend.adownload_files, [path])
+    if not old and before.error == "file_not_found":
+        able = _foreign.appends_of(backend)
+        if able is not None:  # adds to what another writer may have created meanwhile
+            result = await via(able.append, able.aappend, path, new)
+        else:
+            result = await via(backend.write, backend.awrite, path, new)
+    else:
+        result = await via(backend.edit, backend.aedit, path, old, new, every)
+    error: str | None = result.error
+    return error
+
+
+def _identity(path: str) -> str:
+    try:
+        return normalise(path)
+    except PathRefused:
+        return path
+
+
+def _said(name: str, runtime: ToolRuntime[Any, Any], text: str, *, failed: bool) -> ToolMessage:
+    return ToolMessage(
+        content=text,
+        name=name,
+        tool_call_id=runtime.tool_call_id or "",
+        status="error" if failed else "success",
+    )

@@ -1,0 +1,210 @@
+"""Getting the texts of the sources, reading only what has changed.
+
+`Loader.load` asks the backend for fingerprints where it has them, downloads in one
+batch what is new, and hands out the same `Loaded` object as long as the bytes are
+the same, so that nothing is formatted twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from memoryware._twins import Via
+from memoryware.backends import _foreign
+from memoryware.backends._text import decode
+from memoryware.errors import LoadError, ResponseCountError
+from memoryware.events import logger
+from memoryware.middleware._bounded import Bounded
+from memoryware.settings import MemoryLimits
+
+OnError = Literal["raise", "warn"]
+"""What to do with a source that cannot be read: stop the run, or go on without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackendRuntime:
+    """What a backend factory is called with inside a middleware hook."""
+
+    state: Any
+    context: Any
+    store: Any
+    stream_writer: Any
+    config: Any
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a backend said about one path: bytes, or an error code."""
+
+    content: bytes | None
+    error: str | None
+
+
+@dataclass(eq=False, slots=True)
+class Loaded:
+    """The texts of one load, and what has been made of them so far.
+
+    Attributes:
+        contents: Text by source, without missing ones.
+        problems: Sources that could not be read, with the code.
+        rendered: Finished prompt parts by variant, filled by the middleware.
+    """
+
+    contents: dict[str, str]
+    problems: tuple[tuple[str, str], ...] = ()
+    rendered: dict[Any, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a backend held when it was last asked; the reference keeps its `id` its own."""
+
+    backend: Any
+    tokens: list[str | None]
+    answers: list[_Answer]
+    loaded: Loaded
+
+
+class Loader:
+    """Loads one list of sources from any backend and remembers what it saw last."""
+
+    def __init__(self, sources: Sequence[str], on_error: OnError, limits: MemoryLimits) -> None:
+        self._sources = list(sources)
+        self._on_error = on_error
+        self._seen: Bounded[int, _Seen] = Bounded(limits.warm_backends)
+        self._loaded: Bounded[bytes, Loaded] = Bounded(limits.rendered_blocks)
+
+    async def load(self, via: Via, backend: Any) -> Loaded:
+        """Return what the sources hold now.
+
+        Raises:
+            LoadError: With `on_error="raise"`, for a source that cannot be read.
+            ResponseCountError: If the backend answers fewer or more than it was asked.
+        """
+        tokens = await self._tokens(via, backend)
+        seen = self._seen.get(id(backend))
+        if seen is not None and seen.backend is not backend:
+            seen = None
+        if seen is not None and seen.tokens == tokens and None not in tokens:
+            return seen.loaded
+        answers = await self._answers(via, backend, tokens, seen)
+        loaded = self._same_or_new(answers)
+        self._seen.put(id(backend), _Seen(backend, tokens, answers, loaded))
+        return loaded
+
+    async def _tokens(self, via: Via, backend: Any) -> list[str | None]:
+        able = _foreign.fingerprints_of(backend)
+        if able is None or not self._sources:
+            return [None] * len(self._sources)
+        return await via(able.fingerprint, able.afingerprint, self._sources)
+
+    async def _answers(
+        self, via: Via, backend: Any, tokens: Sequence[str | None], seen: _Seen | None
+    ) -> list[_Answer]:
+        """Download what has no known token, in one call, and keep the rest."""
+        found: dict[str, _Answer] = {}
+        if seen is not None:
+            rows = zip(self._sources, tokens, seen.tokens, seen.answers, strict=True)
+            found = {path: old for path, now, then, old in rows if now is not None and now == then}
+        wanted = [path for path in self._sources if path not in found]
+        if wanted:
+            found.update(zip(wanted, await self._download(via, backend, wanted), strict=True))
+        return [found[path] for path in self._sources]
+
+    async def _download(self, via: Via, backend: Any, paths: list[str]) -> list[_Answer]:
+        try:
+            responses = await via(backend.download_files, backend.adownload_files, paths)
+        except Exception as error:  # a foreign backend may raise anything
+            if self._on_error == "raise":
+                raise
+            return [_Answer(None, type(error).__name__) for _ in paths]
+        check_count(backend, paths, responses)
+        return [_Answer(_bytes_of(one.content), one.error) for one in responses]
+
+    def _same_or_new(self, answers: Sequence[_Answer]) -> Loaded:
+        digest = hashlib.blake2b(digest_size=20)
+        for answer in answers:
+            content = answer.content or b""
+            digest.update(f"{answer.error}:{len(content)}:".encode())
+            digest.update(content)
+        key = digest.digest()
+        loaded = self._loaded.get(key)
+        if loaded is None:
+            loaded = self._decode(answers)
+            self._loaded.put(key, loaded)
+        return loaded
+
+    def _decode(self, answers: Sequence[_Answer]) -> Loaded:
+        contents, problems = dict[str, str](), list[tuple[str, str]]()
+        for path, answer in zip(self._sources, answers, strict=True):
+            text = text_of(path, answer.content, answer.error, on_error=self._on_error)
+            if text is not None:
+                contents[path] = text
+            elif answer.error not in (None, "file_not_found"):
+                problems.append((path, str(answer.error)))
+        return Loaded(contents, tuple(problems))
+
+
+def check_count(backend: Any, paths: Sequence[str], responses: Sequence[Any]) -> None:
+    """Refuse a batch whose answers cannot be matched to its paths.
+
+    Raises:
+        ResponseCountError: Naming the backend, the paths and both counts.
+    """
+    if len(responses) == len(paths):
+        return
+    name = type(backend).__name__
+    plural = "s" if len(paths) > 1 else ""
+    raise ResponseCountError(
+        f"Expected {len(paths)} response{plural} for path{plural} {', '.join(paths)},"
+        f" got {len(responses)} ({name}.download_files: expected {len(paths)},"
+        f" answered {len(responses)})"
+    )
+
+
+def text_of(path: str, content: Any, error: str | None, *, on_error: OnError) -> str | None:
+    """Return the text of one response, or None for a source that gives none.
+
+    Raises:
+        LoadError: With `on_error="raise"`, for any code but `file_not_found`.
+    """
+    if error == "file_not_found":
+        return None
+    if error is not None:
+        if on_error == "raise":
+            raise LoadError(path, error, hint_for(error))
+        logger.warning("memory source %s was not loaded: %s", path, error)
+        return None
+    data = _bytes_of(content)
+    if data is None:
+        return None
+    decoded = decode(data)
+    if decoded.lossy:
+        logger.warning(
+            "memory source %s is not valid %s; unreadable bytes are shown as U+FFFD",
+            path,
+            decoded.encoding,
+        )
+    if logger.isEnabledFor(logging.DEBUG):
+        logger.debug("memory source %s loaded, %d bytes", path, len(data))
+    return decoded.text
+
+
+def hint_for(error: str) -> str:
+    """Return what to do about an error code of a memory source."""
+    hints = {
+        "is_directory": "It is a folder; name a file in it",
+        "permission_denied": "This process may not read it",
+        "invalid_path": "Use a path inside the backend's root, without '..' and '~'",
+    }
+    skip = 'or pass on_error="warn" to go on without it'
+    return f"{hints[error]}, {skip}" if error in hints else skip[3].upper() + skip[4:]
+
+
+def _bytes_of(content: Any) -> bytes | None:
+    return content.encode() if isinstance(content, str) else content

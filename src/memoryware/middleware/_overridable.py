@@ -1,0 +1,69 @@
+"""The helpers of file memory that documents show and that code in the wild overrides.
+
+Each is a thin method over the real part. A subclass that overrides one is honoured:
+the middleware then loads path by path, or takes the subclass's text as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.backends import _foreign
+from memoryware.backends.protocol import BackendProtocol
+from memoryware.middleware._loading import BackendRuntime, OnError, check_count, text_of
+from memoryware.middleware._rendering import Renderer
+from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
+
+
+class OverridableParts:
+    """What a subclass of `MemoryMiddleware` may replace."""
+
+    _backend: Any
+    _on_error: OnError
+    _renderer: Renderer
+
+    def _get_backend(self, state: Any, runtime: Any, config: Any) -> BackendProtocol:
+        """Return the backend, calling a factory with what it needs to know."""
+        if _foreign.is_backend(self._backend):
+            backend: BackendProtocol = self._backend
+            return backend
+        facts = BackendRuntime(
+            state=state,
+            context=getattr(runtime, "context", None),
+            store=getattr(runtime, "store", None),
+            stream_writer=getattr(runtime, "stream_writer", None),
+            config=config or {},
+        )
+        return _foreign.resolve(self._backend, facts)
+
+    def _format_agent_memory(
+        self, contents: dict[str, str], template: str = MEMORY_SYSTEM_PROMPT
+    ) -> str:
+        """Return the text for the system message."""
+        custom = None if template == MEMORY_SYSTEM_PROMPT else template
+        return self._renderer.text(contents, custom)
+
+    def _load_memory_from_backend_sync(self, backend: Any, path: str) -> str | None:
+        """Return the text of one source, or None if it is missing."""
+        return finish(_load_one(blocking, backend, path, self._on_error))
+
+    async def _load_memory_from_backend(self, backend: Any, path: str) -> str | None:
+        """Async twin of `_load_memory_from_backend_sync`."""
+        return await _load_one(native, backend, path, self._on_error)
+
+    def _loads_each_path(self) -> bool:
+        names = ("_load_memory_from_backend_sync", "_load_memory_from_backend")
+        return any(
+            getattr(type(self), name) is not getattr(OverridableParts, name) for name in names
+        )
+
+    def _formats_itself(self) -> bool:
+        name = "_format_agent_memory"
+        return getattr(type(self), name) is not getattr(OverridableParts, name)
+
+
+async def _load_one(via: Via, backend: Any, path: str, on_error: OnError) -> str | None:
+    responses = await via(backend.download_files, backend.adownload_files, [path])
+    check_count(backend, [path], responses)
+    return text_of(path, responses[0].content, responses[0].error, on_error=on_error)

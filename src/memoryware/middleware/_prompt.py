@@ -1,0 +1,75 @@
+"""Putting a text into a system message, and taking memory out of traces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from langchain_core.messages import BaseMessage, SystemMessage
+
+Placement = Literal["append", "prepend"]
+_MEMORY: Final = re.compile(r"(<agent_memory>).*(</agent_memory>)", re.DOTALL)
+
+
+def append_to_system_message(system_message: SystemMessage | None, text: str) -> SystemMessage:
+    """Return a new system message with the text as its last block.
+
+    Content blocks that were there stay as they are and in order; the new block starts
+    with a blank line if there were any. The given message is not changed.
+    """
+    return place(system_message, text, "append")
+
+
+def place(system_message: SystemMessage | None, text: str, placement: Placement) -> SystemMessage:
+    """Return a new system message with the text after or before what was there."""
+    blocks = _blocks(system_message)
+    if system_message is None or not blocks:
+        ours = [{"type": "text", "text": text}]
+        if system_message is None:
+            return SystemMessage(content=ours)  # type: ignore[arg-type]  # a list of dicts is one
+        return system_message.model_copy(update={"content": ours})
+    if placement == "append":
+        blocks = [*blocks, {"type": "text", "text": f"\n\n{text}"}]
+    else:
+        blocks = [{"type": "text", "text": f"{text}\n\n"}, *blocks]
+    return system_message.model_copy(update={"content": blocks})
+
+
+def _blocks(message: SystemMessage | None) -> list[Any]:
+    if message is None or not message.content:
+        return []
+    if isinstance(message.content, str):
+        return [{"type": "text", "text": message.content}]
+    return [
+        {"type": "text", "text": block} if isinstance(block, str) else block
+        for block in message.content
+    ]
+
+
+def with_cache_mark(message: SystemMessage | None) -> SystemMessage | None:
+    """Return the message with a cache breakpoint on its last block."""
+    blocks = _blocks(message)
+    if message is None or not blocks:
+        return message
+    last = {**blocks[-1], "cache_control": {"type": "ephemeral"}}
+    return message.model_copy(update={"content": [*blocks[:-1], last]})
+
+
+def redact_memory(value: Any) -> Any:
+    """Return a copy of traced inputs or outputs with the text of memory blocks removed.
+
+    For tracers that take a function over payloads; strings, mappings, sequences and
+    messages are looked through, everything else is returned as it is.
+    """
+    if isinstance(value, str):
+        return _MEMORY.sub(r"\1(memory not shown)\2", value)
+    if isinstance(value, BaseMessage):
+        return value.model_copy(update={"content": redact_memory(value.content)})
+    if isinstance(value, Mapping):
+        return {key: redact_memory(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [redact_memory(one) for one in value]
+    if isinstance(value, tuple):
+        return tuple(redact_memory(one) for one in value)
+    return value

@@ -1,0 +1,136 @@
+"""The finished prompt part for a load and the tools of a request, made once for each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import SystemMessage
+
+from memoryware.events import logger
+from memoryware.middleware._block import Block, BlockStyle, fill, make_block
+from memoryware.middleware._loading import Loaded
+from memoryware.middleware._prompt import Placement, place
+from memoryware.middleware.guidelines import (
+    READER,
+    Hands,
+    guidelines,
+    known_writers,
+    template,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What goes into the system message, and the block that it was made from."""
+
+    text: str
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class PromptOptions:
+    """The part of the options that decides how the prompt reads.
+
+    Attributes:
+        custom: A template of the user's, used verbatim, or None for the default one.
+        guidelines: A style, a text of the user's, or None for no guidelines.
+        writable: Sources that the model may write.
+        own_tool: Name of the middleware's own writing tool, or "".
+        when_empty: "prompt", "skip", or None for what fits the tools.
+    """
+
+    custom: str | None
+    guidelines: str | None
+    writable: tuple[str, ...]
+    own_tool: str
+    when_empty: str | None
+    placement: Placement
+
+
+class Renderer:
+    """Makes prompt parts, and keeps each on the `Loaded` object it was made from."""
+
+    def __init__(self, style: BlockStyle, options: PromptOptions) -> None:
+        self._style = style
+        self._options = options
+
+    def hands(self, names: Collection[str]) -> Hands:
+        """Return which of a request's tools the text may name."""
+        writers = known_writers(names)
+        own = self._options.own_tool
+        if not writers and own and own in names:
+            writers = (own,)
+        return Hands(writers, READER if READER in names else "")
+
+    def render(self, loaded: Loaded, hands: Hands) -> Rendered | None:
+        """Return the prompt part, or None where nothing is to be said."""
+        if hands in loaded.rendered:
+            found: Rendered | None = loaded.rendered[hands]
+            return found
+        block = self.block(loaded)
+        rendered = None
+        if self._style.sources and (block.loaded or loaded.problems or self._speaks(hands)):
+            rendered = Rendered(fill(self._template(block, hands), block.text), block)
+        loaded.rendered[hands] = rendered
+        return rendered
+
+    def block(self, loaded: Loaded) -> Block:
+        """Return the block of a load; what had to be changed in it is logged once."""
+        block: Block | None = loaded.rendered.get("block")
+        if block is None:
+            block = make_block(loaded.contents, self._style, loaded.problems)
+            loaded.rendered["block"] = block
+            for note in block.notes:
+                logger.warning("memory %s", note)
+        return block
+
+    def message(
+        self, loaded: Loaded, hands: Hands, before: SystemMessage | None
+    ) -> SystemMessage | None:
+        """Return the system message with the part in it; the same one for the same input.
+
+        Where nothing is to be said it is the given message itself.
+        """
+        key = ("message", hands)
+        known: tuple[SystemMessage | None, Any, SystemMessage] | None = loaded.rendered.get(key)
+        content = None if before is None else before.content
+        if known is not None and known[0] is before and known[1] == content:
+            return known[2]
+        rendered = self.render(loaded, hands)
+        if rendered is None:
+            return before
+        message = place(before, rendered.text, self._options.placement)
+        loaded.rendered[key] = (before, _copied(content), message)
+        return message
+
+    def text(self, contents: Mapping[str, str], custom: str | None) -> str:
+        """Return the text for contents given by hand."""
+        block = make_block(contents, self._style)
+        hands = Hands(("edit_file",))
+        return fill(custom or self._template(block, hands), block.text)
+
+    def _template(self, block: Block, hands: Hands) -> str:
+        options = self._options
+        if options.custom is not None:
+            return options.custom
+        if options.guidelines is None:
+            return template("")
+        if options.guidelines not in ("balanced", "immediate"):
+            return template(options.guidelines)
+        files = [(path, path in block.loaded) for path in options.writable]
+        return template(guidelines(hands, style=options.guidelines, files=files))
+
+    def _speaks(self, hands: Hands) -> bool:
+        """Say whether an empty memory is worth a word in the prompt."""
+        if self._options.when_empty is not None:
+            return self._options.when_empty == "prompt"
+        return bool(hands.writers or self._options.own_tool)
+
+
+def _copied(content: Any) -> Any:
+    """Copy message content so that a later change in place is noticed."""
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        return [dict(one) if isinstance(one, dict) else one for one in content]
+    return content

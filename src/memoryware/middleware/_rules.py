@@ -1,0 +1,146 @@
+"""Which paths may be read and written: the same answer for the loader and the tools.
+
+A rule is a glob pattern over whole paths from the root (`/notes/*.md`, `/team/**`,
+`/team/`), or without a slash over the last part of a path (`*.env`). A denied folder
+is denied with all that is in it, in any case of letters, by every name it has; an
+allowed path must be spelled as the rule says. What no rule denies, and every list of
+allowed paths names, is permitted.
+"""
+
+from __future__ import annotations
+
+import copy
+import unicodedata
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from memoryware._twins import Via
+from memoryware.backends import _foreign
+from memoryware.backends._match import RulePattern, compile_rule
+from memoryware.backends._paths import normalise
+from memoryware.backends.protocol import BackendProtocol
+from memoryware.errors import FileDenied, PathRefused, SettingError
+
+Operation = Literal["read", "write"]
+_NAMED: Final = 10
+"""How many allowed paths a refusal names."""
+
+
+class PathRules:
+    """Rules over paths; without any, everything is permitted.
+
+    Args:
+        allow: Only paths that match one of these patterns may be used.
+        deny: Paths that match may not be used, whatever else is said.
+        read_only: Paths that match may not be written.
+        only: Only these very files may be used; no patterns.
+
+    Raises:
+        SettingError: If a list is a single string.
+        PatternRefused: If a pattern cannot match anything.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow: Sequence[str] | None = None,
+        deny: Sequence[str] | None = None,
+        read_only: Sequence[str] | None = None,
+        only: Sequence[str] | None = None,
+    ) -> None:
+        given = {"allow": allow, "deny": deny, "read_only": read_only, "only": only}
+        for option, value in given.items():
+            if isinstance(value, str):
+                raise SettingError(f"{option}={value!r}: give a list of paths, such as [{value!r}]")
+        self.only = None if only is None else tuple(only)
+        self._only_names = frozenset(self.only or ())
+        self._shown = tuple(allow or ())
+        self._allow = None if allow is None else [compile_rule(one) for one in allow]
+        self._deny = [compile_rule(_folded(one)) for one in deny or ()]
+        self._read_only = [compile_rule(_folded(one)) for one in read_only or ()]
+
+    def __bool__(self) -> bool:
+        lists = self._deny or self._read_only
+        return bool(lists) or self._allow is not None or self.only is not None
+
+    @property
+    def judge_links(self) -> bool:
+        """Whether the names behind links matter for what is shown."""
+        return bool(self._deny)
+
+    async def bound(self, via: Via, backend: BackendProtocol) -> PathRules:
+        """Return these rules with the files of `only` by the names this backend has for them."""
+        if not self.only:
+            return self
+        names = await names_of(via, backend, self.only)
+        rules = copy.copy(self)
+        pairs = zip(self.only, names, strict=True)
+        rules._only_names = frozenset(  # noqa: SLF001 - a copy of our own kind
+            own[0] if own else path for path, own in pairs
+        )
+        return rules
+
+    def permits(self, operation: Operation, names: Sequence[str]) -> bool:
+        """Say whether the file with these absolute names may be used.
+
+        The first name is the one it was called by, the others are behind links.
+        """
+        if not names or self._hit(self._deny, names):
+            return False
+        if operation == "write" and self._hit(self._read_only, names):
+            return False
+        if self.only is not None and names[0] not in self._only_names:
+            return False
+        return self._allow is None or any(rule.matches(names[0]) for rule in self._allow)
+
+    def may_hold(self, names: Sequence[str]) -> bool:
+        """Say whether a file that may be read can lie in the folder with these names."""
+        if not names or self._hit(self._deny, names):
+            return False
+        below = names[0].rstrip("/") + "/"
+        if self.only is not None and not any(one.startswith(below) for one in self._only_names):
+            return False
+        return self._allow is None or any(rule.may_hold(names[0]) for rule in self._allow)
+
+    def refusal(self, operation: Operation, path: str, names: Sequence[str]) -> FileDenied:
+        """Make the error that says what is denied, and what is open instead."""
+        message = f"permission denied for {operation} on {path}. "
+        if not names:
+            message += "Under the rules set here a path must start at the root, as in /notes.md"
+        elif operation == "write" and self.permits("read", names):
+            message += "It may only be read"
+        elif open_here := (self._shown if self.only is None else self.only):
+            more = ", ..." if len(open_here) > _NAMED else ""
+            message += f"Allowed paths: {', '.join(open_here[:_NAMED])}{more}"
+        else:
+            message += "It is off limits; work with another path"
+        return FileDenied(path, message)
+
+    def _hit(self, rules: Sequence[RulePattern], names: Sequence[str]) -> bool:
+        if not rules:
+            return False
+        folded = [_folded(name) for name in names]
+        return any(rule.covers(name) for rule in rules for name in folded)
+
+
+def _folded(text: str) -> str:
+    """One spelling for what a file system may take for one name."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+async def names_of(
+    via: Via, backend: BackendProtocol, paths: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """Return the absolute names of paths, as the backend knows them or else by spelling."""
+    able = _foreign.names_of(backend)
+    if able is not None:
+        return await via(able.names, able.anames, list(paths))
+    return [by_spelling(path) for path in paths]
+
+
+def by_spelling(path: str) -> tuple[str, ...]:
+    """Return the one name of a path that follows from its spelling, or none if it is refused."""
+    try:
+        return (normalise(path),)
+    except PathRefused:
+        return ()

@@ -1,0 +1,63 @@
+"""What a run has loaded, found again by the id in its state.
+
+The texts stay here, in a bounded cache of the middleware instance; the graph state
+holds only a random id. By-hand callers may carry texts in `memory_contents` instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memoryware._clock import NewId
+from memoryware.middleware._bounded import Bounded
+from memoryware.middleware._loading import Loaded
+
+CONTENTS = "memory_contents"
+
+
+class Snapshots:
+    """The loaded memory of each run of one middleware."""
+
+    def __init__(self, key: str, sources: Sequence[str], *, size: int, new_id: NewId) -> None:
+        self.key = key
+        self._sources = frozenset(sources)
+        self._new_id = new_id
+        self._kept: Bounded[str, Loaded] = Bounded(size)
+        self._by_hand: tuple[Mapping[str, str], dict[str, str], Loaded] | None = None
+
+    def keep(self, loaded: Loaded) -> dict[str, str]:
+        """Keep what was loaded and return the state update that finds it again."""
+        snapshot = self._new_id()
+        self._kept.put(snapshot, loaded)
+        return {self.key: snapshot}
+
+    def own(self, state: Mapping[str, Any]) -> Loaded | None:
+        """Return what this run has loaded, if it is still here."""
+        snapshot = state.get(self.key)
+        return self._kept.get(snapshot) if snapshot else None
+
+    def drop(self, state: Any) -> None:
+        """Forget what a run has loaded, because it has changed since."""
+        snapshot = state.get(self.key) if isinstance(state, Mapping) else None
+        if snapshot:
+            self._kept.drop(snapshot)
+
+    def carried(self, state: Mapping[str, Any], *, all_ours: bool) -> Loaded | None:
+        """Return the contents that the state itself carries.
+
+        Another middleware may have left its own there, so only those of our sources count;
+        with `all_ours` any other path makes the whole mapping somebody else's.
+        """
+        contents = state.get(CONTENTS)
+        if contents is None:
+            return None
+        known = self._by_hand
+        if known is not None and known[0] is contents and known[1] == contents:
+            return known[2]
+        ours = {path: text for path, text in contents.items() if path in self._sources}
+        if contents and (not ours or (all_ours and len(ours) < len(contents))):
+            return None
+        loaded = Loaded(ours)
+        self._by_hand = (contents, dict(contents), loaded)
+        return loaded

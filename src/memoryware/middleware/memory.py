@@ -1,0 +1,398 @@
+"""`MemoryMiddleware`: file memory in front of the model, at every call, always fresh."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ClassVar, Literal
+
+from langchain.agents.middleware.types import (
+    AgentMiddleware,
+    AgentState,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+    TracePolicy,
+    omit_payload,
+)
+from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
+from langgraph.types import Command
+
+from memoryware import _langchain
+from memoryware._clock import NewId, random_id
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.backends import _foreign
+from memoryware.events import emit, logger
+from memoryware.middleware import _options
+from memoryware.middleware._block import BlockStyle, CountTokens, tags_of
+from memoryware.middleware._edit_memory import edit_memory_tool
+from memoryware.middleware._loading import Loaded, Loader, OnError
+from memoryware.middleware._overridable import OverridableParts
+from memoryware.middleware._prompt import (
+    Placement,
+    append_to_system_message,
+    place,
+    with_cache_mark,
+)
+from memoryware.middleware._rendering import PromptOptions, Renderer
+from memoryware.middleware._snapshots import CONTENTS, Snapshots
+from memoryware.middleware._state import (
+    MemoryState,
+    MemoryStateUpdate,
+    snapshot_key,
+    state_schema_for,
+)
+from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT, WRITERS, Hands
+from memoryware.settings import MemoryLimits
+
+__all__ = [
+    "MEMORY_SYSTEM_PROMPT",
+    "DeepMemoryMiddleware",
+    "MemoryMiddleware",
+    "MemoryState",
+    "MemoryStateUpdate",
+    "append_to_system_message",
+]
+
+Refresh = Literal["run", "call", "thread"]
+"""When memory is read again: in each run, before each model call, or once per thread."""
+WhenEmpty = Literal["prompt", "skip"]
+"""What the prompt says while no memory exists: placeholder and guidelines, or nothing."""
+_NOTHING = Loaded({})
+_CHANGING = frozenset({*WRITERS, "delete"})
+"""Tools after which memory is read again."""
+
+
+class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
+    """Puts memory files before the model at every call, as they are now.
+
+    Loads the sources once in each run, keeps them out of messages, checkpoints, streams
+    and results, and reads them again after a write that went through a tool of the run.
+    List it after middleware that replaces the system prompt.
+
+    Args:
+        backend: Where the files are: a backend, or a factory that gets a runtime.
+        sources: Paths in the order in which they are shown; one that is listed twice is
+            shown once.
+        name: A name of its own, needed when one agent has several memories.
+        refresh: "run" reads in each run, "call" before each model call, "thread" once per
+            thread (then the text is in the checkpoint).
+        on_error: "raise" stops the run on an unreadable source; "warn" goes on without it
+            and says so in the prompt. A missing file is never an error.
+        system_prompt: A template with the slot `{agent_memory}`, used verbatim; None loads
+            without showing anything.
+        guidelines: "balanced", "immediate", a text of your own, or None.
+        when_empty: "prompt" or "skip"; by default what fits the tools of the request.
+        tools: "auto" offers `edit_memory` in requests without another writing tool; False
+            never offers it.
+        writable: Sources that `edit_memory` may change; by default all.
+        placement: "append" or "prepend", to the system message that is there.
+        strip_comments: Leave `<!-- ... -->` outside code away.
+        show_paths: Put the path before each text, followed by `path_separator`.
+        path_separator: What stands between a path and its text.
+        add_cache_control: Mark the last system block for prompt caching, with Anthropic
+            models only.
+        max_tokens: Tokens for all sources together; overrides `limits.total_tokens`.
+        count_tokens: A text's token count; by default langchain's approximation.
+        limits: Every other limit.
+        new_id: Makes snapshot ids; for tests.
+
+    Raises:
+        SettingError: For an option that cannot work (also a `ValueError`).
+        TypeError: If `system_prompt` is neither text nor None.
+    """
+
+    MEMORY_SYSTEM_PROMPT: ClassVar[str] = MEMORY_SYSTEM_PROMPT
+    """The template that is used when none is given; a subclass may override it."""
+    trace_policy = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
+
+    def __init__(
+        self,
+        *,
+        backend: Any,
+        sources: Sequence[str],
+        name: str | None = None,
+        refresh: Refresh = "run",
+        on_error: OnError = "raise",
+        system_prompt: str | None = MEMORY_SYSTEM_PROMPT,
+        guidelines: str | None = "balanced",
+        when_empty: WhenEmpty | None = None,
+        tools: Literal["auto", False] = "auto",
+        writable: Sequence[str] | None = None,
+        placement: Placement = "append",
+        strip_comments: bool = True,
+        show_paths: bool = True,
+        path_separator: str = "\n",
+        add_cache_control: bool = False,
+        max_tokens: int | None = None,
+        count_tokens: CountTokens | None = None,
+        limits: MemoryLimits | None = None,
+        new_id: NewId = random_id,
+    ) -> None:
+        super().__init__()
+        choices = {"refresh": refresh, "on_error": on_error, "placement": placement}
+        _options.check(system_prompt, **choices, when_empty=when_empty, tools=tools)
+        default = system_prompt == MEMORY_SYSTEM_PROMPT == self.MEMORY_SYSTEM_PROMPT
+        if system_prompt == MEMORY_SYSTEM_PROMPT:
+            system_prompt = self.MEMORY_SYSTEM_PROMPT
+        limits = _options.with_max_tokens(limits, max_tokens)
+        self._name, self._backend = name, backend
+        self._refresh, self._on_error = refresh, on_error
+        self.sources = _options.distinct(sources)
+        self.system_prompt, self.add_cache_control = system_prompt, add_cache_control
+        writes = _options.writable(self.sources, writable)
+        self._own_tool = _options.tool_name(name) if tools == "auto" and writes else ""
+        if self._own_tool:
+            self.tools = [edit_memory_tool(self._own_tool, writes, self._tool_backend)]
+        self._loader = Loader(self.sources, on_error, limits)
+        self._snapshots = Snapshots(
+            snapshot_key(self.name), self.sources, size=limits.snapshots, new_id=new_id
+        )
+        style = BlockStyle(
+            sources=tuple(self.sources),
+            count_tokens=count_tokens or _options.approximate_tokens,
+            source_tokens=limits.source_tokens,
+            total_tokens=limits.total_tokens,
+            strip_comments=strip_comments,
+            show_paths=show_paths,
+            path_separator=path_separator,
+            tags=tags_of(system_prompt or ""),
+        )
+        template = None if default else system_prompt
+        part = (guidelines, tuple(writes), self._own_tool, when_empty, placement)
+        self._renderer = Renderer(style, PromptOptions(template, *part))
+        with_files = _foreign.keeps_files_in_state(backend)
+        self.state_schema = state_schema_for(self.name, with_files=with_files)
+        self._last_tools: tuple[list[Any], Hands, list[Any] | None] | None = None
+        self._prompt_verified = self._told_missing = False
+
+    @property
+    def name(self) -> str:
+        """The name given, or the class name."""
+        return self._name or type(self).__name__
+
+    # Hooks: each is a door to a core below.
+
+    def before_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001 - langgraph injects it only when it is bare
+    ) -> dict[str, Any] | None:
+        """Load the sources.
+
+        Called by hand it returns `{"memory_contents": text by source}`, or None if the state
+        has that key already; in a graph only the id of a snapshot goes into the state.
+        """
+        return finish(self._before(blocking, state, runtime, config))
+
+    async def abefore_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001
+    ) -> dict[str, Any] | None:
+        """Async twin of `before_agent`."""
+        return await self._before(native, state, runtime, config)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        """Call the model with memory in its system message."""
+        return finish(self._around_model(blocking, request, handler))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        """Async twin of `wrap_model_call`."""
+        return await self._around_model(native, request, handler)
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> ToolMessage | Command[Any]:
+        """Have memory read again after a tool that writes."""
+        return finish(self._around_tool(blocking, request, handler))
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> ToolMessage | Command[Any]:
+        """Async twin of `wrap_tool_call`."""
+        return await self._around_tool(native, request, handler)
+
+    def modify_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return the request with memory in its system message; pure, without any I/O.
+
+        Uses what this run has loaded, else `memory_contents` in the request's state. The
+        given request is not changed.
+        """
+        state = request.state
+        loaded = self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
+        hands, tools = self._tools_of(request.tools or [])
+        before = request.system_message
+        message: SystemMessage | None = before
+        if self._formats_itself():
+            text = self._format_agent_memory((loaded or _NOTHING).contents)
+            message = place(before, text, "append") if text else before
+        elif self.system_prompt is not None:
+            message = self._renderer.message(loaded or _NOTHING, hands, before)
+        if self.add_cache_control and _langchain.is_anthropic(request.model):
+            message = with_cache_mark(message)
+        if message is before and tools is None:
+            return request
+        if tools is None:
+            return request.override(system_message=message)
+        return request.override(system_message=message, tools=tools)
+
+    # Cores.
+
+    async def _before(
+        self, via: Via, state: Any, runtime: Any, config: Any
+    ) -> dict[str, Any] | None:
+        in_node = _langchain.runs_in_node(config, f"{self.name}.before_agent")
+        keeps_text = not in_node or self._refresh == "thread"
+        if keeps_text and CONTENTS in state:
+            return None
+        loaded = await self._load(via, state, runtime, config)
+        return {CONTENTS: dict(loaded.contents)} if keeps_text else self._snapshots.keep(loaded)
+
+    async def _around_model(
+        self, via: Via, request: ModelRequest[Any], handler: Any
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        update = await self._refreshed(via, request)
+        if update:
+            request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
+        changed = self.modify_request(request)
+        self._tell_injected(changed)
+        response: ModelResponse[Any] | AIMessage = await self._verified(via, handler, changed)
+        if not update:
+            return response
+        if isinstance(response, AIMessage):
+            response = ModelResponse(result=[response])
+        return ExtendedModelResponse(model_response=response, command=Command(update=update))
+
+    async def _refreshed(self, via: Via, request: ModelRequest[Any]) -> dict[str, Any]:
+        """Load where nothing is loaded yet or anymore; return the state update for it."""
+        state, runtime = request.state, request.runtime
+        own = self._snapshots.own(state)
+        if own is not None and self._refresh != "call":
+            return {}
+        text_may_be_carried = self._refresh == "thread" or not _langchain.runs_in_graph()
+        carried = self._snapshots.carried(state, all_ours=True) if text_may_be_carried else None
+        if own is None and carried is not None:
+            return {}
+        loaded = await self._load(via, state, runtime, _langchain.current_config())
+        if loaded is own:
+            return {}
+        return (
+            {CONTENTS: dict(loaded.contents)}
+            if self._refresh == "thread"
+            else dict(self._snapshots.keep(loaded))
+        )
+
+    async def _around_tool(
+        self, via: Via, request: ToolCallRequest, handler: Any
+    ) -> ToolMessage | Command[Any]:
+        result: ToolMessage | Command[Any] = await via(handler, handler, request)
+        if request.tool_call["name"] in _CHANGING or request.tool_call["name"] == self._own_tool:
+            self._snapshots.drop(request.state)
+        return result
+
+    async def _load(self, via: Via, state: Any, runtime: Any, config: Any) -> Loaded:
+        backend = self._get_backend(state, runtime, config)
+        if self._loads_each_path():
+            loaded = Loaded(await self._contents_one_by_one(via, backend))
+        else:
+            loaded = await self._loader.load(via, backend)
+        if self.sources and not loaded.contents and not self._told_missing:
+            self._told_missing = True
+            logger.warning("no memory file was found: %s", ", ".join(self.sources))
+        emit(
+            getattr(runtime, "stream_writer", None),
+            "loaded",
+            sources=list(loaded.contents),
+            characters=sum(map(len, loaded.contents.values())),
+            failed=[path for path, _ in loaded.problems],
+        )
+        return loaded
+
+    async def _contents_one_by_one(self, via: Via, backend: Any) -> dict[str, str]:
+        both = self._load_memory_from_backend_sync, self._load_memory_from_backend
+        texts = {path: await via(*both, backend, path) for path in self.sources}
+        return {path: text for path, text in texts.items() if text is not None}
+
+    def _tools_of(self, tools: list[Any]) -> tuple[Hands, list[Any] | None]:
+        """Return what the request's tools can do, and the tools if ours has to be hidden."""
+        known = self._last_tools
+        if known is not None and known[0] == tools:
+            return known[1], known[2]
+        names = {one.get("name", "") if isinstance(one, dict) else one.name for one in tools}
+        hands = self._renderer.hands(names)
+        shown = None
+        if self._own_tool in names and self._own_tool not in hands.writers:
+            shown = [one for one in tools if getattr(one, "name", "") != self._own_tool]
+        self._last_tools = (list(tools), hands, shown)
+        return hands, shown
+
+    def _tool_backend(self, runtime: Any) -> Any:
+        return self._get_backend(runtime.state, runtime, runtime.config)
+
+    def _tell_injected(self, request: ModelRequest[Any]) -> None:
+        loaded = self._snapshots.own(request.state)
+        if loaded is None or self.system_prompt is None or self._formats_itself():
+            return
+        block = self._renderer.block(loaded)
+        facts = {"sources": list(block.loaded), "tokens": block.tokens, "cut": len(block.notes)}
+        emit(getattr(request.runtime, "stream_writer", None), "injected", **facts)
+
+    async def _verified(self, via: Via, handler: Any, request: ModelRequest[Any]) -> Any:
+        """Call the model; the first time, see whether memory reached it."""
+        message = request.system_message
+        if self._prompt_verified or message is None or not self.sources:
+            return await via(handler, handler, request)
+        ours = message.text.strip()
+        with _langchain.watch_system_prompt(ours) as arrived:
+            response = await via(handler, handler, request)
+        seen = arrived()
+        if seen is False:
+            logger.warning(
+                "memory was put into the system prompt but did not reach the model: another"
+                " middleware replaces the prompt. List %s after it",
+                self.name,
+            )
+        self._prompt_verified = seen is not None
+        return response
+
+
+class DeepMemoryMiddleware(MemoryMiddleware):
+    """One memory file, read again before every model call, its text alone in the tags.
+
+    Args:
+        backend: Where the file is.
+        memory_file: Its path; None or "" means no memory.
+        name: A name of its own, needed when one agent has several memories.
+        on_error: What to do when the file cannot be read.
+        max_tokens: Tokens that the file may fill.
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        memory_file: str | None = "AGENTS.md",
+        *,
+        name: str | None = None,
+        on_error: OnError = "raise",
+        max_tokens: int | None = None,
+    ) -> None:
+        super().__init__(
+            backend=backend,
+            sources=[memory_file] if memory_file else [],
+            name=name,
+            refresh="call",
+            on_error=on_error,
+            guidelines=None,
+            when_empty="skip",
+            tools=False,
+            strip_comments=False,
+            show_paths=False,
+            max_tokens=max_tokens,
+        )
