@@ -58,12 +58,12 @@ _HOMES: Final = {
     "memoryware.backends.composite": ("CompositeBackend",),
     "memoryware.middleware.memory": (
         "MEMORY_SYSTEM_PROMPT",
-        "DeepMemoryMiddleware",
         "MemoryMiddleware",
         "MemoryState",
         "MemoryStateUpdate",
         "append_to_system_message",
     ),
+    "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
     "memoryware.middleware._prompt": ("redact_memory",),
     "memoryware.middleware.file_tools": ("FileToolsMiddleware",),
 }
@@ -114,10 +114,10 @@ if TYPE_CHECKING:
         WriteFailed,
     )
     from memoryware.middleware._prompt import redact_memory
+    from memoryware.middleware.deep_memory import DeepMemoryMiddleware
     from memoryware.middleware.file_tools import FileToolsMiddleware
     from memoryware.middleware.memory import (
         MEMORY_SYSTEM_PROMPT,
-        DeepMemoryMiddleware,
         MemoryMiddleware,
         MemoryState,
         MemoryStateUpdate,

@@ -327,3 +327,16 @@ def test_a_wrong_option_is_refused_when_built(wrong):
 def test_a_template_of_another_type_is_a_type_error():
     with pytest.raises(TypeError, match="system_prompt must be text or None"):
         MemoryMiddleware(backend=Notes(), sources=[], system_prompt=3)
+
+
+def test_a_source_that_a_rule_denies_is_not_read():
+    notes = Notes({"/secret/a.md": "hidden plan", "/b.md": "open"})
+    model = ScriptedModel()
+    memory = MemoryMiddleware(
+        backend=notes, sources=["/secret/a.md", "/b.md"], deny=["/secret/**"], on_error="warn"
+    )
+    ask(create_agent(model, middleware=[memory]))
+
+    assert notes.asked == [["/b.md"]]
+    assert "[not loaded: /secret/a.md (permission_denied)]" in model.system()
+    assert "hidden plan" not in model.system()

@@ -19,6 +19,7 @@ from memoryware.backends._text import decode
 from memoryware.errors import LoadError, ResponseCountError
 from memoryware.events import logger
 from memoryware.middleware._bounded import Bounded
+from memoryware.middleware._rules import PathRules, names_of
 from memoryware.settings import MemoryLimits
 
 OnError = Literal["raise", "warn"]
@@ -73,8 +74,11 @@ class _Seen:
 class Loader:
     """Loads one list of sources from any backend and remembers what it saw last."""
 
-    def __init__(self, sources: Sequence[str], on_error: OnError, limits: MemoryLimits) -> None:
+    def __init__(
+        self, sources: Sequence[str], on_error: OnError, limits: MemoryLimits, rules: PathRules
+    ) -> None:
         self._sources = list(sources)
+        self._rules = rules
         self._on_error = on_error
         self._seen: Bounded[int, _Seen] = Bounded(limits.warm_backends)
         self._loaded: Bounded[bytes, Loaded] = Bounded(limits.rendered_blocks)
@@ -112,9 +116,20 @@ class Loader:
             rows = zip(self._sources, tokens, seen.tokens, seen.answers, strict=True)
             found = {path: old for path, now, then, old in rows if now is not None and now == then}
         wanted = [path for path in self._sources if path not in found]
+        for path in await self._denied(via, backend, wanted):
+            found[path] = _Answer(None, "permission_denied")
+            wanted.remove(path)
         if wanted:
             found.update(zip(wanted, await self._download(via, backend, wanted), strict=True))
         return [found[path] for path in self._sources]
+
+    async def _denied(self, via: Via, backend: Any, paths: list[str]) -> list[str]:
+        """Return which of the paths the rules do not let a tool read; they are not read here."""
+        if not self._rules or not paths:
+            return []
+        rules = await self._rules.bound(via, backend)
+        names = zip(paths, await names_of(via, backend, paths), strict=True)
+        return [path for path, own in names if not rules.permits("read", own)]
 
     async def _download(self, via: Via, backend: Any, paths: list[str]) -> list[_Answer]:
         try:
@@ -199,7 +214,7 @@ def hint_for(error: str) -> str:
     """Return what to do about an error code of a memory source."""
     hints = {
         "is_directory": "It is a folder; name a file in it",
-        "permission_denied": "This process may not read it",
+        "permission_denied": "This process, or a rule given here, may not read it",
         "invalid_path": "Use a path inside the backend's root, without '..' and '~'",
     }
     skip = 'or pass on_error="warn" to go on without it'

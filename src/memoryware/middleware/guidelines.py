@@ -98,7 +98,7 @@ def guidelines(
     """
     if not hands.writers:
         return TRUST
-    how = "\n".join(("**How to save:**", *_how(hands, files)))
+    how = "**How to save:**\n" + "\n".join(_how(hands, files))
     when = f"{WHEN}\n{_TIMING[style]}"
     return "\n\n".join([TRUST, how, LEARNING, ASKING, when, WHEN_NOT, EXAMPLES])
 

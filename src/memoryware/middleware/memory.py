@@ -35,6 +35,7 @@ from memoryware.middleware._prompt import (
     with_cache_mark,
 )
 from memoryware.middleware._rendering import PromptOptions, Renderer
+from memoryware.middleware._rules import PathRules
 from memoryware.middleware._snapshots import CONTENTS, Snapshots
 from memoryware.middleware._state import (
     MemoryState,
@@ -47,7 +48,6 @@ from memoryware.settings import MemoryLimits
 
 __all__ = [
     "MEMORY_SYSTEM_PROMPT",
-    "DeepMemoryMiddleware",
     "MemoryMiddleware",
     "MemoryState",
     "MemoryStateUpdate",
@@ -86,6 +86,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         tools: "auto" offers `edit_memory` in requests without another writing tool; False
             never offers it.
         writable: Sources that `edit_memory` may change; by default all.
+        allow: Patterns of paths that may be loaded, as for `FileToolsMiddleware`.
+        deny: Patterns of paths that may not be loaded; they win over `allow`.
         placement: "append" or "prepend", to the system message that is there.
         strip_comments: Leave `<!-- ... -->` outside code away.
         show_paths: Put the path before each text, followed by `path_separator`.
@@ -119,6 +121,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         when_empty: WhenEmpty | None = None,
         tools: Literal["auto", False] = "auto",
         writable: Sequence[str] | None = None,
+        allow: Sequence[str] | None = None,
+        deny: Sequence[str] | None = None,
         placement: Placement = "append",
         strip_comments: bool = True,
         show_paths: bool = True,
@@ -144,7 +148,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         self._own_tool = _options.tool_name(name) if tools == "auto" and writes else ""
         if self._own_tool:
             self.tools = [edit_memory_tool(self._own_tool, writes, self._tool_backend)]
-        self._loader = Loader(self.sources, on_error, limits)
+        rules = PathRules(allow=allow, deny=deny)
+        self._loader = Loader(self.sources, on_error, limits, rules)
         self._snapshots = Snapshots(
             snapshot_key(self.name), self.sources, size=limits.snapshots, new_id=new_id
         )
@@ -361,38 +366,3 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
             )
         self._prompt_verified = seen is not None
         return response
-
-
-class DeepMemoryMiddleware(MemoryMiddleware):
-    """One memory file, read again before every model call, its text alone in the tags.
-
-    Args:
-        backend: Where the file is.
-        memory_file: Its path; None or "" means no memory.
-        name: A name of its own, needed when one agent has several memories.
-        on_error: What to do when the file cannot be read.
-        max_tokens: Tokens that the file may fill.
-    """
-
-    def __init__(
-        self,
-        backend: Any,
-        memory_file: str | None = "AGENTS.md",
-        *,
-        name: str | None = None,
-        on_error: OnError = "raise",
-        max_tokens: int | None = None,
-    ) -> None:
-        super().__init__(
-            backend=backend,
-            sources=[memory_file] if memory_file else [],
-            name=name,
-            refresh="call",
-            on_error=on_error,
-            guidelines=None,
-            when_empty="skip",
-            tools=False,
-            strip_comments=False,
-            show_paths=False,
-            max_tokens=max_tokens,
-        )
