@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from kit import ScriptedModel, aask, ask, call, say, tool_messages
 from langchain.agents.middleware import dynamic_prompt
 from langgraph.checkpoint.memory import InMemorySaver
 
+from kit import ScriptedModel, aask, ask, call, say, tool_messages
 from memoryware import (
     FilesystemBackend,
     MemoryMiddleware,
@@ -40,7 +40,12 @@ async def test_what_the_agent_learns_is_on_disk_and_in_the_next_run(tmp_path, ba
                 await result
 
         assert (tmp_path / "AGENTS.md").read_text() == f"Prefers {drink}."
-        assert [f"Prefers {drink}." in model.system(n) for n in range(4)] == [False, True, True, True]
+        assert [f"Prefers {drink}." in model.system(n) for n in range(4)] == [
+            False,
+            True,
+            True,
+            True,
+        ]
 
 
 def test_memory_text_stands_before_the_text_of_the_file_tools(backend):
@@ -61,11 +66,7 @@ def test_a_middleware_that_replaces_the_prompt_does_not_wipe_memory(backend):
         return "mine alone"
 
     model = ScriptedModel()
-    ask(
-        create_deep_agent(
-            model, memory=["/AGENTS.md"], backend=backend, middleware=[replaced]
-        )
-    )
+    ask(create_deep_agent(model, memory=["/AGENTS.md"], backend=backend, middleware=[replaced]))
 
     assert "mine alone" in model.system()
     assert "Prefers tea." in model.system()
@@ -147,9 +148,7 @@ def test_a_config_file_mounts_memories_and_skills_on_disk(tmp_path):
         call("ls", path="/skills"),
         say(),
     )
-    agent = create_deep_agent(
-        model, config=tmp_path / "config.json", checkpointer=InMemorySaver()
-    )
+    agent = create_deep_agent(model, config=tmp_path / "config.json", checkpointer=InMemorySaver())
     result = ask(agent, thread="t")
     ask(agent, thread="new")
 

@@ -5,7 +5,8 @@ Everything is imported on first use, so that backends stay free of both librarie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -34,6 +35,8 @@ def is_anthropic(model: Any) -> bool:
 
 def current_config() -> Any:
     """Return the config of the running graph, or an empty one."""
+    if "langgraph.config" not in sys.modules:  # then no graph is running; its import is slow
+        return {}
     from langgraph.config import get_config
 
     try:
@@ -125,12 +128,26 @@ def send_channel(name: str, value: Any) -> None:
     send([(name, value)])
 
 
+def is_reduced_by(name: str, reducer: Callable[[Any, Any], Any]) -> bool:
+    """Say whether a channel of the running graph is reduced by this very function.
+
+    Yes where nobody can tell.
+    """
+    for given in getattr(_channel_function("read"), "args", ()):
+        if isinstance(given, Mapping) and name in given:
+            return getattr(given[name], "operator", None) is reducer
+    return True
+
+
 def has_checkpointer() -> bool:
     """Say whether the state of the running graph is kept after the run."""
     return bool(_channel_function("checkpointer"))
 
 
 def _channel_function(which: Literal["read", "send", "checkpointer"]) -> Any:
+    configurable = current_config().get("configurable")
+    if not configurable:
+        return None
     from langgraph._internal._constants import (
         CONFIG_KEY_CHECKPOINTER,
         CONFIG_KEY_READ,
@@ -142,7 +159,7 @@ def _channel_function(which: Literal["read", "send", "checkpointer"]) -> Any:
         "send": CONFIG_KEY_SEND,
         "checkpointer": CONFIG_KEY_CHECKPOINTER,
     }
-    return (current_config().get("configurable") or {}).get(keys[which])
+    return configurable.get(keys[which])
 
 
 def _outside_a_graph(name: str) -> BackendUnavailable:
@@ -181,6 +198,8 @@ def step_channel(
 
 def current_runtime() -> Any | None:
     """Return the runtime of the running graph: context, store, server info; None outside."""
+    if "langgraph.runtime" not in sys.modules:
+        return None
     from langgraph.runtime import get_runtime
 
     try:

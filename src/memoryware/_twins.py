@@ -22,8 +22,7 @@ def finish(operation: Coroutine[Any, Any, T]) -> T:
     except StopIteration as done:
         result: T = done.value
         return result
-    finally:
-        operation.close()
+    operation.close()
     raise RuntimeError(f"{operation!r} waited for an event loop in blocking mode")
 
 

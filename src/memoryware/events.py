@@ -30,6 +30,12 @@ Writer = Callable[[Any], None]
 """A graph's stream writer."""
 
 
+def is_heard(writer: Writer | None) -> bool:
+    """Say whether anybody may be listening, so that the facts are worth putting together."""
+    tracing = "opentelemetry.trace" in sys.modules
+    return writer is not None or tracing or logger.isEnabledFor(logging.DEBUG)
+
+
 def emit(writer: Writer | None, event: EventName, /, **facts: Any) -> None:
     """Tell an event to the stream writer, to the log at DEBUG, and to the open span."""
     if logger.isEnabledFor(logging.DEBUG):

@@ -14,7 +14,10 @@ CASES = [
     ("<!-- a --><!-- b -->\nc", "\nc"),
     ("```\n<!-- kept -->\n```\n<!-- gone -->\nx", "```\n<!-- kept -->\n```\nx"),
     ("~~~~\n```\n<!-- kept -->\n~~~~\n", "~~~~\n```\n<!-- kept -->\n~~~~\n"),
-    ("```\n<!-- kept: the fence is never closed -->", "```\n<!-- kept: the fence is never closed -->"),
+    (
+        "```\n<!-- kept: the fence is never closed -->",
+        "```\n<!-- kept: the fence is never closed -->",
+    ),
     ("- item\n  ```\n  <!-- kept -->\n  ```\n", "- item\n  ```\n  <!-- kept -->\n  ```\n"),
     ("`<!-- kept -->` <!-- gone -->.", "`<!-- kept -->` ."),
     ("``a ` <!-- kept -->`` <!-- gone -->.", "``a ` <!-- kept -->`` ."),

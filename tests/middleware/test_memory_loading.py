@@ -6,11 +6,10 @@ import asyncio
 import logging
 
 import pytest
-from kit import ScriptedModel, aask, ask, call, say
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
-from notes import Notes
 
+from kit import ScriptedModel, aask, ask, call, say
 from memoryware import (
     FileDownloadResponse,
     LoadError,
@@ -18,6 +17,7 @@ from memoryware import (
     ResponseCountError,
     SettingError,
 )
+from notes import Notes
 
 
 def loaded(backend, sources, **options):
@@ -109,7 +109,9 @@ def test_an_async_only_backend_loads_in_the_async_door():
 
     middleware = MemoryMiddleware(backend=AsyncOnly({"/a.md": "A"}), sources=["/a.md"])
 
-    assert asyncio.run(middleware.abefore_agent({}, None, {})) == {"memory_contents": {"/a.md": "A"}}
+    assert asyncio.run(middleware.abefore_agent({}, None, {})) == {
+        "memory_contents": {"/a.md": "A"}
+    }
 
 
 def test_one_run_loads_once_and_the_next_run_sees_what_changed():
@@ -163,9 +165,7 @@ async def test_a_save_in_a_run_is_in_the_next_model_call_of_that_run():
     for run in (ask, aask):
         notes.files["/a.md"] = "Drinks tea."
         model = ScriptedModel(call("edit_memory", old_string="tea", new_string="coffee"), say())
-        agent = create_agent(
-            model, middleware=[MemoryMiddleware(backend=notes, sources=["/a.md"])]
-        )
+        agent = create_agent(model, middleware=[MemoryMiddleware(backend=notes, sources=["/a.md"])])
         result = run(agent)
         if run is aask:
             await result
@@ -253,7 +253,10 @@ def test_the_documented_helpers_work_by_hand():
     assert middleware._load_memory_from_backend_sync(backend, "/a.md") == "A"
     assert asyncio.run(middleware._load_memory_from_backend(backend, "/none.md")) is None
     assert "/a.md\nA" in middleware._format_agent_memory({"/a.md": "A"})
-    assert middleware._format_agent_memory({"/a.md": "A"}, "<m>{agent_memory}</m>") == "<m>/a.md\nA</m>"
+    assert (
+        middleware._format_agent_memory({"/a.md": "A"}, "<m>{agent_memory}</m>")
+        == "<m>/a.md\nA</m>"
+    )
 
 
 @pytest.mark.parametrize(

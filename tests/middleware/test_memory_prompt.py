@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 
 import pytest
-from kit import ScriptedModel, ask
 from langchain.agents import create_agent
 from langchain.agents.middleware import dynamic_prompt
 from langchain.agents.middleware.types import ModelRequest
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.tools import tool
-from notes import Notes
 
+from kit import ScriptedModel, ask
 from memoryware import (
     MEMORY_SYSTEM_PROMPT,
     DeepMemoryMiddleware,
     MemoryMiddleware,
     append_to_system_message,
 )
+from notes import Notes
 
 
 def request_with(contents, *, system=None, tools=()):
@@ -77,7 +77,7 @@ def test_when_empty_given_explicitly_wins(explicit, tools):
 
 
 def test_nothing_loaded_and_nothing_that_writes_means_nothing_is_said():
-    assert shown({}, ["/A.md"], **{"tools": ()}, when_empty=None) != ""
+    assert shown({}, ["/A.md"], tools=(), when_empty=None) != ""
     middleware = MemoryMiddleware(backend=Notes(), sources=["/A.md"], tools=False)
     request = request_with({})
 
@@ -111,7 +111,7 @@ def test_edit_memory_is_offered_alone_hidden_beside_a_writer_and_never_with_fals
         model = ScriptedModel()
         memory = MemoryMiddleware(backend=Notes(), sources=["/A.md"], **options)
         ask(create_agent(model, tools=list(tools), middleware=[memory]))
-        return model.offered[-1] if model.offered[-1] else []
+        return model.offered[-1]
 
     assert offered() == ["edit_memory"]
     assert offered(edit_file) == ["edit_file"]
@@ -196,7 +196,10 @@ def test_a_subclass_may_override_the_template():
 
     middleware = Mine(backend=Notes(), sources=["/A.md"])
 
-    assert middleware.modify_request(request_with({"/A.md": "x"})).system_message.text == "MINE\n/A.md\nx"
+    assert (
+        middleware.modify_request(request_with({"/A.md": "x"})).system_message.text
+        == "MINE\n/A.md\nx"
+    )
 
 
 def test_a_subclass_may_format_by_itself():
@@ -255,9 +258,7 @@ def test_modify_request_is_pure_and_gives_the_same_bytes():
     request = request_with({"/A.md": "x"}, system=SystemMessage("base"))
     first = middleware.modify_request(request)
     second = middleware.modify_request(request)
-    fresh = middleware.modify_request(
-        request_with({"/A.md": "x"}, system=SystemMessage("base"))
-    )
+    fresh = middleware.modify_request(request_with({"/A.md": "x"}, system=SystemMessage("base")))
 
     assert first.system_message.content == second.system_message.content
     assert first.system_message.content == fresh.system_message.content
@@ -407,7 +408,9 @@ def test_what_does_not_fit_at_all_is_named():
 
 
 def test_a_long_line_is_cut_between_whole_characters():
-    text = block(shown({"/A.md": "\U0001f468\u200d\U0001f469\u200d\U0001f467" * 3000}, max_tokens=500))
+    text = block(
+        shown({"/A.md": "\U0001f468\u200d\U0001f469\u200d\U0001f467" * 3000}, max_tokens=500)
+    )
 
     assert not text.split("\n[truncated")[0].endswith("\u200d")
 
@@ -458,7 +461,11 @@ def test_deep_memory_is_one_file_with_its_text_alone_in_the_tags():
 @pytest.mark.parametrize("file", ["", "  \n"])
 def test_deep_memory_leaves_the_request_alone_without_text(file):
     model = ScriptedModel()
-    ask(create_agent(model, middleware=[DeepMemoryMiddleware(Notes({"docs/M.md": file}), "docs/M.md")]))
+    ask(
+        create_agent(
+            model, middleware=[DeepMemoryMiddleware(Notes({"docs/M.md": file}), "docs/M.md")]
+        )
+    )
 
     assert model.system() == ""
 

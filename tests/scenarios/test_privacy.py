@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from kit import ScriptedModel, call, say
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.tools import tool
@@ -11,9 +10,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
-from notes import Notes
 
+from kit import ScriptedModel, call, say
 from memoryware import MemoryMiddleware, redact_memory
+from notes import Notes
 
 SECRET = "salary band is E7"
 NEWER = "salary band is F8"
@@ -31,9 +31,7 @@ def an_agent(notes, saver, *turns, memory=None):
     model = ScriptedModel(*turns)
     memory = memory or MemoryMiddleware(backend=notes, sources=["/A.md"])
     approval = HumanInTheLoopMiddleware(interrupt_on={"deploy": True})
-    agent = create_agent(
-        model, tools=[deploy], middleware=[memory, approval], checkpointer=saver
-    )
+    agent = create_agent(model, tools=[deploy], middleware=[memory, approval], checkpointer=saver)
     return agent, model
 
 

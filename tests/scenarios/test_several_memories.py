@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from kit import ScriptedModel, ask, call, say, tool_messages
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelFallbackMiddleware
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from notes import Notes
 
+from kit import ScriptedModel, ask, call, say, tool_messages
 from memoryware import MemoryMiddleware
+from notes import Notes
 
 
 def test_two_memories_need_two_names_and_then_do_not_clash():

@@ -156,7 +156,7 @@ class TwinBackend(BackendProtocol):
 def _told(kind: type[R], core: Core[P, R]) -> Core[P, R]:
     """Wrap a core so that its errors come out in the result value."""
 
-    async def told(via: Via, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def told(via: Via, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return await answer(kind, core(via, *args, **kwargs))
 
     return told

@@ -7,11 +7,48 @@ read by attribute, and older plain lists are accepted.
 
 from __future__ import annotations
 
+import asyncio
+import inspect
+import logging
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import fields, replace
+from functools import lru_cache, partial
 from typing import Any, cast
 
-from memoryware.backends.protocol import BackendProtocol, Fingerprints
+from memoryware._twins import Via
+from memoryware.backends import _text
+from memoryware.backends._paths import normalise
+from memoryware.backends._results import R, build, failure, said
+from memoryware.backends.protocol import (
+    Appends,
+    BackendProtocol,
+    DeleteResult,
+    EditResult,
+    FileData,
+    FileDownloadResponse,
+    FileUploadResponse,
+    Fingerprints,
+    GlobResult,
+    GrepResult,
+    LsResult,
+    Names,
+    ReadResult,
+    WriteResult,
+)
+from memoryware.errors import MemorywareError, PathRefused, SettingError
+
+logger = logging.getLogger(__name__)
 
 _METHODS = ("download_files", "adownload_files", "read", "write")
+_LISTED = {LsResult: "entries", GrepResult: "matches", GlobResult: "matches"}
+Answer = Coroutine[Any, Any, R]
+_TOLD = 300
+"""How many characters of an unknown error's message are passed on."""
+FIRST_TEXT = "write its first text instead"
+"""How the error ends of a line that has no text to be added to."""
+APPEND_TRIES = 5
+"""How often a line is added anew because somebody else changed the file meanwhile."""
 
 
 def resolve(backend: Any, runtime: Any) -> BackendProtocol:
@@ -20,17 +57,319 @@ def resolve(backend: Any, runtime: Any) -> BackendProtocol:
     Args:
         backend: An instance, or a callable that takes a runtime.
         runtime: Has `.state .context .store .stream_writer .config .tool_call_id`.
+
+    Raises:
+        SettingError: If that is no backend.
     """
-    if callable(backend) and not is_backend(backend):
-        return cast("BackendProtocol", backend(runtime))
-    return cast("BackendProtocol", backend)
+    if is_backend(backend):
+        return cast("BackendProtocol", backend)
+    if not callable(backend):
+        raise SettingError(f"{_named(backend)} is not a backend; pass for example StateBackend()")
+    made = backend(runtime)
+    if not is_backend(made):
+        raise SettingError(
+            f"The backend factory {_named(backend)} returned {_named(made)};"
+            " it must return a backend, such as StateBackend()"
+        )
+    return cast("BackendProtocol", made)
 
 
 def is_backend(value: Any) -> bool:
-    """Say whether a value is a backend rather than a factory of backends."""
-    return any(hasattr(value, name) for name in _METHODS)
+    """Say whether a value is a backend rather than a factory (or a class) of backends."""
+    if issubclass(type(value), type):  # `isinstance` would ask our backends for their kin
+        return False
+    return hasattr(value, _METHODS[0]) or any(hasattr(value, name) for name in _METHODS)
+
+
+def must_be_backend(value: Any, place: str) -> None:
+    """Refuse what is not an instance of a backend, for a place that has no runtime.
+
+    Raises:
+        SettingError: The message says what to pass instead.
+    """
+    if is_backend(value):
+        return
+    if callable(value):
+        raise SettingError(
+            f"{place} is {_named(value)}, which has to be called first; pass a backend, or make"
+            " the whole composite in a factory:"
+            " lambda runtime: CompositeBackend(default=..., routes={...})"
+        )
+    raise SettingError(
+        f"{place} is {_named(value)}, not a backend; pass for example StateBackend()"
+    )
 
 
 def fingerprints_of(backend: Any) -> Fingerprints | None:
     """Return the backend as one that offers fingerprints, or None."""
-    return backend if isinstance(backend, Fingerprints) else None
+    return backend if _can(backend, "fingerprint") else None
+
+
+def appends_of(backend: Any) -> Appends | None:
+    """Return the backend as one that can add a line by itself, or None."""
+    return backend if _can(backend, "append") else None
+
+
+def names_of(backend: Any) -> Names | None:
+    """Return the backend as one that knows all names of a file, or None."""
+    return backend if _can(backend, "names") else None
+
+
+def _can(backend: Any, name: str) -> bool:
+    """Say whether both twins are there: `isinstance` of a protocol, but a hundred times faster."""
+    return callable(getattr(backend, name, None)) and callable(getattr(backend, "a" + name, None))
+
+
+class Guest:
+    """Anybody's backend, asked so that it answers in our values and does not raise.
+
+    Two things do pass: `PathRefused`, and what ends the step of a graph, such as an
+    interrupt.
+    """
+
+    __slots__ = ("backend",)
+
+    def __init__(self, backend: Any) -> None:
+        self.backend = backend
+
+    @property
+    def name(self) -> str:
+        """The name of the backend's class."""
+        return type(self.backend).__name__
+
+    # Of a single file or folder: `path` is the caller's, `inner` the backend's own.
+
+    def ls(self, via: Via, path: str, inner: str) -> Answer[LsResult]:
+        return self._ask(LsResult, via, "ls", path, inner)
+
+    def read(self, via: Via, path: str, inner: str, offset: int, limit: int) -> Answer[ReadResult]:
+        return self._ask(ReadResult, via, "read", path, inner, offset, limit)
+
+    def write(self, via: Via, path: str, inner: str, content: str) -> Answer[WriteResult]:
+        return self._ask(WriteResult, via, "write", path, inner, content)
+
+    def edit(
+        self, via: Via, path: str, inner: str, old: str, new: str, every: bool
+    ) -> Answer[EditResult]:
+        return self._ask(EditResult, via, "edit", path, inner, old, new, every)
+
+    def delete(self, via: Via, path: str, inner: str) -> Answer[DeleteResult]:
+        return self._ask(DeleteResult, via, "delete", path, inner)
+
+    async def append(self, via: Via, path: str, inner: str, line: str) -> EditResult:
+        """Add a line to the end; without an `append` by an edit of the whole text.
+
+        Such an edit is refused when somebody else changed the text meanwhile, so nothing
+        is lost; a file that is missing or empty gives no text to hold on to.
+        """
+        if appends_of(self.backend) is not None:
+            return await self._ask(EditResult, via, "append", path, inner, line)
+        result, before = failure(EditResult, f"File '{path}' changes too often; try again"), b""
+        for _ in range(APPEND_TRIES):
+            (got,) = await self.download(via, [inner])
+            if not got.content:
+                return failure(EditResult, _nothing_to_hold(path, got.error))
+            if got.content == before:
+                break
+            before = got.content
+            text = before.decode("utf-8", "replace")
+            longer = _text.append(text, line)
+            result = await self.edit(via, path, inner, text, longer, every=False)
+            if not result.error:
+                break
+        return result
+
+    # Of many.
+
+    def glob(self, via: Via, pattern: str, path: str | None) -> Answer[GlobResult]:
+        args = (pattern,) if path is None else (pattern, path)
+        return self._search(GlobResult, via, "glob", *args)
+
+    async def grep(
+        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+    ) -> GrepResult:
+        """Search; a backend that knows no `max_count` is asked without and cut afterwards."""
+        if max_count is None or not self._takes("max_count", "grep"):
+            found = await self._search(GrepResult, via, "grep", pattern, path, glob)
+        else:
+            found = await self._search(
+                GrepResult, via, "grep", pattern, path, glob, max_count=max_count
+            )
+        if max_count is None or len(found.matches or []) <= max_count:
+            return found
+        kept = (found.matches or [])[:max_count]
+        return build(GrepResult, error=found.error, matches=kept, truncated=True)
+
+    async def upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        """Store files; one answer per file, whatever the backend does."""
+        answers = await self._batch(via, "upload_files", files)
+        return [build(FileUploadResponse, path="", error=_error_of(one)) for one in answers]
+
+    async def download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
+        """Return the bytes of files; one answer per path, whatever the backend does."""
+        return [self._got(one) for one in await self._batch(via, "download_files", paths)]
+
+    async def fingerprint(self, via: Via, paths: list[str]) -> list[str | None]:
+        """Return one token per path, None where the backend cannot say."""
+        unknown: list[str | None] = [None] * len(paths)
+        if fingerprints_of(self.backend) is None:
+            return unknown
+        try:
+            tokens = list(await via(*self._pair("fingerprint"), paths))
+        except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
+            self._explain("fingerprint", error)
+            return unknown
+        return tokens if len(tokens) == len(paths) else unknown
+
+    async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
+        """Return the names of each path; by its spelling where the backend cannot tell."""
+        if names_of(self.backend) is None:
+            return [_spelled(path) for path in paths]
+        try:
+            told = list(await via(*self._pair("names"), paths))
+        except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
+            self._explain("names", error)
+            told = []
+        return told if len(told) == len(paths) else [()] * len(paths)
+
+    async def execute(self, via: Via, command: str, timeout: int | None) -> Any:  # noqa: ASYNC109 - handed through
+        """Run a command where the backend is a sandbox, and return its own answer.
+
+        Raises:
+            NotImplementedError: If it is none.
+        """
+        if timeout is not None and self._takes("timeout", "execute"):
+            return await via(*self._pair("execute"), command, timeout=timeout)
+        return await via(*self._pair("execute"), command)
+
+    async def _ask(
+        self, kind: type[R], via: Via, name: str, path: str, inner: str, /, *args: Any
+    ) -> R:
+        try:
+            told = self._as(kind, await via(*self._pair(name), inner, *args))
+        except PathRefused as refused:
+            raise PathRefused(path, said(refused.message, inner, path)) from None
+        except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
+            told = failure(kind, self._explain(name, error))
+        if told.error is None or inner == path:
+            return told
+        return replace(told, error=said(told.error, inner, path))
+
+    async def _search(self, kind: type[R], via: Via, name: str, /, *args: Any, **kwargs: Any) -> R:
+        try:
+            return self._as(kind, await via(*self._pair(name), *args, **kwargs))
+        except PathRefused as refused:
+            return failure(kind, refused)
+        except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
+            return failure(kind, self._explain(name, error))
+
+    async def _batch(self, via: Via, name: str, asked: list[Any]) -> list[Any]:
+        try:
+            answers = await via(*self._pair(name), asked)
+            if len(answers) == len(asked):
+                return list(answers)
+            reason = f"{self.name}.{name}() gave {len(answers)} answers for {len(asked)} files"
+        except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
+            told = self._explain(name, error)
+            reason = error.code if isinstance(error, PathRefused) else told
+        return [build(FileUploadResponse, path="", error=reason)] * len(asked)
+
+    def _got(self, answer: Any) -> FileDownloadResponse:
+        content, error = getattr(answer, "content", None), _error_of(answer)
+        if content is None and error is None:
+            error = f"{self.name}.download_files() gave neither content nor an error"
+        return FileDownloadResponse("", content, error)
+
+    def _pair(self, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Return both halves of a twin; a missing half is made of the other, or says so."""
+        sync = getattr(self.backend, name, None)
+        asyn = getattr(self.backend, "a" + name, None)
+        if sync is None:
+            sync = partial(_say, f"{self.name} has no {name}()")
+        return sync, asyn or partial(asyncio.to_thread, sync)
+
+    def _takes(self, parameter: str, name: str) -> bool:
+        halves = self._pair(name)
+        return all(_accepts(getattr(one, "__func__", one), parameter) for one in halves)
+
+    def _as(self, kind: type[R], answer: Any) -> R:
+        """Read anybody's answer as ours, by attribute; a plain list or text is older."""
+        if isinstance(answer, kind):
+            return answer
+        if isinstance(answer, list) and kind in _LISTED:
+            return build(kind, **{_LISTED[kind]: answer})
+        if isinstance(answer, str):
+            if kind is ReadResult and not answer.startswith("Error"):
+                return build(kind, file_data=FileData(content=answer, encoding="utf-8"))
+            return build(kind, error=answer)
+        known = [one.name for one in fields(kind) if hasattr(answer, one.name)]
+        if not known:
+            raise TypeError(f"answered with {_named(answer)} instead of a {kind.__name__}")
+        return build(kind, **{one: getattr(answer, one) for one in known})
+
+    def _explain(self, name: str, error: Exception) -> str:
+        """Turn an exception into a sentence; one that steers the graph passes through."""
+        errors = sys.modules.get("langgraph.errors")
+        if errors is not None and isinstance(error, errors.GraphBubbleUp):
+            raise error
+        if isinstance(error, NotImplementedError):
+            return f"{self.name} does not support {name}()"
+        if isinstance(error, MemorywareError):
+            return str(error)
+        logger.warning("%s.%s() raised %s", self.name, name, type(error).__name__)
+        logger.debug("The error was", exc_info=error)
+        # The names of real files in an OSError are nobody's business beyond this line.
+        told = getattr(error, "strerror", None) or str(error).partition("\n")[0][:_TOLD]
+        return f"{self.name}.{name}() failed with {type(error).__name__}: {told}"
+
+
+def _error_of(answer: Any) -> Any:
+    return getattr(answer, "error", "no answer")
+
+
+def _nothing_to_hold(path: str, error: str | None) -> str:
+    if error is None:
+        return f"File '{path}' is empty; {FIRST_TEXT}"
+    if error == "file_not_found":
+        return f"File '{path}' not found; {FIRST_TEXT}"
+    return f"File '{path}' could not be read: {error}"
+
+
+def _spelled(path: str) -> tuple[str, ...]:
+    try:
+        return (normalise(path),)
+    except PathRefused:
+        return ()
+
+
+def _say(message: str, *_: Any, **__: Any) -> Any:
+    raise NotImplementedError(message)
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return f"a {type(value).__name__}" if value is not None else "None"
+
+
+@lru_cache(maxsize=256)
+def _accepts(function: Any, parameter: str) -> bool:
+    try:
+        known = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    return parameter in known or any(one.kind is one.VAR_KEYWORD for one in known.values())
+
+
+def keeps_files_in_state(backend: Any) -> bool:
+    """Say whether a backend may keep files in the graph state, so that it needs the channel.
+
+    Of a factory nobody can know before it runs, so the answer is yes.
+    """
+    if not is_backend(backend):
+        return True
+    if any(kind.__name__ == "StateBackend" for kind in type(backend).__mro__):
+        return True
+    routes = getattr(backend, "routes", None) or {}
+    parts = [*([backend.default] if hasattr(backend, "default") else []), *routes.values()]
+    return any(keeps_files_in_state(part) for part in parts)

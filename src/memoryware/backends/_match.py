@@ -58,19 +58,117 @@ def compile_glob(pattern: str) -> GlobPattern:
     Raises:
         PatternRefused: For an empty pattern, a `..` segment, or more than 1,000 braces.
     """
+    parts = [_segments(one) for one in _spelled(pattern)]
+    expression = re.compile("|".join(_expression(one) for one in parts), re.DOTALL)
+    return GlobPattern(expression, _common_base(parts), _deepest(parts))
+
+
+@lru_cache(maxsize=4096)
+def within(pattern: str, folder: str) -> tuple[str, ...]:
+    """Return the patterns that find in a folder what `pattern` finds there from above.
+
+    `folder` is the relative path from the place of the search, such as `team/notes`.
+    There is more than one only if they cannot be put together, and none if the pattern
+    cannot match anything in that folder.
+
+    Raises:
+        PatternRefused: As `compile_glob`.
+    """
+    whole = {tuple(_segments(one)) for one in _spelled(pattern)}
+    left = whole
+    for name in folder.split("/"):
+        left = {rest for one in left for rest in _after(one, name)}
+    return (pattern,) if left == whole else put_together("/".join(one) for one in left)
+
+
+def _after(segments: tuple[str, ...], name: str) -> Iterator[tuple[str, ...]]:
+    """Yield what is left of a pattern in a folder of this name."""
+    first, *rest = segments
+    if first == "**":
+        if name not in SKIPPED_FOLDERS:
+            yield segments
+        if rest:
+            yield from _after(tuple(rest), name)
+    elif rest and re.fullmatch(_segment(first), name, re.DOTALL):
+        yield tuple(rest)
+
+
+def put_together(tied: Iterable[str]) -> tuple[str, ...]:
+    """Make one pattern of several that are tied to the place of the search, if it can be."""
+    texts = sorted({one.lstrip("/") for one in tied})
+    if len(texts) > 1 and not any(set(one) & set("{},\\") for one in texts):
+        return ("/{" + ",".join(texts) + "}",)
+    return tuple("/" + one for one in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class RulePattern:
+    """A compiled path rule; unlike a search it hides no dot names and skips no folders.
+
+    Attributes:
+        expression: Matches a normal path.
+        folders: Matches the folders that a matching path can lie in.
+    """
+
+    expression: re.Pattern[str]
+    folders: re.Pattern[str]
+
+    def matches(self, path: str) -> bool:
+        """Say whether a normal path matches."""
+        return self.expression.fullmatch(path) is not None
+
+    def covers(self, path: str) -> bool:
+        """Say whether a normal path matches, or a folder that it lies in."""
+        steps = path.split("/")
+        return any(self.matches("/".join(steps[:n])) for n in range(2, len(steps) + 1))
+
+    def may_hold(self, folder: str) -> bool:
+        """Say whether a path that matches can lie below a normal folder."""
+        return folder == "/" or self.folders.fullmatch(folder) is not None
+
+
+@lru_cache(maxsize=256)
+def compile_rule(pattern: str) -> RulePattern:
+    """Compile a pattern that says which paths are allowed or denied.
+
+    A final `/` stands for that folder and everything in it. The rest is as in
+    `compile_glob`, but `*` and `**` match dot names and every folder, so that a rule has
+    no holes.
+
+    Raises:
+        PatternRefused: As `compile_glob`, and for `~`, which has no place in a rule.
+    """
     text = pattern.replace("\\", "/")
-    if not text.strip("/"):
-        raise PatternRefused(f"Glob pattern {pattern!r} is empty; use for example '*.md'")
-    if ".." in text.split("/"):
-        raise PatternRefused(f"Path traversal not allowed in glob pattern: {pattern}")
+    if text.endswith("/"):
+        text = (text.rstrip("/") and text.rstrip("/") + "{,/**}") or "/**"
+    parts = [_segments(one) for one in _spelled(text)]
+    if any("~" in one[:1] for one in parts):
+        raise PatternRefused(f"'~' is not available in a path rule: {pattern}; start it with '/'")
+    folders = {_rule(one[:n]) for one in parts for n in range(1, len(one))}
+    deep = {_rule(one[: one.index("**") + 1]) for one in parts if "**" in one}
+    return RulePattern(
+        re.compile("|".join(_rule(one) for one in parts), re.DOTALL),
+        re.compile("|".join(sorted(folders | deep)) or r"(?!)", re.DOTALL),
+    )
+
+
+def _rule(segments: list[str]) -> str:
+    text = "".join("(?:/[^/]+)*" if part == "**" else "/" + _wildcards(part) for part in segments)
+    return text + "/[^/]+" if segments[-1] == "**" else text
+
+
+def _spelled(pattern: str) -> list[str]:
+    text = pattern.replace("\\", "/")
     try:
-        spelled = sorted(set(bracex.expand(text, limit=_BRACES)))
+        spelled = {one for one in bracex.expand(text, limit=_BRACES) if one.strip("/.")}
     except bracex.ExpansionLimitException:
         message = f"Glob pattern {pattern!r} has more than {_BRACES} alternatives; narrow it"
         raise PatternRefused(message) from None
-    parts = [_segments(one) for one in spelled]
-    expression = re.compile("|".join(_expression(one) for one in parts), re.DOTALL)
-    return GlobPattern(expression, _common_base(parts), _deepest(parts))
+    if any(".." in one.split("/") for one in (text, *spelled)):
+        raise PatternRefused(f"Path traversal not allowed in glob pattern: {pattern}")
+    if not spelled:
+        raise PatternRefused(f"Glob pattern {pattern!r} is empty; use for example '*.md'")
+    return sorted(spelled)
 
 
 def _segments(pattern: str) -> list[str]:
@@ -78,7 +176,9 @@ def _segments(pattern: str) -> list[str]:
     split = [part for part in pattern.split("/") if part not in ("", ".")]
     again = zip(split, ["", *split], strict=False)
     segments = [part for part, before in again if not (part == before == "**")]
-    return segments if tied or len(segments) > 1 or "/" in pattern else ["**", *segments]
+    if tied or "/" in pattern or segments == ["**"]:
+        return segments
+    return ["**", *segments]
 
 
 def _expression(segments: list[str]) -> str:
@@ -88,7 +188,11 @@ def _expression(segments: list[str]) -> str:
 
 
 def _segment(part: str) -> str:
-    text, rest = "" if part.startswith(".") else r"(?!\.)", part
+    return _wildcards(part) if part.startswith(".") else r"(?!\.)" + _wildcards(part)
+
+
+def _wildcards(part: str) -> str:
+    text, rest = "", part
     while rest:
         group = re.match(r"\[[!^]?\]?[^\]]*\]", rest)
         if rest[0] == "*":
@@ -128,6 +232,20 @@ def _common_base(parts: list[list[str]]) -> str:
 
 def _deepest(parts: list[list[str]]) -> int | None:
     return None if any("**" in one for one in parts) else max(len(one) - 1 for one in parts)
+
+
+@lru_cache(maxsize=256)
+def closed_folders(pattern: str | None) -> frozenset[str]:
+    """Return the names of folders that a search for this pattern need not enter.
+
+    Raises:
+        PatternRefused: As `compile_glob`.
+    """
+    if pattern is None:
+        return SKIPPED_FOLDERS
+    parts = {part for one in _spelled(pattern) for part in _segments(one)[:-1]} - {"**"}
+    named = re.compile("|".join(map(_segment, sorted(parts))) or "(?!)", re.DOTALL)
+    return frozenset(name for name in SKIPPED_FOLDERS if not named.fullmatch(name))
 
 
 def is_skipped(relative: str) -> bool:

@@ -15,6 +15,12 @@ _PLAIN = re.compile(r"(?:/[\w\-+@,=]+(?:\.[\w\-+@,=]+)*)+", re.ASCII)
 """Paths that are normal already, the common case, checked in one step."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|$)")
+_UNNAMEABLE = re.compile(
+    r"[\x00-\x1f\x7f\ud800-\udfff\\]|(?:^|/)~(?:/|$)|\.memoryware-tmp$", re.ASCII
+)
+_WINDOWS_NAME = re.compile(
+    r'[<>:"|?*]|[ .]$|^(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\.|$)', re.IGNORECASE
+)
 RESERVED_SUFFIX = ".memoryware-tmp"
 """Ending of the temporary files beside real ones; no agent may touch them."""
 
@@ -26,16 +32,15 @@ def normalise(path: str) -> str:
         PathRefused: For `..` segments, `~` as a segment, control characters, lone
             surrogates, drive letters and reserved names. The message says what to use.
     """
+    path = as_text(path)
     if _PLAIN.fullmatch(path) and not path.endswith(RESERVED_SUFFIX):
         return path
-    if not isinstance(path, str):
-        raise PathRefused(str(path), f"A path must be text, not {type(path).__name__}")
     if _CONTROL.search(path):
         raise PathRefused(path, f"Path {path!r} contains a control character; use plain text")
     if _DRIVE.match(path):
         raise PathRefused(
             path,
-            f"Windows absolute paths are not supported: {path}. Use a virtual path such as /notes.md",
+            f"Windows absolute paths are not supported: {path}. Use a path such as /notes.md",
         )
     parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
     for part in parts:
@@ -53,9 +58,36 @@ def normalise(path: str) -> str:
     return "/" + "/".join(parts)
 
 
+def as_text(path: object) -> str:
+    """Return a path that is text.
+
+    Raises:
+        PathRefused: If it is something else.
+    """
+    if isinstance(path, str):
+        return path
+    raise PathRefused(str(path), f"A path must be text, not {type(path).__name__}")
+
+
+def is_nameable(relative: str) -> bool:
+    """Say whether a name that was found somewhere is one that `normalise` leaves as it is."""
+    return _UNNAMEABLE.search(relative) is None
+
+
+def check_windows_names(path: str, names: list[str]) -> None:
+    """Refuse names that Windows takes for a device, a stream, or another name.
+
+    Raises:
+        PathRefused: For the first such name.
+    """
+    for name in names:
+        if _WINDOWS_NAME.search(name):
+            raise PathRefused(path, f"Windows does not allow the name {name!r}; choose another")
+
+
 def is_below(path: str, folder: str) -> bool:
     """Say whether a normal path is the folder itself or inside it, by whole segments."""
-    return folder == "/" or path == folder or path.startswith(folder + "/")
+    return folder in ("/", path) or path.startswith(folder + "/")
 
 
 def join(folder: str, path: str) -> str:

@@ -1,15 +1,12 @@
 """From an inner answer or a `FileError` to the result value at the border, once.
 
 Inside, backends raise `FileError`; here that becomes the `error` of the right
-result value. When deepagents is loaded, result values are also instances of its
-own classes, because its composite backend tests for them.
+result value.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable
-from functools import cache
 from typing import Any, TypeVar
 
 from memoryware.backends.protocol import (
@@ -29,20 +26,13 @@ Result = LsResult | ReadResult | WriteResult | EditResult | DeleteResult | GrepR
 R = TypeVar("R", LsResult, ReadResult, WriteResult, EditResult, DeleteResult, GrepResult, GlobResult)
 V = TypeVar("V")
 
-_PEER = "deepagents.backends.protocol"
-_SPOKEN_WITH_PREFIX = (WriteResult, EditResult, DeleteResult, GrepResult)
+_SPOKEN_WITH_PREFIX: tuple[type[Any], ...] = (WriteResult, EditResult, DeleteResult, GrepResult)
 """Results whose error text is shown to a model as it is, so it starts with "Error: "."""
 
 
 def build(kind: type[V], /, **fields: Any) -> V:
-    """Make a result value that is also deepagents' own kind when that library is loaded."""
-    peer = sys.modules.get(_PEER)
-    return kind(**fields) if peer is None else _united(kind, getattr(peer, kind.__name__))(**fields)
-
-
-@cache
-def _united(kind: type[V], theirs: type) -> type[V]:
-    return type(kind.__name__, (kind, theirs), {"__module__": kind.__module__})
+    """Make a result value."""
+    return kind(**fields)
 
 
 async def answer(kind: type[R], core: Awaitable[R]) -> R:
@@ -61,10 +51,15 @@ async def answer(kind: type[R], core: Awaitable[R]) -> R:
         return failure(kind, error)
 
 
-def failure(kind: type[R], error: Exception) -> R:
+def failure(kind: type[R], error: Exception | str) -> R:
     """Make a result value that carries the error's sentence."""
     prefix = "Error: " if kind in _SPOKEN_WITH_PREFIX else ""
     return build(kind, error=f"{prefix}{error}")
+
+
+def said(text: str, inner: str, path: str) -> str:
+    """Return the text of a part with the caller's path where it says its own."""
+    return text if inner == path else text.replace(f"'{inner}'", f"'{path}'")
 
 
 def downloaded(path: str, read: Callable[[], bytes]) -> FileDownloadResponse:

@@ -8,7 +8,7 @@ import difflib
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Final
+from typing import AnyStr, Final, Generic
 
 from memoryware.backends._results import build
 from memoryware.backends.protocol import FileData, ReadResult
@@ -21,15 +21,21 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_BOM_STARTS: Final = frozenset(bom[:1] for bom, _ in _BOMS)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _MEDIA: Final = frozenset(
-    ".png .jpg .jpeg .gif .webp .bmp .tif .tiff .ico .heic .heif .mp3 .wav .ogg .flac .m4a .aac"
-    " .aiff .mp4 .mov .avi .webm .mkv .mpeg .mpg .wmv .flv .3gpp .pdf .ppt .pptx".split()
+    [
+        *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ico", ".heic"),
+        *(".heif", ".mp3", ".wav", ".ogg", ".flac", ".m4a", ".aac", ".aiff", ".mp4", ".mov"),
+        *(".avi", ".webm", ".mkv", ".mpeg", ".mpg", ".wmv", ".flv", ".3gpp"),
+        *(".pdf", ".ppt", ".pptx"),
+    ]
 )
 NEAREST_LINES = 3
 """How many similar lines an edit that found nothing names."""
 _NEAREST_SEARCHED = 2000
 _SHOWN = 80
+_STRIDE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,11 @@ def decode(data: bytes) -> Decoded:
 
 
 def _mark(data: bytes) -> tuple[bytes, str]:
-    return next(((bom, name) for bom, name in _BOMS if data.startswith(bom)), (b"", "utf-8"))
+    if data[:1] in _BOM_STARTS:
+        for bom, name in _BOMS:
+            if data.startswith(bom):
+                return bom, name
+    return b"", "utf-8"
 
 
 def encode(path: str, text: str) -> bytes:
@@ -81,9 +91,38 @@ def to_lf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+def is_binary(data: bytes) -> bool:
+    """Say whether bytes are no text: they hold NUL, are not UTF-8, and no mark says UTF-16."""
+    if b"\0" not in data or _mark(data)[0]:
+        return False
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
 def is_media(path: str) -> bool:
     """Say whether a file is a picture, sound, video, PDF or slide deck by its name."""
     return PurePosixPath(path).suffix.lower() in _MEDIA
+
+
+def show(path: str, data: bytes, offset: int, limit: int) -> ReadResult:
+    """Return what `read` shows of the bytes of a file.
+
+    Lines `offset` to `offset + limit` of a text; what is no text comes whole as base64.
+    Only what is shown is decoded.
+
+    Raises:
+        FileError: If the offset lies past the last line.
+    """
+    if is_media(path) or is_binary(data):
+        return whole_as_base64(data)
+    bom, encoding = _mark(data)
+    if encoding != "utf-8":
+        return window(path, decode(data).text, offset, limit)
+    lines = _lines(path, data[len(bom) :], (b"\n", b"\r"), offset, limit)
+    return lines.result(lines.shown.decode("utf-8", "replace"))
 
 
 def window(path: str, text: str, offset: int, limit: int) -> ReadResult:
@@ -92,35 +131,66 @@ def window(path: str, text: str, offset: int, limit: int) -> ReadResult:
     Raises:
         FileError: If the offset lies past the last line.
     """
-    if limit <= 0:
-        return build(ReadResult, file_data=FileData(content="", encoding="utf-8"), no_lines_requested=True)
-    text, start = to_lf(text), max(offset, 0)
-    if not text:
-        return build(ReadResult, file_data=FileData(content="", encoding="utf-8"))
-    total = text.count("\n") + (not text.endswith("\n"))
+    lines = _lines(path, text, ("\n", "\r"), offset, limit)
+    return lines.result(lines.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines(Generic[AnyStr]):
+    """Some lines of a text, still as they were given; none if there is no last one."""
+
+    shown: AnyStr
+    start: int = 0
+    stop: int = 0
+    total: int = 0
+    requested: bool = True
+
+    def result(self, content: str) -> ReadResult:
+        data = FileData(content=content, encoding="utf-8")
+        if not self.stop:
+            return build(ReadResult, file_data=data, no_lines_requested=not self.requested)
+        return build(
+            ReadResult,
+            file_data=data,
+            total_lines=self.total,
+            start_line=self.start + 1,
+            end_line=self.stop,
+            next_offset=self.stop if self.stop < self.total else None,
+        )
+
+
+def _lines(
+    path: str, text: AnyStr, signs: tuple[AnyStr, AnyStr], offset: int, limit: int
+) -> _Lines[AnyStr]:
+    (lf, cr), start = signs, max(offset, 0)
+    if limit <= 0 or not text:
+        return _Lines(text[:0], requested=limit > 0)
+    if cr in text:
+        text = text.replace(cr + lf, lf).replace(cr, lf)
+    total = text.count(lf) + (not text.endswith(lf))
     if start >= total:
         raise _PastEnd(path, f"Line offset {start} exceeds file length ({total} lines)")
-    begin = _line_start(text, start)
     stop = min(start + limit, total)
-    end = len(text) if stop == total else _line_start(text[begin:], stop - start) + begin
-    return build(
-        ReadResult,
-        file_data=FileData(content=text[begin:end], encoding="utf-8"),
-        total_lines=total,
-        start_line=start + 1,
-        end_line=stop,
-        next_offset=stop if stop < total else None,
-    )
+    begin = _line_start(text, lf, start, 0)
+    end = len(text) if stop == total else _line_start(text, lf, stop - start, begin)
+    return _Lines(text[begin:end], start, stop, total)
 
 
 class _PastEnd(FileError):
     code = "invalid_path"
 
 
-def _line_start(text: str, line: int) -> int:
-    position = 0
-    for _ in range(line):
-        position = text.index("\n", position) + 1
+def _line_start(text: AnyStr, lf: AnyStr, lines: int, position: int) -> int:
+    """Return where the line begins that lies so many lines after a position."""
+    step = _STRIDE
+    while step > _SHOWN:  # over whole blocks first, they are counted at once
+        inside = text.count(lf, position, position + step)
+        if inside < lines:
+            lines, position = lines - inside, position + step
+        else:
+            step //= 4
+    for _ in range(lines):
+        position = text.index(lf, position) + 1
     return position
 
 
@@ -240,7 +310,9 @@ def _replaced(text: str, found: list[tuple[int, int]], new: str) -> str:
 def _not_found(text: str, old: str) -> str:
     wanted = next((line.strip() for line in old.split("\n") if line.strip()), old)
     lines = [line.strip() for line in to_lf(text).split("\n")[:_NEAREST_SEARCHED] if line.strip()]
-    near = difflib.get_close_matches(wanted[:400], [line[:400] for line in lines], NEAREST_LINES, 0.6)
+    near = difflib.get_close_matches(
+        wanted[:400], [line[:400] for line in lines], NEAREST_LINES, 0.6
+    )
     message = f"String not found in file: {_short(old)}"
     if near:
         return f"{message}. The nearest lines are: {'; '.join(map(_short, near))}"

@@ -15,7 +15,8 @@ The contract, the same for every backend that ships here:
   `read write edit ls delete` raise `PathRefused` (a `ValueError`) for a path that
   is refused; `upload_files` and `download_files` answer `invalid_path` instead.
 * A folder exists as long as a file is in it (on disk also when it is empty); the
-  root always exists. Folders in listings end in `/`.
+  root always exists. Folders in listings end in `/`. A path is a file or a folder,
+  never both: a write onto a folder, or below a file, is refused.
 * A write happens whole or not at all, and no accepted write is lost.
 """
 
@@ -24,6 +25,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from typing import Literal, NotRequired, Protocol, TypedDict, runtime_checkable
+
+from memoryware.backends._peer import BackendKin, ResultKin
 
 FileOperationError = Literal["file_not_found", "permission_denied", "is_directory", "invalid_path"]
 """The codes that `upload_files` and `download_files` use for what can be mended."""
@@ -71,7 +74,7 @@ class GrepMatch(TypedDict):
 
 
 @dataclass
-class LsResult:
+class LsResult(ResultKin):
     """Answer of `ls`: entries sorted by path, or an error."""
 
     error: str | None = None
@@ -79,7 +82,7 @@ class LsResult:
 
 
 @dataclass
-class ReadResult:
+class ReadResult(ResultKin):
     """Answer of `read`: a window of lines with LF endings, or a whole file as base64.
 
     `start_line` and `end_line` count from 1 and are both absent for an empty
@@ -96,7 +99,7 @@ class ReadResult:
 
 
 @dataclass
-class WriteResult:
+class WriteResult(ResultKin):
     """Answer of `write`: the path as the caller spelled it, or an error."""
 
     error: str | None = None
@@ -104,7 +107,7 @@ class WriteResult:
 
 
 @dataclass
-class EditResult:
+class EditResult(ResultKin):
     """Answer of `edit`: how often the old text was replaced, or an error."""
 
     error: str | None = None
@@ -113,7 +116,7 @@ class EditResult:
 
 
 @dataclass
-class DeleteResult:
+class DeleteResult(ResultKin):
     """Answer of `delete`: the path as the caller spelled it, or an error."""
 
     error: str | None = None
@@ -121,7 +124,7 @@ class DeleteResult:
 
 
 @dataclass
-class GrepResult:
+class GrepResult(ResultKin):
     """Answer of `grep`: matches by path and line.
 
     With an `error` there may still be matches: those of the files that could be read.
@@ -133,7 +136,7 @@ class GrepResult:
 
 
 @dataclass
-class GlobResult:
+class GlobResult(ResultKin):
     """Answer of `glob`: files (never folders) sorted by path."""
 
     error: str | None = None
@@ -143,7 +146,7 @@ class GlobResult:
 
 
 @dataclass
-class FileDownloadResponse:
+class FileDownloadResponse(ResultKin):
     """One file of a `download_files` batch: its bytes, or a code."""
 
     path: str
@@ -152,14 +155,14 @@ class FileDownloadResponse:
 
 
 @dataclass
-class FileUploadResponse:
+class FileUploadResponse(ResultKin):
     """One file of an `upload_files` batch: stored, or a code."""
 
     path: str
     error: FileOperationError | str | None = None
 
 
-class BackendProtocol:
+class BackendProtocol(BackendKin):
     """Somewhere to keep memory files; subclass it and implement what you can do.
 
     A method that a backend does not implement raises `NotImplementedError`. The
@@ -304,4 +307,41 @@ class Fingerprints(Protocol):
 
     async def afingerprint(self, paths: list[str]) -> list[str | None]:
         """Async twin of `fingerprint`."""
+        ...
+
+
+@runtime_checkable
+class Appends(Protocol):
+    """A backend that can add a line to a file without being told its text.
+
+    The line goes to the end, on a line of its own and in the line ending of the file;
+    a missing file is created.
+    """
+
+    def append(self, file_path: str, line: str) -> EditResult:
+        """Add a line to the end of a file; `occurrences` is 1."""
+        ...
+
+    async def aappend(self, file_path: str, line: str) -> EditResult:
+        """Async twin of `append`."""
+        ...
+
+
+@runtime_checkable
+class Names(Protocol):
+    """A backend that can tell the names by which path rules know a file.
+
+    Needed where one file has several names: relative paths, a home folder, symbolic
+    links, or routes to such a backend.
+    """
+
+    def names(self, paths: list[str]) -> list[tuple[str, ...]]:
+        """Return, per path, its absolute name and then the name it links to, if another.
+
+        All of them are normal paths. A path that is refused has no names.
+        """
+        ...
+
+    async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
+        """Async twin of `names`."""
         ...

@@ -18,7 +18,7 @@ SLOT: Final = "{agent_memory}"
 PLACEHOLDER: Final = "(No memory loaded)"
 _TAG: Final = re.compile(r"</\s*([A-Za-z][\w.:-]*)\s*>")
 _HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
-_CODE_FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
+_CODE_FENCE: Final = re.compile(r"^[ \t]*(`{3,64}|~{3,64})(?![`~])", re.MULTILINE)
 _KEPT_AT_HEADING = 0.5
 """A cut goes back to a heading only if at least this share of the fitting text stays."""
 

@@ -17,13 +17,19 @@ class Bounded(Generic[K, V]):
         self._size = size
         self._entries: OrderedDict[K, V] = OrderedDict()
         self._lock = threading.Lock()
+        self._last: tuple[K, V] | None = None
+        """What was used last; set with the lock held, read without."""
 
     def get(self, key: K) -> V | None:
         """Return the entry, which counts as a use, or None."""
+        last = self._last
+        if last is not None and last[0] == key:
+            return last[1]
         with self._lock:
             value = self._entries.get(key)
             if value is not None:
                 self._entries.move_to_end(key)
+                self._last = (key, value)
             return value
 
     def put(self, key: K, value: V) -> None:
@@ -31,10 +37,12 @@ class Bounded(Generic[K, V]):
         with self._lock:
             self._entries[key] = value
             self._entries.move_to_end(key)
+            self._last = (key, value)
             while len(self._entries) > self._size:
                 self._entries.popitem(last=False)
 
     def drop(self, key: K) -> None:
         """Forget an entry if it is there."""
         with self._lock:
+            self._last = None
             self._entries.pop(key, None)

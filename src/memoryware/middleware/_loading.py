@@ -7,7 +7,6 @@ the same, so that nothing is formatted twice.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -81,7 +80,8 @@ class Loader:
         self._rules = rules
         self._on_error = on_error
         self._seen: Bounded[int, _Seen] = Bounded(limits.warm_backends)
-        self._loaded: Bounded[bytes, Loaded] = Bounded(limits.rendered_blocks)
+        # By the bytes themselves: to hash and compare them is many times faster than a digest.
+        self._loaded: Bounded[tuple[_Answer, ...], Loaded] = Bounded(limits.rendered_blocks)
 
     async def load(self, via: Via, backend: Any) -> Loaded:
         """Return what the sources hold now.
@@ -90,7 +90,10 @@ class Loader:
             LoadError: With `on_error="raise"`, for a source that cannot be read.
             ResponseCountError: If the backend answers fewer or more than it was asked.
         """
-        tokens = await self._tokens(via, backend)
+        tokens: list[str | None] = [None] * len(self._sources)
+        able = _foreign.fingerprints_of(backend)
+        if able is not None and self._sources:
+            tokens = await via(able.fingerprint, able.afingerprint, self._sources)
         seen = self._seen.get(id(backend))
         if seen is not None and seen.backend is not backend:
             seen = None
@@ -101,12 +104,6 @@ class Loader:
         self._seen.put(id(backend), _Seen(backend, tokens, answers, loaded))
         return loaded
 
-    async def _tokens(self, via: Via, backend: Any) -> list[str | None]:
-        able = _foreign.fingerprints_of(backend)
-        if able is None or not self._sources:
-            return [None] * len(self._sources)
-        return await via(able.fingerprint, able.afingerprint, self._sources)
-
     async def _answers(
         self, via: Via, backend: Any, tokens: Sequence[str | None], seen: _Seen | None
     ) -> list[_Answer]:
@@ -116,7 +113,8 @@ class Loader:
             rows = zip(self._sources, tokens, seen.tokens, seen.answers, strict=True)
             found = {path: old for path, now, then, old in rows if now is not None and now == then}
         wanted = [path for path in self._sources if path not in found]
-        for path in await self._denied(via, backend, wanted):
+        denied = await self._denied(via, backend, wanted) if self._rules and wanted else ()
+        for path in denied:
             found[path] = _Answer(None, "permission_denied")
             wanted.remove(path)
         if wanted:
@@ -125,8 +123,6 @@ class Loader:
 
     async def _denied(self, via: Via, backend: Any, paths: list[str]) -> list[str]:
         """Return which of the paths the rules do not let a tool read; they are not read here."""
-        if not self._rules or not paths:
-            return []
         rules = await self._rules.bound(via, backend)
         names = zip(paths, await names_of(via, backend, paths), strict=True)
         return [path for path, own in names if not rules.permits("read", own)]
@@ -142,12 +138,7 @@ class Loader:
         return [_Answer(_bytes_of(one.content), one.error) for one in responses]
 
     def _same_or_new(self, answers: Sequence[_Answer]) -> Loaded:
-        digest = hashlib.blake2b(digest_size=20)
-        for answer in answers:
-            content = answer.content or b""
-            digest.update(f"{answer.error}:{len(content)}:".encode())
-            digest.update(content)
-        key = digest.digest()
+        key = tuple(answers)
         loaded = self._loaded.get(key)
         if loaded is None:
             loaded = self._decode(answers)

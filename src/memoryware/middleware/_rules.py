@@ -3,7 +3,8 @@
 A rule is a glob pattern over whole paths from the root (`/notes/*.md`, `/team/**`,
 `/team/`), or without a slash over the last part of a path (`*.env`). A denied folder
 is denied with all that is in it, in any case of letters, by every name it has; an
-allowed path must be spelled as the rule says. What no rule denies, and every list of
+allowed path must be spelled as the rule says. So a link may be allowed by its own name,
+and is denied by its own and by what it leads to. What no rule denies, and every list of
 allowed paths names, is permitted.
 """
 
@@ -131,11 +132,11 @@ def _folded(text: str) -> str:
 async def names_of(
     via: Via, backend: BackendProtocol, paths: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return the absolute names of paths, as the backend knows them or else by spelling."""
-    able = _foreign.names_of(backend)
-    if able is not None:
-        return await via(able.names, able.anames, list(paths))
-    return [by_spelling(path) for path in paths]
+    """Return the absolute names of paths, as the backend knows them or else by spelling.
+
+    A path without a name is refused, and so is one whose backend fails to tell.
+    """
+    return await _foreign.Guest(backend).names(via, list(paths))
 
 
 def by_spelling(path: str) -> tuple[str, ...]:

@@ -100,7 +100,8 @@ def guidelines(
         return TRUST
     how = "**How to save:**\n" + "\n".join(_how(hands, files))
     when = f"{WHEN}\n{_TIMING[style]}"
-    return "\n\n".join([TRUST, how, LEARNING, ASKING, when, WHEN_NOT, EXAMPLES])
+    parts = [TRUST, how, LEARNING, ASKING, when, WHEN_NOT, EXAMPLES]
+    return "\n\n".join(parts)
 
 
 def _how(hands: Hands, files: Sequence[tuple[str, bool]]) -> list[str]:

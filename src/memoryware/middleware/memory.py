@@ -22,7 +22,7 @@ from memoryware import _langchain
 from memoryware._clock import NewId, random_id
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _foreign
-from memoryware.events import emit, logger
+from memoryware.events import emit, is_heard, logger
 from memoryware.middleware import _options
 from memoryware.middleware._block import BlockStyle, CountTokens, tags_of
 from memoryware.middleware._edit_memory import edit_memory_tool
@@ -311,13 +311,15 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         if self.sources and not loaded.contents and not self._told_missing:
             self._told_missing = True
             logger.warning("no memory file was found: %s", ", ".join(self.sources))
-        emit(
-            getattr(runtime, "stream_writer", None),
-            "loaded",
-            sources=list(loaded.contents),
-            characters=sum(map(len, loaded.contents.values())),
-            failed=[path for path, _ in loaded.problems],
-        )
+        writer = getattr(runtime, "stream_writer", None)
+        if is_heard(writer):
+            emit(
+                writer,
+                "loaded",
+                sources=list(loaded.contents),
+                characters=sum(map(len, loaded.contents.values())),
+                failed=[path for path, _ in loaded.problems],
+            )
         return loaded
 
     async def _contents_one_by_one(self, via: Via, backend: Any) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Measurements of memoryware against deepagents and against the floor; see README.md."""

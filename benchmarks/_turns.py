@@ -1,0 +1,138 @@
+"""Times several ways of doing one thing in turns, so that a busy machine hits all alike.
+
+Where nothing waits, the seconds are those that the processor spent on this process, for the
+program and for the system calls it makes: what else runs on the machine hardly counts then.
+Where waiting is part of the matter (disk flushes, other processes, event loops), the
+seconds are those on the wall.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+Clock = Callable[[], float]
+CPU: Clock = time.process_time
+WALL: Clock = time.perf_counter
+LONG_ENOUGH = 0.004
+"""Seconds that one turn takes at least, so that the clock and the loop do not count."""
+_MOST_CALLS = 20_000
+Turn = Callable[[Any, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How thorough a run is.
+
+    Attributes:
+        rounds: Turns that each variant gets.
+        full: Whether the large trees and the long inputs are measured as well.
+    """
+
+    rounds: int
+    full: bool = False
+
+    def share(self, part: float) -> int:
+        """Return a number of rounds for what takes long, three at least."""
+        return max(3, round(self.rounds * part))
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds of one call, by variant and by round."""
+
+    seconds: Mapping[str, list[float]]
+
+    def ratio(self, one: str, other: str) -> float:
+        """Return how many times longer `one` takes than `other`: the median over the rounds."""
+        pairs = zip(self.seconds[one], self.seconds[other], strict=True)
+        return median(a / b for a, b in pairs)
+
+    def of(self, name: str) -> float:
+        """Return the median seconds of one call."""
+        return median(self.seconds[name])
+
+    def micro(self, name: str) -> str:
+        """Return the median of one call as text."""
+        return duration(self.of(name))
+
+
+def duration(seconds: float) -> str:
+    """Return seconds as text with a fitting unit and three digits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"
+
+
+def in_turns(
+    variants: Mapping[str, Callable[[], Any]],
+    rounds: int,
+    *,
+    calls: int | None = None,
+    clock: Clock = CPU,
+    runner: asyncio.Runner | None = None,
+) -> Times:
+    """Time the variants in turns; each round begins with another one.
+
+    Args:
+        variants: What to call. With a `runner` each call gives an awaitable.
+        rounds: Turns of each variant, after one that only warms up.
+        calls: Calls in one turn; by default as many as make it long enough.
+        clock: `CPU`, or `WALL` where waiting counts.
+        runner: The event loop that awaitables run on.
+    """
+    turn = _turn(clock) if runner is None else _turn_on(runner, clock)
+    counts = {name: calls or _enough(turn, call) for name, call in variants.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in variants}
+    names = list(variants)
+    for name, call in variants.items():
+        turn(call, max(1, counts[name] // 4))
+    for number in range(rounds):
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            seconds[name].append(_quiet(turn, variants[name], counts[name]))
+    return Times(seconds)
+
+
+def _quiet(turn: Turn, call: Any, count: int) -> float:
+    """Return the seconds of one call, while no garbage is collected."""
+    gc.collect()
+    gc.disable()
+    try:
+        return turn(call, count) / count
+    finally:
+        gc.enable()
+
+
+def _enough(turn: Turn, call: Any) -> int:
+    """Return how many calls make a turn long enough."""
+    count = 1
+    while (taken := turn(call, count)) < LONG_ENOUGH and count < _MOST_CALLS:
+        count *= 2 if taken > LONG_ENOUGH / 8 else 8
+    return min(count, _MOST_CALLS)
+
+
+def _turn(clock: Clock) -> Turn:
+    def many(call: Callable[[], Any], count: int) -> float:
+        start = clock()
+        for _ in range(count):
+            call()
+        return clock() - start
+
+    return many
+
+
+def _turn_on(runner: asyncio.Runner, clock: Clock) -> Turn:
+    async def many(call: Callable[[], Any], count: int) -> float:
+        start = clock()
+        for _ in range(count):
+            await call()
+        return clock() - start
+
+    return lambda call, count: runner.run(many(call, count))

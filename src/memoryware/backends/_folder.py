@@ -1,0 +1,262 @@
+"""A folder held open: what is in it is reached by its name, and never through a link.
+
+`HeldFolder` works relative to a file descriptor, so that nobody can put another folder
+or a link in its place between two steps. `NamedFolder` is for systems without that
+(Windows): it knows its real path, and looks again after each opening where it got to.
+Both raise `OSError`; a link in the way is `ELOOP`, or `ENOTDIR` where a folder is needed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final, Protocol
+
+_DIRECTORY: Final = getattr(os, "O_DIRECTORY", 0)
+_NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
+PASS_ANY: Final = getattr(os, "O_PATH", os.O_RDONLY)
+PASS: Final = _DIRECTORY | PASS_ANY
+"""For a folder on the way: to pass through it one need not be allowed to list it."""
+_LIST: Final = os.O_RDONLY | _DIRECTORY
+PLAIN: Final = (
+    _NOFOLLOW
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+"""For a file: no link is followed, a pipe does not block, bytes stay as they are."""
+_UNSYNCED: Final = frozenset(
+    {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.EISDIR}
+)
+"""What systems answer that cannot flush a folder, or may not open it for that."""
+LINK_IN_THE_WAY: Final = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
+"""What systems answer when a name that is opened without following is a link."""
+
+
+class Folder(Protocol):
+    """An open folder. Names are single names; "." is the folder itself."""
+
+    def enter(self, name: str, *, listed: bool = False) -> Folder:
+        """Open a folder in this one; one that is to be `listed` needs the right to be."""
+        ...
+
+    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+        """Open a file and return its descriptor."""
+        ...
+
+    def lstat(self, name: str) -> os.stat_result:
+        """Say what a name stands for; a link stands for itself."""
+        ...
+
+    def found(self, name: str) -> os.stat_result:
+        """Say what a name stands for; a link is `ELOOP`."""
+        ...
+
+    def link(self, name: str) -> str:
+        """Return where a link leads; `EINVAL` if it is not a link."""
+        ...
+
+    def make(self, name: str) -> None:
+        """Create a folder in this one, and make that last."""
+        ...
+
+    def replace(self, name: str, over: str) -> None:
+        """Give a file the name of another, which is gone then."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Remove a file or a link."""
+        ...
+
+    def clear(self, name: str) -> None:
+        """Remove a folder in this one with all that is in it; no link is followed."""
+        ...
+
+    def entries(self) -> list[os.DirEntry[str]]:
+        """List what is in this folder, which was entered to be listed."""
+        ...
+
+    def sync(self) -> None:
+        """Make names that were given or taken here last through a power cut."""
+        ...
+
+    def close(self) -> None:
+        """Let the folder go."""
+        ...
+
+
+class HeldFolder:
+    """A folder by its descriptor, for systems that open relative to one."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    @classmethod
+    def at(cls, path: str) -> HeldFolder:
+        """Open the folder at a trusted host path; links in that are followed."""
+        return cls(os.open(path, PASS))
+
+    def enter(self, name: str, *, listed: bool = False) -> HeldFolder:
+        flags = (_LIST if listed else PASS) | _NOFOLLOW
+        return HeldFolder(os.open(name, flags, dir_fd=self._fd))
+
+    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+        return os.open(name, flags | PLAIN, mode, dir_fd=self._fd)
+
+    def lstat(self, name: str) -> os.stat_result:
+        return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
+
+    def found(self, name: str) -> os.stat_result:
+        seen = self.lstat(name)
+        if stat.S_ISLNK(seen.st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        return seen
+
+    def link(self, name: str) -> str:
+        return os.readlink(name, dir_fd=self._fd)
+
+    def make(self, name: str) -> None:
+        os.mkdir(name, dir_fd=self._fd)
+        self.sync()
+
+    def replace(self, name: str, over: str) -> None:
+        os.replace(name, over, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+
+    def remove(self, name: str) -> None:
+        os.unlink(name, dir_fd=self._fd)
+
+    def clear(self, name: str) -> None:
+        shutil.rmtree(name, dir_fd=self._fd)
+
+    def entries(self) -> list[os.DirEntry[str]]:
+        with os.scandir(self._fd) as entries:
+            return list(entries)
+
+    def sync(self) -> None:
+        with _unsynced_is_fine():
+            fd = os.open(".", _LIST, dir_fd=self._fd)  # the held one may be for passing only
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class NamedFolder:
+    """A folder by its real path, for systems that cannot open relative to a folder."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    @classmethod
+    def at(cls, path: str) -> NamedFolder:
+        """Take the folder at a trusted host path; links in that are followed."""
+        real = os.path.realpath(path)
+        if not stat.S_ISDIR(os.stat(real).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+        return cls(real)
+
+    def enter(self, name: str, *, listed: bool = False) -> NamedFolder:  # noqa: ARG002 - no right to list is asked for
+        path = self._real(name)
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
+        return NamedFolder(path)
+
+    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+        path = self._real(name)
+        fd = os.open(path, flags | PLAIN, mode)
+        try:
+            if not os.path.samestat(os.fstat(fd), os.lstat(self._real(name))):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)  # noqa: TRY301 - the descriptor is closed in one place
+        except OSError:
+            os.close(fd)
+            raise
+        return fd
+
+    def lstat(self, name: str) -> os.stat_result:
+        return os.lstat(self._join(name))
+
+    def found(self, name: str) -> os.stat_result:
+        return os.lstat(self._real(name))
+
+    def link(self, name: str) -> str:
+        path = self._join(name)
+        real = os.path.realpath(path)
+        if _same_path(real, path):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), name)
+        return real
+
+    def make(self, name: str) -> None:
+        os.mkdir(self._real(name))
+        self.sync()
+
+    def replace(self, name: str, over: str) -> None:
+        os.replace(self._join(name), self._real(over))
+
+    def remove(self, name: str) -> None:
+        os.unlink(self._join(name))
+
+    def clear(self, name: str) -> None:
+        shutil.rmtree(self._real(name))
+
+    def entries(self) -> list[os.DirEntry[str]]:
+        with os.scandir(self._path) as entries:
+            return list(entries)
+
+    def sync(self) -> None:
+        with _unsynced_is_fine():
+            fd = os.open(self._path, _LIST)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _join(self, name: str) -> str:
+        return self._path if name == "." else os.path.join(self._path, name)
+
+    def _real(self, name: str) -> str:
+        """Return the host path of a name that leads nowhere else, as a link would."""
+        path = self._join(name)
+        if not _same_path(os.path.realpath(path), path):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        if os.path.islink(path):  # a link to itself has its own path as real path
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        return path
+
+
+def _same_path(one: str, other: str) -> bool:
+    return os.path.normcase(one) == os.path.normcase(other)
+
+
+@contextmanager
+def _unsynced_is_fine() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _UNSYNCED:
+            raise
+
+
+def closed(fd: int) -> None:
+    """Close a descriptor from which nothing is expected any more."""
+    with suppress(OSError):
+        os.close(fd)
+
+
+HOLDS_FOLDERS: Final = all(
+    one in os.supports_dir_fd for one in (os.open, os.stat, os.mkdir, os.unlink, os.readlink)
+) and bool(_NOFOLLOW)
+"""Whether this system can open relative to a folder."""

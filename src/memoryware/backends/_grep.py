@@ -1,0 +1,261 @@
+"""Finding lines in a tree of files on disk.
+
+A search begins with an own walk. If that takes longer than a moment and ripgrep is
+installed, ripgrep says which files hold the text, and only those are read. What a match
+is, and in which files, is decided in one place, so that both ways give one answer.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import Final
+
+from memoryware.backends._disk import Place, Telling, regular, whole
+from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, closed
+from memoryware.backends._match import closed_folders, compile_glob, grep_bytes
+from memoryware.backends._paths import RESERVED_SUFFIX, is_nameable
+from memoryware.backends._results import build
+from memoryware.backends._walk import Entries, Spot, Walk, join, walk_from
+from memoryware.backends.protocol import GrepMatch, GrepResult
+from memoryware.errors import FileError, FileMissing
+
+RIPGREP_AFTER: Final = 0.2
+"""Seconds of an own walk after which ripgrep, which uses all processors, takes over."""
+_FIRST_READ: Final = 1 << 16
+_NAMED: Final = 5
+_GONE: Final = LINK_IN_THE_WAY | {errno.ENOENT, errno.EISDIR, errno.ENXIO, None}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What to look for: bytes, in files of which names and up to which size, and until when."""
+
+    needle: bytes
+    glob: str | None
+    most_bytes: int
+    max_count: int | None
+    deadline: float
+    depth: int
+
+    def takes(self, relative: str) -> bool:
+        """Say whether a file at this path below the start is searched."""
+        named = self.glob is None or compile_glob(self.glob).matches(relative)
+        return named and is_nameable(relative)
+
+    def lines(self, shown: str, data: bytes) -> list[GrepMatch]:
+        """Return the matches in a file, one more than wanted at most."""
+        found = grep_bytes(shown, data, self.needle)
+        return list(found if self.max_count is None else islice(found, max(0, self.max_count) + 1))
+
+    def late(self) -> bool:
+        """Say whether the time is over."""
+        return time.monotonic() > self.deadline
+
+
+@dataclass(slots=True)
+class Found:
+    """Matches by the relative path of their file, and the paths of what could not be read."""
+
+    lines: dict[str, list[GrepMatch]] = field(default_factory=dict)
+    unreadable: list[str] = field(default_factory=list)
+    complete: bool = True
+
+    def note(self, relative: str, error: Exception) -> None:
+        """Note what could not be read, unless it is gone or something else took its place."""
+        if isinstance(error, OSError) and error.errno not in _GONE:
+            self.unreadable.append(relative)
+
+    def result(self, spot: Spot, max_count: int | None) -> GrepResult:
+        """Return the answer: in the order of the paths, and not more than wanted."""
+        rows = chain.from_iterable(self.lines[relative] for relative in sorted(self.lines))
+        most = None if max_count is None else max(0, max_count)
+        matches = list(rows if most is None else islice(rows, most + 1))
+        cut = not self.complete or (most is not None and len(matches) > most)
+        error = _unread(spot, sorted(self.unreadable))
+        return build(GrepResult, matches=matches[:most], truncated=cut, error=error)
+
+
+def _unread(spot: Spot, unreadable: list[str]) -> str | None:
+    if not unreadable:
+        return None
+    names = ", ".join(f"'{spot.below(relative)}'" for relative in unreadable[:_NAMED])
+    more = f" and {len(unreadable) - _NAMED} more" if len(unreadable) > _NAMED else ""
+    return f"Error: the search left out what this process may not read: {names}{more}"
+
+
+def search(spot: Spot, wanted: Search) -> GrepResult:
+    """Return the lines of the file at a spot, or of all files below, that hold a text."""
+    found = Found()
+    with suppress(FileMissing), Telling(spot.path), spot.disk.place(spot.path, spot.at) as place:
+        seen = place.settle()
+        if seen is None:
+            pass
+        elif stat.S_ISDIR(seen.st_mode):
+            found = _below(spot, spot.disk.host(place.real), wanted)
+        elif wanted.glob is None or wanted.takes(spot.at.rpartition("/")[2]):
+            data = _limited(spot, place.open(os.O_RDONLY), wanted.most_bytes)
+            found.lines[""] = wanted.lines(spot.shown, data)
+    return found.result(spot, wanted.max_count)
+
+
+def _below(spot: Spot, host: str, wanted: Search) -> Found:
+    program = _ripgrep() if b"\0" not in wanted.needle else None
+    if program is None:
+        return _by_walk(spot, wanted)
+    moment = min(wanted.deadline, time.monotonic() + RIPGREP_AFTER)
+    found = _by_walk(spot, replace(wanted, deadline=moment))
+    if found.complete or wanted.late():
+        return found
+    return _by_ripgrep(program, spot, host, wanted) or _by_walk(spot, wanted)
+
+
+# By a walk.
+
+
+def _by_walk(spot: Spot, wanted: Search) -> Found:
+    walk = Walk(closed_folders(wanted.glob), None, wanted.depth, wanted.deadline)
+    found = Found(unreadable=walk.unreadable)
+
+    def handle(folder: Folder, prefix: str, entries: Entries) -> None:
+        for entry in entries:
+            relative = prefix + entry.name
+            if not entry.is_file(follow_symlinks=False) or not wanted.takes(relative):
+                continue
+            if wanted.late():
+                walk.stopped = True
+                return
+            try:
+                data = _with_needle(folder, entry.name, wanted)
+            except OSError as error:
+                found.note(relative, error)
+                continue
+            if data and (lines := wanted.lines(spot.below(relative), data)):
+                found.lines[relative] = lines
+
+    walk_from(spot, "", walk, handle)
+    found.complete = not walk.stopped
+    return found
+
+
+def _with_needle(folder: Folder, name: str, wanted: Search) -> bytes | None:
+    """Return the bytes of a file if they hold the text and are not too many."""
+    fd = folder.open(name, os.O_RDONLY)
+    try:
+        data = os.read(fd, _FIRST_READ)
+        if len(data) == _FIRST_READ:
+            size = os.fstat(fd).st_size
+            if size > wanted.most_bytes:
+                return None
+            data += whole(fd, max(0, size - _FIRST_READ))
+        return data if wanted.needle in data and len(data) <= wanted.most_bytes else None
+    finally:
+        os.close(fd)
+
+
+# By ripgrep.
+
+
+def _ripgrep() -> str | None:
+    """Return the program; one that is only found in the current folder is not trusted."""
+    program = shutil.which("rg")
+    return program if program is not None and os.path.isabs(program) else None
+
+
+def _by_ripgrep(program: str, spot: Spot, host: str, wanted: Search) -> Found | None:
+    """Return what is in the files that ripgrep names; None if it could not read everything."""
+    try:
+        output, complete = _asked(program, host, wanted)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    found = Found(complete=complete)
+    named = [os.fsdecode(one).replace(os.sep, "/").removeprefix("./") for one in output]
+    in_reach = [one for one in named if one.count("/") <= wanted.depth]
+    found.complete = complete and len(in_reach) == len(named)
+    enough = 0
+    reader = _Reader(spot, wanted.most_bytes)
+    with reader:
+        for relative in sorted(filter(wanted.takes, in_reach)):
+            if wanted.late():
+                found.complete = False
+                break
+            try:
+                found.lines[relative] = wanted.lines(spot.below(relative), reader.read(relative))
+            except (OSError, FileError) as error:
+                found.note(relative, error)
+                continue
+            enough += len(found.lines[relative])
+            if wanted.max_count is not None and enough > wanted.max_count:
+                break
+    return found
+
+
+def _asked(program: str, host: str, wanted: Search) -> tuple[list[bytes], bool]:
+    """Return the relative paths that ripgrep names, and whether it came to its end."""
+    try:
+        output = subprocess.run(  # noqa: S603 - fixed options, the text stands after -e
+            [program, *_options(wanted), "-e", os.fsdecode(wanted.needle), "--", "."],
+            cwd=host,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=max(0.001, wanted.deadline - time.monotonic()),
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        return (late.stdout or b"").split(b"\0")[:-1], False
+    if output.returncode not in (0, 1):  # trouble with a file or with the options
+        output.check_returncode()
+    return output.stdout.split(b"\0")[:-1], True
+
+
+def _options(wanted: Search) -> list[str]:
+    return [
+        *("--files-with-matches", "--null", "--fixed-strings", "--case-sensitive", "--text"),
+        *("--no-config", "--no-ignore", "--hidden", "--no-messages", "--encoding=none"),
+        *("--no-follow", "--color=never", f"--max-filesize={wanted.most_bytes}"),
+        *(f"--glob=!{name}/" for name in sorted(closed_folders(wanted.glob))),
+        f"--glob=!*{RESERVED_SUFFIX}",
+    ]
+
+
+class _Reader:
+    """Reads files below a spot, one after the other; a folder stays open for its files."""
+
+    def __init__(self, spot: Spot, most_bytes: int) -> None:
+        self._spot, self._most = spot, most_bytes
+        self._place: Place | None = None
+        self._parent: str | None = None
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc: object) -> None:
+        if self._place is not None:
+            self._place.folder.close()
+            self._place = None
+
+    def read(self, relative: str) -> bytes:
+        """Return the bytes of a file; a link in its place is not followed."""
+        parent, _, name = relative.rpartition("/")
+        if self._place is None or parent != self._parent:
+            self.__exit__()
+            self._place = self._spot.disk.place(self._spot.path, join(self._spot.at, relative))
+            self._parent = parent
+        return _limited(self._spot, self._place.folder.open(name, os.O_RDONLY), self._most)
+
+
+def _limited(spot: Spot, fd: int, most: int) -> bytes:
+    """Return the bytes of an open file and close it; none if there are too many."""
+    try:
+        size = regular(spot.path, os.fstat(fd)).st_size
+        return b"" if size > most else whole(fd, size)
+    finally:
+        closed(fd)

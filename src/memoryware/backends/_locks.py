@@ -1,0 +1,377 @@
+"""One writer at a time for one name: threads, tasks, event loops and processes.
+
+`async with Holding(via, names, ...)` waits in line behind the other writers of this
+process, first come, first served, and then for a lock file that the other processes of
+this machine use as well. Names share a fixed number of lock files, so that nothing
+piles up; two names that fall on one file only wait for each other.
+
+Every attempt is a system call that does not block. Only the waiting goes through
+`via`, so an event loop is never held up, and whoever is cancelled or gives up leaves
+the line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import hashlib
+import os
+import random
+import stat
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+from memoryware._twins import Via
+from memoryware.errors import LockTimeout, WriteFailed
+from memoryware.events import logger
+
+_HAS_FLOCK = find_spec("fcntl") is not None  # not on Windows
+LOCK_FILES = 4096
+"""Names are spread over this many lock files."""
+_LONGEST_PAUSE, _SHORTEST_PAUSE = 0.02, 0.001
+"""Seconds between two looks at a lock file that another process holds."""
+
+
+class Holding:
+    """Hold some names for the length of an `async with` block.
+
+    Raises:
+        LockTimeout: If they were not free within `timeout` seconds; it names `path`.
+        WriteFailed: If the system refuses the lock file.
+    """
+
+    def __init__(self, via: Via, names: Iterable[str], *, path: str, timeout: float) -> None:
+        # In one order for all, so that two that want several never wait for each other.
+        self._wanted = sorted({_number(name) for name in names})
+        self._via, self._path, self._timeout = via, path, timeout
+        self._held: list[tuple[int, _Turn, _LockFile | None]] = []
+
+    async def __aenter__(self) -> None:
+        deadline = time.monotonic() + self._timeout
+        try:
+            for number in self._wanted:
+                await self._take(number, deadline)
+        except BaseException:
+            self._release()
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._release()
+
+    async def _take(self, number: int, deadline: float) -> None:
+        turn = await self._via(_ThreadTurn, _loop_turn)
+        _lines.join(number, turn)
+        try:
+            await self._wait(turn, deadline)
+            file = await self._take_file(number, deadline)
+        except BaseException:
+            _lines.leave(number, turn)
+            raise
+        self._held.append((number, turn, file))
+
+    async def _wait(self, turn: _Turn, deadline: float) -> None:
+        left = max(0.0, deadline - time.monotonic())
+        if not await self._via(turn.wait, turn.await_, left):
+            raise self._too_late()
+
+    async def _take_file(self, number: int, deadline: float) -> _LockFile | None:
+        folder = await self._via(lock_folder, alock_folder)
+        if folder is None:
+            return None
+        # Two files: who waits for the second one keeps the first one meanwhile, so that
+        # a process that writes without a pause cannot get in again before it.
+        door, file = (_open(f"{folder}/{number:03x}.{end}") for end in ("door", "lock"))
+        try:
+            await self._poll(door, deadline, _more_and_more_often)
+            await self._poll(file, deadline, _less_and_less_often)
+        except BaseException:
+            file.drop()
+            raise
+        finally:
+            door.drop()
+        return file
+
+    async def _poll(
+        self, file: _LockFile, deadline: float, pause: Callable[[float], float]
+    ) -> None:
+        begin = time.monotonic()
+        while not self._attempt(file):
+            now = time.monotonic()
+            if now >= deadline:
+                raise self._too_late()
+            some = pause(now - begin) * random.uniform(0.5, 1)  # noqa: S311 - no secret
+            await self._via(time.sleep, _asleep, min(some, deadline - now))
+
+    def _attempt(self, file: _LockFile) -> bool:
+        try:
+            return file.take()
+        except OSError as error:
+            raise WriteFailed(
+                self._path,
+                f"'{self._path}' cannot be locked for writing: {error}. Nothing was written;"
+                " make the folder for temporary files (TMPDIR) writable",
+            ) from error
+
+    def _too_late(self) -> LockTimeout:
+        return LockTimeout(
+            self._path,
+            f"'{self._path}' is being written by somebody else for more than {self._timeout:g}"
+            " seconds. Nothing was written; try again",
+        )
+
+    def _release(self) -> None:
+        while self._held:
+            number, turn, file = self._held.pop()
+            try:
+                if file is not None:
+                    file.drop()
+            finally:
+                _lines.leave(number, turn)
+
+
+def _more_and_more_often(waited: float) -> float:
+    """Return the pause of one of many who wait, so that those who came first get in first."""
+    return max(_SHORTEST_PAUSE, _LONGEST_PAUSE / (1 + 20 * waited))
+
+
+def _less_and_less_often(waited: float) -> float:
+    """Return the pause of the only one who waits: a small part of the time waited so far."""
+    return min(_LONGEST_PAUSE, _SHORTEST_PAUSE + waited / 20)
+
+
+async def _asleep(seconds: float) -> None:
+    await asyncio.sleep(seconds)
+
+
+def _number(name: str) -> int:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return int.from_bytes(digest, "big") % LOCK_FILES
+
+
+class _Turn(Protocol):
+    """A place in a line: wait until it is called to the front."""
+
+    def call(self) -> bool:
+        """Call it, and say whether anybody can still hear it."""
+        ...
+
+    def wait(self, seconds: float) -> bool: ...
+
+    async def await_(self, seconds: float) -> bool: ...
+
+
+class _ThreadTurn:
+    def __init__(self) -> None:
+        self._called = threading.Event()
+
+    def call(self) -> bool:
+        self._called.set()
+        return True
+
+    def wait(self, seconds: float) -> bool:
+        return self._called.wait(seconds)
+
+    async def await_(self, seconds: float) -> bool:
+        raise NotImplementedError
+
+
+class _LoopTurn:
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._called = self._loop.create_future()
+
+    def call(self) -> bool:
+        try:
+            self._loop.call_soon_threadsafe(self._hear)
+        except RuntimeError:  # its loop is closed
+            return False
+        return True
+
+    def _hear(self) -> None:
+        if not self._called.done():
+            self._called.set_result(None)
+
+    def wait(self, seconds: float) -> bool:
+        raise NotImplementedError
+
+    async def await_(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._called
+        except TimeoutError:
+            return self._called.done() and not self._called.cancelled()
+        return True
+
+
+async def _loop_turn() -> _Turn:
+    return _LoopTurn()
+
+
+class _Lines:
+    """The lines of this process, one per name that somebody holds or waits for."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all lines; a forked child has none of the threads that stand in them."""
+        self._guard = threading.Lock()
+        self.waiting: dict[int, deque[_Turn]] = {}
+
+    def join(self, number: int, turn: _Turn) -> None:
+        """Stand at the end of a line; whoever is alone is called at once."""
+        with self._guard:
+            line = self.waiting.setdefault(number, deque())
+            line.append(turn)
+            if line[0] is turn:
+                turn.call()
+
+    def leave(self, number: int, turn: _Turn) -> None:
+        """Leave a line from any place; who leaves from the front calls the next one."""
+        with self._guard:
+            line = self.waiting.get(number, deque())
+            if turn not in line:
+                return
+            was_first = line[0] is turn
+            line.remove(turn)
+            while was_first and line and not line[0].call():
+                line.popleft()
+            if not line:
+                del self.waiting[number]
+
+
+_lines = _Lines()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_lines.reset)
+
+
+class _LockFile(Protocol):
+    def take(self) -> bool:
+        """Try once, without waiting."""
+        ...
+
+    def drop(self) -> None:
+        """Let it go; nothing happens if it is not held."""
+        ...
+
+
+class _Flock:
+    """A lock file by `flock`: a few microseconds, and gone with the process."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._fd = path, -1
+
+    def take(self) -> bool:
+        import fcntl
+
+        if self._fd < 0:
+            self._fd = self._open()
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK):
+                return False
+            raise
+        os.utime(self._fd)  # so that who cleans up old temporary files finds it new
+        return True
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            return os.open(self._path, flags, 0o600)
+        except FileNotFoundError:  # somebody cleaned up the folder
+            Path(self._path).parent.mkdir(mode=0o700, exist_ok=True)
+            return os.open(self._path, flags, 0o600)
+
+    def drop(self) -> None:
+        import fcntl
+
+        if self._fd < 0:
+            return
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)  # a forked child may have the file open too
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        fd, self._fd = self._fd, -1
+        os.close(fd)
+
+
+class _PortableLock:
+    """A lock file by the filelock package, for systems without `flock`."""
+
+    def __init__(self, path: str) -> None:
+        from filelock import FileLock
+
+        self._lock = FileLock(path, thread_local=False)
+
+    def take(self) -> bool:
+        from filelock import Timeout
+
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            return False
+        return True
+
+    def drop(self) -> None:
+        self._lock.release()
+
+
+def _open(path: str) -> _LockFile:
+    return _Flock(path) if _HAS_FLOCK else _PortableLock(path)
+
+
+_folders: dict[str | None, Path | None] = {}
+
+
+def lock_folder() -> Path | None:
+    """Return the folder of this user's lock files, None where there can be none.
+
+    Without one, writers are kept apart within this process only; that is logged once.
+    """
+    parent = tempfile.gettempdir()
+    if parent not in _folders:
+        _folders[parent] = _folder_below(parent)
+    return _folders[parent]
+
+
+async def alock_folder() -> Path | None:
+    """Async twin of `lock_folder`."""
+    if tempfile.tempdir in _folders:
+        return _folders[tempfile.tempdir]
+    return await asyncio.to_thread(lock_folder)
+
+
+def _folder_below(parent: str) -> Path | None:
+    owner = os.getuid() if hasattr(os, "getuid") else None
+    folder = Path(parent) / ("memoryware-locks" if owner is None else f"memoryware-locks-{owner}")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        problem = str(error)
+    else:
+        if stat.S_ISDIR(found.st_mode) and owner in (None, found.st_uid):
+            return folder
+        problem = "it belongs to somebody else"
+    logger.warning(
+        "no lock files in %s (%s): writers of other processes are not kept out;"
+        " set TMPDIR to a folder that this user can write to",
+        folder,
+        problem,
+    )
+    return None

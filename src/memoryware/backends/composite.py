@@ -1,0 +1,377 @@
+"""A tree of folders, some of which are kept in other backends.
+
+A mounted folder behaves like a folder: it is listed in its parent, searched from
+above, and hides what the backend below it keeps under the same name. A part that
+fails tells its error and leaves the answers of the other parts alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from memoryware._twins import Via
+from memoryware.backends._doors import TwinBackend
+from memoryware.backends._foreign import Guest, must_be_backend
+from memoryware.backends._mounts import Mounts, Routes
+from memoryware.backends._paths import join, normalise
+from memoryware.backends._results import answer, build
+from memoryware.backends._searching import (
+    Question,
+    errors_of,
+    is_absent,
+    merged,
+    named,
+    questions,
+    visible,
+)
+from memoryware.backends.protocol import (
+    BackendProtocol,
+    DeleteResult,
+    EditResult,
+    FileDownloadResponse,
+    FileInfo,
+    FileUploadResponse,
+    GlobResult,
+    GrepResult,
+    LsResult,
+    ReadResult,
+    WriteResult,
+)
+from memoryware.errors import FileDenied, FileError, FileIsDirectory, PathRefused
+
+_OF_A_DISK = re.compile(r"(?:~|[A-Za-z]:)(?:[/\\]|$)")
+"""Spellings that mean something on a disk only: the default backend is asked."""
+_KNOWN_AT_MOST = 4096
+"""Paths whose way is remembered; the mounts never change."""
+_NAMED = 20
+"""How many found files the error of a glob names, because callers may drop the rest."""
+
+W = TypeVar("W", WriteResult, EditResult, DeleteResult)
+A = TypeVar("A", FileDownloadResponse, FileUploadResponse)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The share of one backend in a batch; `places` are those in the caller's list."""
+
+    guest: Guest
+    mounts: list[str]
+    places: list[int]
+    names: list[str]
+
+
+class CompositeBackend(TwinBackend):
+    """Keeps some folders in backends of their own and everything else in `default`.
+
+    Routes go by whole names and the longest wins: `/memories/` does not catch
+    `/memories-old`. Any spelling of a path or of a route means the same folder. Parts
+    may be ours, deepagents' or anybody's, and composites themselves.
+    """
+
+    def __init__(
+        self,
+        default: BackendProtocol,
+        routes: Mapping[str, BackendProtocol],
+        *,
+        artifacts_root: str = "/",
+    ) -> None:
+        """Mount the backends of `routes` at their prefixes.
+
+        Raises:
+            PathRefused: If a prefix cannot be a path.
+            SettingError: If a prefix is the root, two are the same folder, or a value is
+                not a backend; the message says what to do.
+        """
+        must_be_backend(default, "The default backend")
+        for prefix, backend in routes.items():
+            must_be_backend(backend, f"The route {prefix!r}")
+        self._mounts = Mounts(routes)
+        names = self._mounts.names
+        self._guests = {name: Guest(routes[prefix]) for prefix, name in names.items()}
+        self._guests[""] = Guest(default)
+        by_prefix = Routes({f"{name}/": routes[prefix] for prefix, name in names.items()})
+        self._routes = MappingProxyType(by_prefix)
+        self._sorted = sorted(by_prefix.items(), key=lambda one: (-len(one[0]), one[0]))
+        self._known: dict[str, tuple[str, str, str]] = {}
+        self.artifacts_root = artifacts_root
+
+    @property
+    def default(self) -> Any:
+        """The backend of every path that no route claims."""
+        return self._guests[""].backend
+
+    @property
+    def routes(self) -> Mapping[str, Any]:
+        """The mounted backends by normal prefix; read-only, and read in any spelling."""
+        return self._routes
+
+    @property
+    def sorted_routes(self) -> list[tuple[str, Any]]:
+        """The routes as pairs, the longest prefix first."""
+        return list(self._sorted)
+
+    # Where a path leads.
+
+    def _get_backend_and_key(self, key: str) -> tuple[Any, str]:
+        """Return the backend that a path belongs to, and the path as that backend knows it."""
+        mount, inner = self._place(key)
+        return self._guests[mount].backend, inner
+
+    def _route(self, path: Any) -> tuple[str, str, str]:
+        """Return the mount, the normal path, and the path within the mount.
+
+        The default gets the path as it came, and alone reads what no normal path can
+        say (then "" stands for the normal path).
+        """
+        known = self._known.get(path) if isinstance(path, str) else None
+        if known is not None:
+            return known
+        try:
+            normal = normalise(path)
+        except PathRefused:
+            if _OF_A_DISK.match(str(path)):
+                return "", "", path
+            raise
+        mount = self._mounts.owner(normal)
+        found = mount, normal, (normal[len(mount) :] or "/") if mount else path
+        if len(self._known) >= _KNOWN_AT_MOST:
+            self._known.clear()
+        self._known[path] = found
+        return found
+
+    def _place(self, path: str) -> tuple[str, str]:
+        """Return mount and inner path of a file or folder."""
+        mount, _, inner = self._route(path)
+        return mount, inner
+
+    def _file(self, path: str) -> tuple[str, str]:
+        """Return mount and inner path of what has to be a file.
+
+        Raises:
+            FileIsDirectory: If it is a mount or leads to one; a file there would be hidden.
+        """
+        mount, normal, inner = self._route(path)
+        if self._mounts.is_folder(normal):
+            raise FileIsDirectory(path)
+        return mount, inner
+
+    # Operations on one file.
+
+    async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
+        mount, inner = self._file(path)
+        return await self._guests[mount].read(via, path, inner, offset, limit)
+
+    async def _write(self, via: Via, path: str, content: str) -> WriteResult:
+        mount, inner = self._file(path)
+        return _at(path, await self._guests[mount].write(via, path, inner, content))
+
+    async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
+        mount, inner = self._file(path)
+        return _at(path, await self._guests[mount].edit(via, path, inner, old, new, every))
+
+    async def _append(self, via: Via, path: str, line: str) -> EditResult:
+        mount, inner = self._file(path)
+        return _at(path, await self._guests[mount].append(via, path, inner, line))
+
+    async def _delete(self, via: Via, path: str) -> DeleteResult:
+        mount, normal, inner = self._route(path)
+        if self._mounts.is_folder(normal):
+            at = normal if normal in self._guests else self._mounts.below(normal)[0]
+            raise FileDenied(
+                path,
+                f"'{path}' cannot be deleted, because another backend is mounted at '{at}';"
+                " delete single files instead",
+            )
+        return _at(path, await self._guests[mount].delete(via, path, inner))
+
+    def append(self, file_path: str, line: str) -> EditResult:
+        """Add a line to the end of a file; a part that cannot is asked for an edit."""
+        return self._run(self._told_append, file_path, line)
+
+    async def aappend(self, file_path: str, line: str) -> EditResult:
+        """Async twin of `append`."""
+        return await self._run_native(self._told_append, file_path, line)
+
+    async def _told_append(self, via: Via, path: str, line: str) -> EditResult:
+        return await answer(EditResult, self._append(via, path, line))
+
+    # Listing and searching.
+
+    async def _ls(self, via: Via, path: str) -> LsResult:
+        mount, normal, inner = self._route(path)
+        told = await self._guests[mount].ls(via, path, inner)
+        mounted = [_folder(join(normal, f"/{one}")) for one in self._mounts.children(normal)]
+        exists = mounted or normal == "/" or (mount and normal == mount)
+        error = None if exists and is_absent(told.error) else told.error
+        hidden = {one["path"] for one in mounted}
+        found = named(mount, told.entries or [])
+        entries = [*mounted, *(one for one in found if one["path"].rstrip("/") + "/" not in hidden)]
+        entries.sort(key=lambda one: one["path"])
+        if error and mounted:
+            error = f"{error}; mounted here all the same: {', '.join(sorted(hidden))}"
+        return build(LsResult, error=error, entries=entries if entries or not error else None)
+
+    async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
+        asked = self._questions(path, pattern)
+        found = await via.all(
+            self._guests[one.mount].glob(via, one.pattern or pattern, one.inner) for one in asked
+        )
+        files = {one["path"]: one for one in merged(self._mounts, asked, found)}
+        names = sorted(files)
+        error = errors_of(asked, found)
+        if error and names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            error += f"; found elsewhere: {', '.join(names[:_NAMED])}{more}"
+        reasons = [one.truncation_reason for one in found if one.truncation_reason]
+        worst = [one for one in reasons if one == "unreadable"] or reasons or [None]
+        return build(
+            GlobResult,
+            error=error,
+            matches=[files[name] for name in names] if names or not error else None,
+            truncated=any(one.truncated for one in found),
+            truncation_reason=worst[0],
+        )
+
+    async def _grep(
+        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+    ) -> GrepResult:
+        asked = self._questions(path, glob)
+        found = await via.all(self._grep_one(via, one, pattern, max_count) for one in asked)
+        lines = {(one["path"], one["line"]): one for one in merged(self._mounts, asked, found)}
+        matches = [lines[place] for place in sorted(lines)[:max_count]]
+        error = errors_of(asked, found)
+        return build(
+            GrepResult,
+            error=error and f"Error: {error}",
+            matches=matches if matches or not error else None,
+            truncated=any(one.truncated for one in found) or len(matches) < len(lines),
+        )
+
+    async def _grep_one(
+        self, via: Via, one: Question, pattern: str, max_count: int | None
+    ) -> GrepResult:
+        """Ask one part; matches that a mount hides do not count against the limit."""
+        guest = self._guests[one.mount]
+        found = await guest.grep(via, pattern, one.inner, one.pattern, max_count)
+        given = found.matches or []
+        hidden = len(given) - len(visible(self._mounts, one.mount, given))
+        if max_count is not None and found.truncated and hidden:
+            return await guest.grep(via, pattern, one.inner, one.pattern, None)
+        return found
+
+    def _questions(self, path: str | None, pattern: str | None) -> list[Question]:
+        place: tuple[str, str, str | None] = ("", "/", None) if path is None else self._route(path)
+        return questions(self._mounts, *place, pattern)
+
+    # Batches: one call per backend, in the order and spelling of the caller.
+
+    async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        def ask(part: _Part) -> Coroutine[Any, Any, list[FileUploadResponse]]:
+            named = zip(part.names, part.places, strict=True)
+            return part.guest.upload(via, [(name, files[place][1]) for name, place in named])
+
+        return await self._batch(via, FileUploadResponse, [path for path, _ in files], ask)
+
+    async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
+        def ask(part: _Part) -> Coroutine[Any, Any, list[FileDownloadResponse]]:
+            return part.guest.download(via, part.names)
+
+        return await self._batch(via, FileDownloadResponse, paths, ask)
+
+    async def _batch(
+        self,
+        via: Via,
+        kind: type[A],
+        paths: list[str],
+        ask: Callable[[_Part], Coroutine[Any, Any, list[A]]],
+    ) -> list[A]:
+        parts, refused = self._parted(paths, self._file)
+        answers = {place: build(kind, path="", error=code) for place, code in refused.items()}
+        told = await via.all(map(ask, parts))
+        for part, given in zip(parts, told, strict=True):
+            answers.update(zip(part.places, given, strict=True))
+        for place, path in enumerate(paths):
+            answers[place].path = path
+        return [answers[place] for place in range(len(paths))]
+
+    def _parted(
+        self, paths: list[str], find: Callable[[str], tuple[str, str]]
+    ) -> tuple[list[_Part], dict[int, str]]:
+        """Return what to ask of each backend, by identity, and the codes of refused paths."""
+        parts: dict[int, _Part] = {}
+        refused: dict[int, str] = {}
+        for place, path in enumerate(paths):
+            try:
+                mount, inner = find(path)
+            except FileError as error:
+                refused[place] = error.code
+                continue
+            guest = self._guests[mount]
+            part = parts.setdefault(id(guest.backend), _Part(guest, [], [], []))
+            part.mounts.append(mount)
+            part.places.append(place)
+            part.names.append(inner)
+        return list(parts.values()), refused
+
+    def fingerprint(self, paths: list[str]) -> list[str | None]:
+        """Return one token per path; None where the part cannot say."""
+        return self._run(self._fingerprint, paths)
+
+    async def afingerprint(self, paths: list[str]) -> list[str | None]:
+        """Async twin of `fingerprint`."""
+        return await self._run_native(self._fingerprint, paths)
+
+    async def _fingerprint(self, via: Via, paths: list[str]) -> list[str | None]:
+        parts, _ = self._parted(paths, self._file)
+        told = await via.all(part.guest.fingerprint(via, part.names) for part in parts)
+        tokens: list[str | None] = [None] * len(paths)
+        for part, given in zip(parts, told, strict=True):
+            for place, mount, token in zip(part.places, part.mounts, given, strict=True):
+                tokens[place] = None if token is None else f"{mount}\n{token}"
+        return tokens
+
+    def names(self, paths: list[str]) -> list[tuple[str, ...]]:
+        """Return, per path, its absolute name and then the name it links to, if another."""
+        return self._run(self._names, paths)
+
+    async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
+        """Async twin of `names`."""
+        return await self._run_native(self._names, paths)
+
+    async def _names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
+        parts, _ = self._parted(paths, self._place)
+        told = await via.all(part.guest.names(via, part.names) for part in parts)
+        names: list[tuple[str, ...]] = [() for _ in paths]
+        for part, given in zip(parts, told, strict=True):
+            for place, mount, known in zip(part.places, part.mounts, given, strict=True):
+                names[place] = tuple(join(mount or "/", one) for one in known)
+        return names
+
+    # Commands, where the default backend is a sandbox.
+
+    def execute(self, command: str, *, timeout: int | None = None) -> Any:
+        """Run a command in the default backend.
+
+        Raises:
+            NotImplementedError: If the default backend cannot run commands.
+        """
+        return self._run(self._execute, command, timeout)
+
+    async def aexecute(self, command: str, *, timeout: int | None = None) -> Any:  # noqa: ASYNC109 - handed through
+        """Async twin of `execute`."""
+        return await self._run_native(self._execute, command, timeout)
+
+    async def _execute(self, via: Via, command: str, timeout: int | None) -> Any:  # noqa: ASYNC109 - handed through
+        return await self._guests[""].execute(via, command, timeout)
+
+
+def _at(path: str, told: W) -> W:
+    return replace(told, path=None if told.error else path)
+
+
+def _folder(path: str) -> FileInfo:
+    return FileInfo(path=f"{path}/", is_dir=True, size=0, modified_at="")

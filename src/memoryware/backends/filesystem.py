@@ -1,0 +1,318 @@
+"""Files on a disk: safe paths, atomic writes, fast searches."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import re
+import time
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Final
+
+from memoryware._twins import Via
+from memoryware.backends import _grep, _text, _walk
+from memoryware.backends._atomic import Change, Changes
+from memoryware.backends._disk import Disk
+from memoryware.backends._doors import Core, P, T, TwinBackend
+from memoryware.backends._match import compile_grep
+from memoryware.backends._paths import as_text, is_below, join, normalise
+from memoryware.backends._results import answer, build, downloaded, uploaded
+from memoryware.backends._walk import Spot
+from memoryware.backends.protocol import (
+    DeleteResult,
+    EditResult,
+    FileDownloadResponse,
+    FileUploadResponse,
+    GlobResult,
+    GrepResult,
+    LsResult,
+    ReadResult,
+    WriteResult,
+)
+from memoryware.errors import FileError, FileMissing, PathRefused, SettingError
+from memoryware.settings import FileLimits
+
+_MEGABYTE: Final = 1024 * 1024
+_USUAL_MEGABYTES: Final = 10
+_HOME: Final = re.compile(r"~(?:[/\\]|$)")
+_KNOWN_AT_MOST: Final = 4096
+_UNSETTLED_NS: Final = 2_500_000_000
+"""How long a file may change again without its time changing, on the coarsest file system."""
+_STAMPS_ALIKE: Final = os.name == "nt"
+"""Whether a time that we set cannot be told from one that the system set."""
+
+
+class FilesystemBackend(TwinBackend):
+    """Memory files on disk.
+
+    With `virtual_mode` (the default) `/` means `root_dir` and nothing leads out of it,
+    neither `..` nor a symbolic link. A host path below `root_dir` is understood as well.
+    Without it, absolute paths are host paths, relative ones start at `root_dir`, and
+    agents reach whatever this process may reach.
+
+    `~` is the home folder where that lies inside `root_dir`, or without `virtual_mode`.
+    Relative paths start at `root_dir`; if that is the whole disk, at the current folder.
+
+    Args:
+        root_dir: The folder; the current one if not given. The first write creates it.
+        virtual_mode: Whether `root_dir` is all there is.
+        max_file_size_mb: Larger files are not searched; 10 means what `limits` says.
+        limits: Waiting times and sizes.
+
+    Attributes:
+        virtual_mode: As given.
+        max_file_size_bytes: Larger files are not searched.
+    """
+
+    def __init__(
+        self,
+        root_dir: str | Path | None = None,
+        virtual_mode: bool = True,
+        max_file_size_mb: int = _USUAL_MEGABYTES,
+        *,
+        limits: FileLimits | None = None,
+    ) -> None:
+        if isinstance(max_file_size_mb, bool) or max_file_size_mb <= 0:
+            raise SettingError(f"max_file_size_mb={max_file_size_mb!r}: must be more than 0")
+        self._limits = limits or FileLimits()
+        self._given = Path(root_dir or ".").expanduser()
+        if not self._given.is_absolute():
+            self._given = self._given.absolute()
+        self.virtual_mode = virtual_mode
+        self.max_file_size_bytes = max_file_size_mb * _MEGABYTE
+        if max_file_size_mb == _USUAL_MEGABYTES:
+            self.max_file_size_bytes = self._limits.grep_max_bytes
+        self._known: dict[str, Spot] = {}
+
+    @cached_property
+    def cwd(self) -> Path:
+        """The folder as a real path; found out at the first use, not on an event loop."""
+        return self._given.resolve()
+
+    # Where a path leads.
+
+    @cached_property
+    def _disk(self) -> Disk:
+        return Disk(str(self.cwd), self._limits)
+
+    @cached_property
+    def _whole(self) -> bool:
+        """Whether the root is the whole disk."""
+        return self.cwd == Path(self.cwd.anchor)
+
+    @cached_property
+    def _host_roots(self) -> tuple[str, ...]:
+        """What host paths below the root begin with."""
+        spelled = {self.cwd.as_posix(), self._given.as_posix()}
+        return tuple(sorted(spelled)) if self.virtual_mode and not self._whole else ()
+
+    def _spot(self, key: str) -> Spot:
+        spot = self._known.get(as_text(key))
+        if spot is not None:
+            return spot
+        if self.virtual_mode:
+            at = self._inside(key)
+            spot = Spot(self._disk, key, at, at)
+        else:
+            spot = self._on_host(key)
+        if spot.at == key and not any(is_below(key, root) for root in self._host_roots):
+            if len(self._known) >= _KNOWN_AT_MOST:
+                self._known.clear()
+            self._known[key] = spot  # it depends on nothing that may change
+        return spot
+
+    def _inside(self, key: str) -> str:
+        """Return the normal virtual path that a path of the caller stands for."""
+        if _HOME.match(key):
+            home = self._disk.inside(os.path.realpath(_home(key)))
+            if home is None:
+                raise PathRefused(
+                    key,
+                    f"'~' is outside the root here: {key}. Use a path below the root such as"
+                    " /notes.md, or give the backend a root_dir that holds the home folder",
+                )
+            return join(home, normalise("/" + key[2:]))
+        at = normalise(key)
+        if self._whole:
+            return at if key.startswith(("/", "\\")) else join(self._here(), at)
+        for host in self._host_roots:
+            if is_below(at, host) and not os.path.lexists(self._disk.host(host)):
+                return at[len(host) :] or "/"
+        return at
+
+    def _here(self) -> str:
+        """Return the current folder as a path in the whole disk; its top on another drive."""
+        return self._disk.inside(os.path.realpath(Path.cwd())) or "/"
+
+    def _on_host(self, key: str) -> Spot:
+        """Return where a host path leads, from the top of its drive."""
+        path = _home(key) + key[1:] if _HOME.match(key) else key
+        drive, tail = os.path.splitdrive(path)
+        at = normalise(tail)
+        if not tail.startswith(("/", "\\")):
+            if drive:
+                raise PathRefused(key, f"A path on a drive must be absolute: {key}")
+            at = join("/" + self.cwd.relative_to(self.cwd.anchor).as_posix().strip("."), at)
+        drive = drive or self.cwd.drive
+        return Spot(Disk(drive + os.sep, self._limits), key, at, drive + at)
+
+    def _resolve_path(self, key: str) -> Path:
+        """Return the real host path, with all links resolved.
+
+        Raises:
+            PathRefused: If it lies outside the root.
+            PathUnusable: If it is a loop of links, or too long.
+        """
+        spot = self._spot(key)
+        return Path(spot.disk.host(spot.disk.real(key, spot.at)))
+
+    def _real_path(self, key: str) -> str:
+        """Return the path of a file with all links resolved, as this backend shows it."""
+        return self.names([key])[0][-1]
+
+    # One thread hop for a whole operation.
+
+    async def _run_native(self, core: Core[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.to_thread(partial(self._run, core, *args, **kwargs))
+
+    # Reading.
+
+    async def _ls(self, via: Via, path: str) -> LsResult:
+        return build(LsResult, entries=_walk.listing(self._spot(path)))
+
+    async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
+        return _text.show(path, self._bytes(path), offset, limit)
+
+    async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
+        return [downloaded(path, partial(self._bytes, path)) for path in paths]
+
+    def _bytes(self, path: str) -> bytes:
+        spot = self._spot(path)
+        return spot.disk.read(path, spot.at)
+
+    async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
+        return _walk.find(self._start(path, pattern), pattern)
+
+    async def _grep(
+        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+    ) -> GrepResult:
+        deadline = time.monotonic() + self._limits.grep_timeout
+        needle, most = compile_grep(pattern), self.max_file_size_bytes
+        depth = self._limits.folder_depth
+        wanted = _grep.Search(needle, glob or None, most, max_count, deadline, depth)
+        return _grep.search(self._start(path, glob), wanted)
+
+    def _start(self, path: str | None, pattern: str | None) -> Spot:
+        """Return where a search starts; without a path a tied pattern means the virtual root."""
+        tied = self.virtual_mode and (pattern or "").startswith(("/", "\\"))
+        return self._spot(path or ("/" if tied else "."))
+
+    # Writing.
+
+    async def _write(self, via: Via, path: str, content: str) -> WriteResult:
+        data = _text.encode(path, content)
+        self._change(path, lambda _: data, create=True)
+        return build(WriteResult, path=path)
+
+    async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
+        count = 0
+
+        def change(data: bytes | None) -> bytes:
+            nonlocal count
+            changed, count = _text.edit_bytes(path, data or b"", old, new, every)
+            return changed
+
+        self._change(path, change, create=False)
+        return build(EditResult, path=path, occurrences=count)
+
+    async def _append(self, via: Via, path: str, line: str) -> EditResult:
+        _text.encode(path, line)
+        self._change(path, lambda old: _text.append_bytes(path, old or b"", line), create=True)
+        return build(EditResult, path=path, occurrences=1)
+
+    async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        return [uploaded(path, partial(self._store, path, data)) for path, data in files]
+
+    def _store(self, path: str, data: bytes) -> None:
+        self._change(path, lambda _: data, create=True)
+
+    def _change(self, path: str, change: Change, *, create: bool) -> None:
+        spot = self._spot(path)
+        Changes(spot.disk).change(path, spot.at, change, create=create)
+
+    async def _delete(self, via: Via, path: str) -> DeleteResult:
+        spot = self._spot(path)
+        try:
+            root = spot.disk.inside(str(self.cwd)) or "/"
+            Changes(spot.disk).delete(path, spot.at, root=root)
+        except FileMissing:
+            raise FileMissing(path, f"'{path}' not found") from None
+        return build(DeleteResult, path=path)
+
+    # What a backend may offer beyond the protocol.
+
+    def append(self, file_path: str, line: str) -> EditResult:
+        """Add a line to the end of a file, which is created if it is missing."""
+        return self._run(self._answer_append, file_path, line)
+
+    async def aappend(self, file_path: str, line: str) -> EditResult:
+        """Async twin of `append`."""
+        return await self._run_native(self._answer_append, file_path, line)
+
+    async def _answer_append(self, via: Via, path: str, line: str) -> EditResult:
+        return await answer(EditResult, self._append(via, path, line))
+
+    def names(self, paths: list[str]) -> list[tuple[str, ...]]:
+        """Return, per path, its absolute name and then the name it links to, if another."""
+        return [self._names(path) for path in paths]
+
+    async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
+        """Async twin of `names`."""
+        return await asyncio.to_thread(self.names, paths)
+
+    def _names(self, path: str) -> tuple[str, ...]:
+        try:
+            spot = self._spot(path)
+            real = spot.shown.removesuffix(spot.at) + spot.disk.real(path, spot.at)
+        except FileError:
+            return ()
+        return (spot.shown,) if real == spot.shown else (spot.shown, real)
+
+    def fingerprint(self, paths: list[str]) -> list[str | None]:
+        """Return one token per path, in order; it costs one look at the file each."""
+        now = time.time_ns()
+        return [self._token(path, now) for path in paths]
+
+    async def afingerprint(self, paths: list[str]) -> list[str | None]:
+        """Async twin of `fingerprint`."""
+        return await asyncio.to_thread(self.fingerprint, paths)
+
+    def _token(self, path: str, now: int) -> str | None:
+        """Return what tells this content of this file from all others, None if nothing does.
+
+        Who writes into a file in place may do so twice within one tick of the clock. Such
+        a file has two equal times, that of the content and that of the rest; one of ours
+        does not, because we set the first one ourselves and more finely.
+        """
+        try:
+            host = self._spot(path).host
+            seen = os.stat(host)
+        except FileError:
+            return None
+        except OSError as error:
+            missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+            return f"disk:{error.errno}:{host}" if missing else None
+        changed = seen.st_mtime_ns
+        if now - changed < _UNSETTLED_NS and (_STAMPS_ALIKE or changed == seen.st_ctime_ns):
+            return None
+        return f"disk:{seen.st_dev}:{seen.st_ino}:{seen.st_size}:{changed}:{seen.st_ctime_ns}"
+
+
+def _home(key: str) -> str:
+    """Return the home folder of this process."""
+    home = os.path.expanduser("~")
+    if not os.path.isabs(home):
+        raise PathRefused(key, f"The home folder is not known here: {key}; write the whole path")
+    return home

@@ -1,0 +1,304 @@
+"""Files in a LangGraph store: long-term memory, one set per namespace."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from memoryware import _langchain
+from memoryware._clock import Clock, utc_now
+from memoryware._twins import Via
+from memoryware.backends._locks import Holding
+from memoryware.backends._paths import is_below
+from memoryware.backends._records import Change, RecordBackend, Records
+from memoryware.errors import BackendUnavailable, NamespaceError
+from memoryware.settings import FileLimits
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore, Item
+
+__all__ = ["Namespace", "StoreBackend"]
+
+Namespace = tuple[str, ...] | Callable[[Any], tuple[str, ...]]
+"""Where in the store the files are, or what says so of the runtime (None outside a graph)."""
+
+_LEGAL: Final = re.compile(r"[A-Za-z0-9\-_@+:~]+")
+"""Parts of a namespace that every store takes as they are."""
+_GROWTH: Final = 10
+"""A listing that was too short is asked for again with this many times more items."""
+_NO_CAP_BELOW: Final = 100
+"""No store is known that returns fewer items than it was asked for and has, below this."""
+_NAMESPACES_KNOWN: Final = 256
+
+
+class StoreBackend(RecordBackend):
+    """Keep files in a LangGraph store under a namespace that the caller chooses.
+
+    `namespace` is a tuple, or a callable that makes one of the runtime, such as
+    `lambda runtime: ("memory", runtime.context.user_id)`. There is no default, so that
+    two tenants never share one by accident. A part may be any text: what stores do not
+    take in a name is percent-encoded, so that two different ids never meet. Only files of
+    exactly this namespace are seen, not those of longer or similar ones; but a store
+    passes over those of longer ones too when it lists, so a large tree is best listed at
+    its leaves. The store is the one given, or that of the running graph.
+
+    Changes of one file wait for each other: threads, tasks, event loops and processes of
+    this machine. A store cannot compare before it writes, so between two machines that
+    change one file in the same moment the last one wins, unless the store's owner keeps
+    them apart. `Raises BackendUnavailable` where there is no store, `NamespaceError` for
+    a namespace that cannot be used.
+
+    The runtime that older code passes first is accepted.
+    """
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        namespace: Namespace | None = None,
+        store: BaseStore | None = None,
+        clock: Clock = utc_now,
+        limits: FileLimits | None = None,
+    ) -> None:
+        super().__init__(clock=clock, limits=limits)
+        if namespace is None and (
+            runtime is None or callable(runtime) or isinstance(runtime, tuple)
+        ):
+            raise NamespaceError(
+                "StoreBackend needs a namespace with a tenant in it; pass for example"
+                ' namespace=lambda runtime: ("memory", runtime.context.user_id)'
+            )
+        self._runtime, self._namespace, self._store = runtime, namespace, store
+        if namespace is not None and not callable(namespace):
+            encoded(namespace)
+
+    def _records(self) -> Records:
+        current = _langchain.current_runtime()
+        return _Records(self._find_store(current), self._find_namespace(current), self._limits)
+
+    def _find_store(self, current: Any) -> BaseStore:
+        for store in (
+            self._store,
+            *(getattr(one, "store", None) for one in (self._runtime, current)),
+        ):
+            if store is not None:
+                return store
+        raise BackendUnavailable(
+            "There is no store here. Pass one, StoreBackend(store=..., namespace=...), or run"
+            " inside a graph that was built with store=..."
+        )
+
+    def _find_namespace(self, current: Any) -> tuple[str, ...]:
+        if self._namespace is None:
+            return encoded(self._old_default())
+        if not callable(self._namespace):
+            return encoded(self._namespace)
+        given = current if self._runtime is None else _OldContext(self._runtime, current)
+        try:
+            made = self._namespace(given)
+        except (AttributeError, KeyError, TypeError) as error:
+            if given is None:
+                raise BackendUnavailable(
+                    f"The namespace is made from the runtime, and there is none outside a graph"
+                    f" ({error}). Run inside a graph, or pass a namespace that does not need it"
+                ) from error
+            raise NamespaceError(
+                f"The namespace could not be made from the runtime: {type(error).__name__}:"
+                f" {error}. Pass what it reads on invoke, for example context=..."
+            ) from error
+        return encoded(made)
+
+    def _old_default(self) -> tuple[str, ...]:
+        """Return the namespace of older versions, if there is an assistant to tell apart."""
+        config = getattr(self._runtime, "config", None) or _langchain.current_config()
+        assistant = (config.get("metadata") or {}).get("assistant_id")
+        if not assistant:
+            raise NamespaceError(
+                "Without an assistant id all users would share one namespace. Pass a namespace"
+                ' with a tenant in it: namespace=lambda runtime: ("memory", ...)'
+            )
+        return (str(assistant), "filesystem")
+
+
+class _OldContext:
+    """What older namespace callables read: `.runtime`, `.state`; and all that newer ones do."""
+
+    def __init__(self, given: Any, current: Any) -> None:
+        self.runtime, self._current = given, current
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(self.runtime, name):
+            return getattr(self.runtime, name)
+        return getattr(self._current, name)
+
+
+def encoded(namespace: Any) -> tuple[str, ...]:
+    """Return a namespace that every store takes; different ones stay different.
+
+    Raises:
+        NamespaceError: If it is empty, or a part is empty or not text.
+    """
+    if isinstance(namespace, str) or not isinstance(namespace, Sequence) or not namespace:
+        raise NamespaceError(
+            f"A namespace is a tuple of texts such as ('memory', user_id), not {namespace!r}"
+        )
+    for part in namespace:
+        if not isinstance(part, str) or not part:
+            raise NamespaceError(
+                f"The namespace {tuple(namespace)!r} has the part {part!r}; every part must be"
+                " text that is not empty, or users without an id would share one"
+            )
+    first, *rest = namespace
+    # LangGraph keeps this root to itself.
+    first = "%6Canggraph" if first == "langgraph" else _encoded_part(first)
+    return (first, *map(_encoded_part, rest))
+
+
+def _encoded_part(part: str) -> str:
+    if _LEGAL.fullmatch(part):
+        return part
+    data = part.encode("utf-8", "surrogatepass")
+    return "".join(chr(b) if _LEGAL.fullmatch(chr(b)) else f"%{b:02X}" for b in data)
+
+
+class _Records:
+    """One namespace of one store, for the length of one operation."""
+
+    def __init__(self, store: BaseStore, namespace: tuple[str, ...], limits: FileLimits) -> None:
+        self._store, self._namespace, self._limits = store, namespace, limits
+        self._known = _known_of(store)
+
+    async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:
+        if len(paths) == 1:
+            return [await self._get_one(via, paths[0])]
+        return await via.all([self._get_one(via, path) for path in paths])
+
+    async def _get_one(self, via: Via, path: str) -> Any:
+        get, aget = self._store.get, self._store.aget
+        item = await via(get, aget, self._namespace, path, refresh_ttl=False)
+        return item.value if item is not None and self._is_ours(item) and item.key == path else None
+
+    # One after the other, so that none is still under way when one fails and the locks go.
+
+    async def put(self, via: Via, changes: Mapping[str, Change]) -> None:
+        put, aput = self._store.put, self._store.aput
+        for path, change in changes.items():
+            await via(put, aput, self._namespace, path, dict(change.file))
+        self._known.add(self._namespace, changes)
+
+    async def drop(self, via: Via, paths: Sequence[str]) -> None:
+        for path in paths:
+            await via(self._store.delete, self._store.adelete, self._namespace, path)
+
+    def holding(self, via: Via, paths: Sequence[str]) -> Holding:
+        names = ["\0".join(("store", *self._namespace, path)) for path in paths]
+        return Holding(via, names, path=next(iter(paths), "/"), timeout=self._limits.lock_timeout)
+
+    async def has_below(self, via: Via, folder: str) -> bool:
+        # A listing is dear, so folders are remembered. A folder that another process made
+        # since may be missed; then a file gets its name, and both can still be read.
+        known = self._known.folders(self._namespace)
+        if known is not None and folder not in known:
+            return False
+        return any(path != folder and is_below(path, folder) for path in await self.all(via))
+
+    async def all(self, via: Via) -> Mapping[str, Any]:
+        items = await self._search(via)
+        found = {item.key: item.value for item in items if self._is_ours(item)}
+        self._known.learn(self._namespace, found, len(items))
+        return found
+
+    def _is_ours(self, item: Item) -> bool:
+        return item.namespace == self._namespace or tuple(item.namespace) == self._namespace
+
+    async def _search(self, via: Via) -> list[Item]:
+        """Return all items in one search, so that nothing is lost or doubled between pages."""
+        limit = max(self._limits.store_page, self._known.expected(self._namespace))
+        while True:
+            items = await self._page(via, limit, 0)
+            if len(items) < limit:
+                break
+            limit *= _GROWTH
+        if len(items) < _NO_CAP_BELOW:
+            return items
+        # The store may have a cap of its own below the limit: see if there is more.
+        while more := await self._page(via, limit, len(items)):
+            seen = {(tuple(item.namespace), item.key) for item in items}
+            new = [item for item in more if (tuple(item.namespace), item.key) not in seen]
+            if not new:
+                break
+            items += new
+        return items
+
+    async def _page(self, via: Via, limit: int, offset: int) -> list[Item]:
+        search, asearch = self._store.search, self._store.asearch
+        while True:
+            try:
+                found = await via(
+                    search,
+                    asearch,
+                    self._namespace,
+                    limit=limit,
+                    offset=offset,
+                    refresh_ttl=False,
+                )
+            except RuntimeError as moved:
+                # InMemoryStore walks through its own dict while other threads write to it
+                if "changed size during iteration" not in str(moved):
+                    raise
+            else:
+                return list(found)
+
+
+class _Known:
+    """What was last seen of the namespaces of a store: their folders and their size."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._seen: dict[tuple[str, ...], tuple[set[str], int]] = {}
+
+    def folders(self, namespace: tuple[str, ...]) -> set[str] | None:
+        seen = self._seen.get(namespace)
+        return seen[0] if seen else None
+
+    def expected(self, namespace: tuple[str, ...]) -> int:
+        """Return how many items to ask for so that one search is enough."""
+        seen = self._seen.get(namespace)
+        return seen[1] + seen[1] // 4 + 1 if seen else 0
+
+    def learn(self, namespace: tuple[str, ...], paths: Mapping[str, Any], count: int) -> None:
+        folders: set[str] = set()
+        for path in paths:
+            _add_folders(folders, path)
+        with self._guard:
+            self._seen.pop(namespace, None)
+            self._seen[namespace] = (folders, count)
+            while len(self._seen) > _NAMESPACES_KNOWN:
+                del self._seen[next(iter(self._seen))]
+
+    def add(self, namespace: tuple[str, ...], paths: Mapping[str, Any]) -> None:
+        with self._guard:
+            seen = self._seen.get(namespace)
+            if seen:
+                for path in paths:
+                    _add_folders(seen[0], path)
+
+
+def _add_folders(folders: set[str], path: str) -> None:
+    folder = path.rpartition("/")[0]
+    while folder and folder not in folders:
+        folders.add(folder)
+        folder = folder.rpartition("/")[0]
+
+
+_known: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
+
+
+def _known_of(store: Any) -> _Known:
+    try:
+        return _known.setdefault(store, _Known())
+    except TypeError:  # a store that cannot be referred to weakly
+        return _Known()

@@ -1,0 +1,99 @@
+"""What every part of a suite has: the answers of a backend, its fixtures, and a guard."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+
+from memoryware.conformance._either import Door, Either
+from memoryware.conformance._terms import Terms
+
+OpenBackend = Callable[[], Any]
+
+
+class Suite:
+    """Derive a test class from a suite, override `open_backend`, and answer what differs.
+
+    The answers are class attributes. A test asks an answer to know which of two
+    promises to hold the backend to, not whether to run.
+    """
+
+    doors: ClassVar[tuple[Door, ...]] = ("blocking", "native")
+    """The halves of the twins that the backend has; one that is async only says so here."""
+    deadline: ClassVar[float] = 30
+    """Seconds that one call may take."""
+    persistent: ClassVar[bool] = True
+    """Opened again, the backend has its files; if False it is empty again."""
+    deletes: ClassVar[bool] = True
+    """If False, `delete` answers an error (or is not implemented) and nothing is gone."""
+    keeps_bytes: ClassVar[bool] = True
+    """Bytes that are not text come back as they were; if False their upload is an error."""
+    keeps_empty_folders: ClassVar[bool] = False
+    """Folders are things of their own, as on a disk: they stay when the last file is gone."""
+    tells_created_at: ClassVar[bool] = False
+    """`read` tells when a file was created; an overwrite does not change that."""
+    tells_case_apart: ClassVar[bool] = True
+    """`/a.md` and `/A.md` are two files; if False they are one."""
+    forgives_blanks: ClassVar[bool] = True
+    """`edit` finds one place that differs only in blanks, and names near lines if none does."""
+    has_home: ClassVar[bool] = False
+    """`~` means a folder; if False paths that begin with it are refused."""
+    relative_to_root: ClassVar[bool] = True
+    """Where the fixture `root` names a folder, relative paths begin there; if False at `/`."""
+    standing: ClassVar[frozenset[str]] = frozenset()
+    """Folders that are there without a file in them, such as mounts: `{"/mnt/"}`."""
+    longest_name: ClassVar[int] = 200
+    """Bytes that the name of a file may have at least."""
+    big_file: ClassVar[int] = 2_000_000
+    """Characters of the biggest file that the tests write."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Refuse a replaced test, and mark the tests for pytest-asyncio's strict mode."""
+        super().__init_subclass__(**kwargs)
+        ours = [base for base in cls.__mro__[1:] if base.__module__.startswith(__package__ or "?")]
+        tests = [name for base in {cls, *ours} for name in vars(base) if name.startswith("test_")]
+        replaced = sorted({name for name in tests if tests.count(name) > 1})
+        if replaced:
+            raise TypeError(f"{cls.__name__}: a conformance test cannot be replaced: {replaced}")
+        for name, test in vars(cls).items():
+            if name.startswith("test_") and inspect.iscoroutinefunction(test):
+                pytest.mark.asyncio(test)
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run each test that has a door through every door of the backend."""
+        if "door" in metafunc.fixturenames:
+            metafunc.parametrize("door", self.doors)
+
+    @pytest.fixture
+    def open_backend(self) -> OpenBackend:
+        """Return a function that opens a backend on the same, at first empty, data."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must override the fixture `open_backend`: a function that"
+            " opens a backend on the same, at first empty, data"
+        )
+
+    @pytest.fixture
+    def root(self) -> str:
+        """Return the folder that stands for `/`, "" where paths begin at `/` anyway."""
+        return ""
+
+    @pytest.fixture
+    def terms(self, root: str) -> Terms:
+        """Return what has to be known to talk to the backend."""
+        return Terms(root, self.relative_to_root, self.standing, self.deadline)
+
+    @pytest.fixture
+    def backend(self, open_backend: OpenBackend, door: Door, terms: Terms) -> Either:
+        """Return a backend seen through one door."""
+        return Either(open_backend, door, terms)
+
+    def workers(self, backend: Either, count: int) -> list[Either]:
+        """Return workers at one door; half of them share one opening of the data."""
+        door: Door = "native" if backend.door == "native" else "blocking"
+        return [
+            backend.for_worker(door, share=not self.persistent or me % 2 == 0)
+            for me in range(count)
+        ]

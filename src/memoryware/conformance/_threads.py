@@ -1,0 +1,73 @@
+"""Blocking work in threads of its own, and many workers who begin together."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextvars
+import threading
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, TypeVar
+
+from memoryware._twins import finish
+
+T = TypeVar("T")
+W = TypeVar("W")
+
+
+async def in_thread(work: Callable[[], T], deadline: float) -> T:
+    """Run blocking work in a thread of its own, which has no event loop.
+
+    A thread that does not come back is left behind as a daemon: the test fails with
+    a `TimeoutError` and the run goes on.
+    """
+    done: concurrent.futures.Future[T] = concurrent.futures.Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        done.set_running_or_notify_cancel()
+        try:
+            done.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - carried to the test
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    async with asyncio.timeout(deadline):
+        return await asyncio.wrap_future(done)
+
+
+async def at_once(
+    threads: dict[int, W],
+    tasks: dict[int, W],
+    work: Callable[[int, W], Coroutine[Any, Any, None]],
+    deadline: float,
+) -> None:
+    """Let workers, by their numbers, begin in the same moment, as threads and as tasks.
+
+    All of them come to an end before the first error is raised, so that none works on
+    with data that the test has put away.
+    """
+    gate, ready = threading.Barrier(len(threads) + 1), asyncio.Event()
+
+    def in_a_thread(me: int) -> None:
+        gate.wait(deadline)
+        finish(work(me, threads[me]))
+
+    async def as_a_task(me: int) -> None:
+        await ready.wait()
+        await work(me, tasks[me])
+
+    async def open_the_gate() -> None:
+        await in_thread(lambda: gate.wait(deadline), deadline)
+        ready.set()
+
+    ends = await asyncio.gather(
+        open_the_gate(),
+        *(in_thread(partial(in_a_thread, me), deadline) for me in threads),
+        *map(as_a_task, tasks),
+        return_exceptions=True,
+    )
+    for error in ends:
+        if error is not None:
+            raise error

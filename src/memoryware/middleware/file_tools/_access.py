@@ -1,0 +1,154 @@
+"""How one tool call reaches the files: through the rules, the door and the limits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from memoryware._twins import Via
+from memoryware.backends._foreign import Guest
+from memoryware.backends._paths import normalise
+from memoryware.errors import FileDenied, FileError, FileIsDirectory
+from memoryware.middleware._rules import Operation, PathRules, by_spelling, names_of
+from memoryware.settings import ToolLimits
+
+CHARS_PER_TOKEN: Final = 4
+Seen = tuple[str, str]
+"""A path, and a digest of what was there when the model asked to replace it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The files as one tool call may see and change them."""
+
+    via: Via
+    files: Guest
+    rules: PathRules
+    limits: ToolLimits
+    seen: Seen | None = None
+
+    async def admit(self, operation: Operation, path: str) -> str:
+        """Return the path to hand to the backend for a file that may be used.
+
+        Where there are rules it is the very name that was judged; else the path as it came.
+
+        Raises:
+            PathRefused: For a path that no backend takes.
+            FileDenied: If the rules say no.
+        """
+        names = await self._names(path)
+        if self.rules and not self.rules.permits(operation, names):
+            raise self.rules.refusal(operation, path, names)
+        return names[0]
+
+    async def enter(self, folder: str) -> str:
+        """Return the path to hand to the backend for a folder or file that is searched.
+
+        Raises:
+            PathRefused: For a path that no backend takes.
+            FileDenied: If the rules hide all that is in it.
+        """
+        names = await self._names(folder)
+        if self.rules and not (self.rules.may_hold(names) or self.rules.permits("read", names)):
+            raise self.rules.refusal("read", folder, names)
+        return names[0]
+
+    async def _names(self, path: str) -> tuple[str, ...]:
+        plain(path)
+        if not self.rules:
+            return (path,)
+        (names,) = await names_of(self.via, self.files.backend, [path])
+        return names or ((path,) if path in (self.rules.only or ()) else ())
+
+    async def visible(self, rows: Sequence[Any]) -> list[Any]:
+        """Return the rows of a result whose paths may be read."""
+        if not self.rules:
+            return list(rows)
+        paths = sorted({row["path"] for row in rows})
+        if self.rules.judge_links:
+            names = await names_of(self.via, self.files.backend, paths)
+        else:
+            names = [by_spelling(path) for path in paths]
+        pairs = zip(paths, names, strict=True)
+        open_here = {path for path, own in pairs if self._shows(path, own)}
+        return [row for row in rows if row["path"] in open_here]
+
+    def _shows(self, path: str, names: tuple[str, ...]) -> bool:
+        if path.endswith("/"):
+            return self.rules.may_hold(names)
+        return self.rules.permits("read", names)
+
+    async def content(self, path: str) -> bytes | None:
+        """Return the bytes of a file, or None if there is none.
+
+        Raises:
+            FileError: If it cannot be read.
+        """
+        (response,) = await self.files.download(self.via, [path])
+        if response.error == "file_not_found":
+            return None
+        if response.error == "is_directory":
+            raise FileIsDirectory(path)
+        if response.error == "permission_denied":
+            raise FileDenied(path, f"permission denied for read on {path}")
+        if response.error is not None:
+            raise _Unreadable(path, f"'{path}' cannot be read: {response.error}")
+        return as_bytes(response.content)
+
+    async def unchanged(self, asked: str, path: str) -> bool:
+        """Say whether a file is as it was when the model asked to replace it.
+
+        `asked` is the path as the model spelled it, `path` the one that was admitted.
+        """
+        if self.seen is None or self.seen[0] != asked:
+            return True
+        (now,) = await digests(self.via, self.files, [path])
+        return now == self.seen[1]
+
+    @property
+    def budget(self) -> int:
+        """Characters that one result may have."""
+        return self.limits.result_tokens * CHARS_PER_TOKEN
+
+    def fit(self, lines: Sequence[str], joint: int) -> int:
+        """Return how many of the lines fit into one result, at least one."""
+        left = self.budget
+        for n, line in enumerate(lines):
+            left -= len(line) + joint
+            if left < 0:
+                return max(n, 1)
+        return len(lines)
+
+
+class _Unreadable(FileError):
+    code = "invalid_path"
+
+
+def plain(path: str) -> str:
+    """Return the normal spelling of a path, from its home folder if it begins with `~`.
+
+    What `~` means, only the backend knows.
+
+    Raises:
+        PathRefused: For what no backend takes.
+    """
+    home = path.startswith("~") and path[1:2] in ("", "/", "\\")
+    return normalise(path[1:] if home else path)
+
+
+async def digests(via: Via, files: Guest, paths: list[str]) -> list[str | None]:
+    """Return a digest of what is at each path now, "" for nothing, None if nobody knows."""
+    return [_digest(one.content, one.error) for one in await files.download(via, paths)]
+
+
+def _digest(content: Any, error: Any) -> str | None:
+    if content is None:
+        return "" if error == "file_not_found" else None
+    return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
+
+
+def as_bytes(content: Any) -> bytes:
+    """Return downloaded content as bytes; other backends may give text, or nothing."""
+    return content.encode() if isinstance(content, str) else bytes(content or b"")

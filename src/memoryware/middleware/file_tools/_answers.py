@@ -1,0 +1,56 @@
+"""Results as text that fits: lists of paths, and the line that says what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from memoryware.middleware.file_tools._access import Access
+from memoryware.middleware.file_tools._tool import Answer
+
+_STOPPED: Final = (
+    "[The search stopped before its end, so there may be more. Give a narrower pattern or path.]"
+)
+_IN_PART: Final = "[Some places could not be searched.]"
+
+
+def shortcomings(*, cut: bool, error: str | None) -> list[str]:
+    """Return the lines that say why a search may have found too little."""
+    return [_STOPPED] * cut + [_IN_PART] * bool(error)
+
+
+def search_failed(access: Access, error: str) -> Answer:
+    """Answer that a search failed; where there are rules without the names in the error."""
+    if access.rules:
+        error = "the search could not be done, or not everywhere. Check the path with ls"
+    return Answer(error, ok=False)
+
+
+def path_list(access: Access, rows: Sequence[Any], notes: Sequence[str] = ()) -> Answer:
+    """Answer with the paths of a result, in its order, and with notes below them."""
+    paths = [str(row["path"]) for row in rows]
+    if not paths:
+        return Answer("\n".join(["No files found", *notes]))
+    shown = access.fit([repr(path) for path in paths], len(", "))
+    notes = list(notes)
+    if shown < len(paths):
+        notes.append(f"[Only the first {shown} of {len(paths)} paths are shown. Ask for fewer.]")
+    return Answer("\n".join([str(paths[:shown]), *notes]))
+
+
+def line_list(access: Access, lines: Sequence[str], notes: Sequence[str]) -> Answer:
+    """Answer with lines, and with notes below them."""
+    shown = access.fit(lines, 1)
+    kept = [line[: access.budget] for line in lines[:shown]]
+    if shown < len(lines):
+        notes = [*notes, f"[{len(lines) - shown} more lines do not fit here. Narrow the search.]"]
+    return Answer("\n".join([*kept, *([""] if notes else []), *notes]))
+
+
+def changed_meanwhile(path: str) -> Answer:
+    """Answer that a file is no longer what it was when the model decided."""
+    return Answer(
+        f"'{path}' was changed by somebody else after you asked for this, so nothing was done."
+        " Read it again and decide anew",
+        ok=False,
+    )

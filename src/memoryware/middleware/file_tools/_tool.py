@@ -1,0 +1,195 @@
+"""What all file tools share: how one is described, how it runs, how it answers.
+
+A tool is a `FileTool`: a name, a description, the arguments as a model, and one
+coroutine that does the work through an `Access`. `build` makes of it what an agent
+can call, in both doors. Whatever goes wrong becomes a text that a model can act on;
+a run never dies of a tool call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, Self
+
+from langchain.tools import ToolRuntime
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import StructuredTool
+from langgraph.errors import GraphBubbleUp
+from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
+
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.backends import _foreign
+from memoryware.errors import FileDenied, MemorywareError
+from memoryware.events import emit, logger
+from memoryware.middleware._rules import PathRules
+from memoryware.middleware.file_tools._access import Access, Seen
+from memoryware.settings import ToolLimits
+
+SEEN_KEY: Final = "file_tools_seen"
+"""State key: per waiting call, the path it will replace and a digest of what is there."""
+_DETAIL: Final = 300
+"""Characters that are passed on of an error that is not ours."""
+
+FilePath = Annotated[
+    str,
+    Field(
+        validation_alias=AliasChoices("file_path", "path"),
+        description="Path of the file from the root, such as /notes.md",
+    ),
+]
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool as a model sends them: null means not given, "5" means 5."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {name: value for name, value in given.items() if value is not None}
+
+    @classmethod
+    def under(cls, limits: ToolLimits) -> type[Self]:  # noqa: ARG003 - some arguments show a limit
+        """Return the arguments with the defaults that these limits set."""
+        return cls
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool says: text or content blocks, and whether it did what was asked."""
+
+    content: str | list[str | dict[Any, Any]]
+    ok: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOptions:
+    """What the tools of one middleware have in common."""
+
+    backend: Any
+    rules: PathRules
+    limits: ToolLimits
+    offered: frozenset[str]
+    write_existing: Literal["overwrite", "error"] = "overwrite"
+    first_match: bool = False
+
+
+Work = Callable[[Access, ToolOptions, Any], Coroutine[Any, Any, Answer]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileTool:
+    """One tool: what the model is told about it, and what it does."""
+
+    name: str
+    description: str
+    arguments: type[Arguments]
+    work: Work
+    writes: bool = False
+
+
+def build(tool: FileTool, options: ToolOptions) -> StructuredTool:
+    """Make the tool that an agent calls, blocking and async, over one coroutine."""
+    arguments = tool.arguments.under(options.limits)
+
+    def call(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
+        return finish(_perform(tool, options, blocking, runtime, arguments.model_validate(given)))
+
+    async def acall(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
+        return await _perform(tool, options, native, runtime, arguments.model_validate(given))
+
+    def misused(error: Any) -> str:
+        return _misused(tool.name, arguments, error)
+
+    return StructuredTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=arguments,
+        func=call,
+        coroutine=acall,
+        handle_validation_error=misused,
+    )
+
+
+async def _perform(
+    tool: FileTool, options: ToolOptions, via: Via, runtime: Any, arguments: Arguments
+) -> ToolMessage:
+    try:
+        backend = _foreign.resolve(options.backend, runtime)
+        rules = await options.rules.bound(via, backend)
+        access = Access(via, _foreign.Guest(backend), rules, options.limits, _seen_by(runtime))
+        answer = await tool.work(access, options, arguments)
+    except GraphBubbleUp:
+        raise
+    except Exception as error:  # noqa: BLE001 - storage of other people may raise anything
+        answer = Answer(explain(tool, error), ok=False)
+        if tool.writes and isinstance(error, FileDenied):
+            writer = getattr(runtime, "stream_writer", None)
+            emit(writer, "write_blocked", tool=tool.name, path=error.path)
+    content = answer.content
+    return ToolMessage(
+        content=content if answer.ok else _advised(tool, str(content), options.offered),
+        name=tool.name,
+        tool_call_id=getattr(runtime, "tool_call_id", None) or "",
+        status="success" if answer.ok else "error",
+    )
+
+
+def _seen_by(runtime: Any) -> Seen | None:
+    state, call_id = getattr(runtime, "state", None), getattr(runtime, "tool_call_id", None)
+    noted = state.get(SEEN_KEY) if isinstance(state, Mapping) else None
+    seen = noted.get(call_id) if isinstance(noted, Mapping) else None
+    return None if seen is None else (seen[0], seen[1])
+
+
+def failed(error: str) -> Answer:
+    """Make the answer of a backend that reported an error."""
+    return Answer(error, ok=False)
+
+
+def explain(tool: FileTool, error: Exception) -> str:
+    """Turn any error into a sentence that says what is wrong and what to do."""
+    if isinstance(error, MemorywareError):
+        return str(error)
+    if isinstance(error, NotImplementedError):
+        return f"the storage of these files cannot do this ({tool.name}). Use another tool"
+    advice = "Read the file before you try again" if tool.writes else "Try it once more"
+    kind = type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        logger.warning("%s failed with %s", tool.name, kind)
+        return f"{tool.name} failed: {error.strerror}. {advice}"
+    if isinstance(error, ValueError) and str(error):
+        logger.warning("%s failed with %s", tool.name, kind)
+        return str(error).splitlines()[0][:_DETAIL]
+    logger.warning("%s failed", tool.name, exc_info=error)
+    return f"{tool.name} failed in the storage ({kind}). {advice}"
+
+
+def _advised(tool: FileTool, error: str, offered: frozenset[str]) -> str:
+    """Start an error with "Error: " and add what to do about a path that is not there."""
+    text = error if error.startswith("Error") else f"Error: {error}"
+    look = " or ".join(sorted(offered & {"ls", "glob"}))
+    if text.endswith("not found"):
+        create = tool.name == "edit_file" and "write_file" in offered
+        ways = ["write_file to create it"] if create else []
+        ways += [f"{look} to see which files there are"] if look else []
+        return f"{text}. Use {', or '.join(ways)}" if ways else text
+    if text.endswith("path_not_found"):
+        return f"{text}. There is no such folder" + (f"; use {look} to find files" if look else "")
+    if text.endswith("not_a_directory"):
+        return f"{text}. This is a file" + ("; use read_file" if "read_file" in offered else "")
+    return text
+
+
+def _misused(tool: str, arguments: type[Arguments], error: ValidationError) -> str:
+    wrong = "; ".join(
+        f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}"
+        for one in error.errors(include_url=False, include_context=False, include_input=False)
+    )
+    fields = arguments.model_fields.items()
+    names = ", ".join(
+        name if field.is_required() else f"{name} (optional)" for name, field in fields
+    )
+    return f"Error: wrong arguments for {tool}, nothing was done. {wrong}. It takes: {names}"

@@ -1,0 +1,45 @@
+"""The tool `glob`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from memoryware.backends._match import compile_glob
+from memoryware.middleware.file_tools._access import Access
+from memoryware.middleware.file_tools._answers import path_list, search_failed, shortcomings
+from memoryware.middleware.file_tools._tool import Answer, Arguments, FileTool, ToolOptions
+
+
+class GlobArguments(Arguments):
+    """What `glob` takes."""
+
+    pattern: Annotated[
+        str, Field(description="Name pattern, such as *.md, notes/**/*.txt or /*.{yml,yaml}")
+    ]
+    path: Annotated[
+        str | None, Field(description="Folder to search in; everything if not given")
+    ] = None
+
+
+async def _glob(access: Access, _: ToolOptions, given: GlobArguments) -> Answer:
+    compile_glob(given.pattern)
+    folder = None if given.path is None else await access.enter(given.path)
+    result = await access.files.glob(access.via, given.pattern, folder)
+    found = await access.visible(result.matches or [])
+    if result.error and not found:
+        return search_failed(access, result.error)
+    return path_list(access, found, shortcomings(cut=result.truncated, error=result.error))
+
+
+GLOB = FileTool(
+    name="glob",
+    description=(
+        "Find files by name. A pattern without a slash looks for that name in all folders; with"
+        " a slash it is a path below `path`, where ** stands for any folders. * ? [abc] and"
+        " {a,b} work as in a shell. Names that begin with a dot must be asked for with a dot."
+    ),
+    arguments=GlobArguments,
+    work=_glob,
+)

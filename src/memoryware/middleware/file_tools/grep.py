@@ -1,0 +1,90 @@
+"""The tool `grep`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from memoryware.backends._match import compile_glob, compile_grep
+from memoryware.middleware.file_tools._access import Access
+from memoryware.middleware.file_tools._answers import line_list, search_failed, shortcomings
+from memoryware.middleware.file_tools._tool import Answer, Arguments, FileTool, ToolOptions
+
+
+class GrepArguments(Arguments):
+    """What `grep` takes."""
+
+    pattern: Annotated[
+        str, Field(description="Text to look for, exactly as written (no regular expression)")
+    ]
+    path: Annotated[
+        str | None, Field(description="Folder or file to search; everything if not given")
+    ] = None
+    glob: Annotated[
+        str | None, Field(description="Search only files with such a name, as in *.md")
+    ] = None
+    output_mode: Annotated[
+        Literal["files_with_matches", "content", "count"],
+        Field(description="Answer with file paths, with the lines found, or with their number"),
+    ] = "files_with_matches"
+    max_count: Annotated[
+        int | None, Field(gt=0, description="Stop after this many lines found, over all files")
+    ] = None
+
+
+async def _grep(access: Access, _: ToolOptions, given: GrepArguments) -> Answer:
+    compile_grep(given.pattern)
+    if given.glob is not None:
+        compile_glob(given.glob)
+    folder = None if given.path is None else await access.enter(given.path)
+    wanted = given.max_count or access.limits.grep_matches
+    # With rules the backend must not stop early: what it found may all be hidden.
+    most = None if access.rules else wanted
+    result = await access.files.grep(access.via, given.pattern, folder, given.glob, most)
+    found = await access.visible(result.matches or [])
+    if result.error and not found:
+        return search_failed(access, result.error)
+    cut = result.truncated or len(found) > wanted
+    notes = shortcomings(cut=cut, error=result.error)
+    if not found:
+        return Answer("\n".join(["No matches found", *notes]))
+    return line_list(access, _lines(access, given, found[:wanted]), notes)
+
+
+def _lines(access: Access, given: GrepArguments, found: Sequence[Any]) -> list[str]:
+    counts = Counter(match["path"] for match in found)
+    if given.output_mode == "files_with_matches":
+        return list(counts)
+    if given.output_mode == "count":
+        return [f"{path}: {count}" for path, count in counts.items()]
+    lines, here = [], None
+    for match in found:
+        if match["path"] != here:
+            here = match["path"]
+            lines.append(f"{here}:")
+        lines.append(f"  {match['line']}: {_part(match['text'], given.pattern, access)}")
+    return lines
+
+
+def _part(text: str, pattern: str, access: Access) -> str:
+    """Cut a long line to the part around the match."""
+    room = access.limits.line_chars
+    if len(text) <= room:
+        return text
+    start = max(0, min(text.find(pattern) - room // 2, len(text) - room))
+    end = start + room
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+GREP = FileTool(
+    name="grep",
+    description=(
+        "Find a piece of text in files and say in which files it is, on which lines, or how"
+        " often. The text is taken literally, and upper and lower case differ."
+    ),
+    arguments=GrepArguments,
+    work=_grep,
+)

@@ -1,0 +1,177 @@
+"""FileToolsMiddleware: gives an agent tools to look at and change the files of a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, Final, Literal, NotRequired
+
+from langchain.agents.middleware.types import (
+    AgentMiddleware,
+    AgentState,
+    ExtendedModelResponse,
+    ModelCallResult,
+    ModelRequest,
+    ModelResponse,
+    PrivateStateAttr,
+)
+from langchain_core.tools import BaseTool
+from langgraph.types import Command
+
+from memoryware._twins import blocking, finish, native
+from memoryware.backends._foreign import is_backend
+from memoryware.backends import _foreign
+from memoryware.backends.state import FilesChannel
+from memoryware.errors import SettingError
+from memoryware.middleware._prompt import append_to_system_message
+from memoryware.middleware._rules import PathRules
+from memoryware.middleware.file_tools._access import Seen
+from memoryware.middleware.file_tools._guidance import guidance_for
+from memoryware.middleware.file_tools._tool import SEEN_KEY, FileTool, ToolOptions, build
+from memoryware.middleware.file_tools._waiting import noted
+from memoryware.middleware.file_tools.append import APPEND
+from memoryware.middleware.file_tools.delete import DELETE
+from memoryware.middleware.file_tools.edit import EDIT
+from memoryware.middleware.file_tools.glob import GLOB
+from memoryware.middleware.file_tools.grep import GREP
+from memoryware.middleware.file_tools.ls import LS
+from memoryware.middleware.file_tools.read import READ
+from memoryware.middleware.file_tools.write import WRITE
+from memoryware.settings import ToolLimits
+
+FileToolName = Literal[
+    "ls", "read_file", "write_file", "edit_file", "append_file", "delete", "glob", "grep"
+]
+ALL_TOOLS: Final = (LS, READ, WRITE, EDIT, APPEND, DELETE, GLOB, GREP)
+
+
+class FileToolsState(AgentState[Any]):
+    """Agent state with what the tools have noted; never a text."""
+
+    file_tools_seen: NotRequired[Annotated[dict[str, Seen], PrivateStateAttr]]
+
+
+class FileToolsStateWithFiles(FileToolsState):
+    """Agent state with the files of a `StateBackend` as well.
+
+    It is used only where a backend may keep files in the state, because a declared key
+    shows in every result.
+    """
+
+    files: NotRequired[FilesChannel]
+
+
+class FileToolsMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Gives the agent `ls read_file write_file edit_file append_file delete glob grep`.
+
+    The tools work on any backend, blocking and async, and answer every mistake with a
+    message that the model can act on. List this middleware after `MemoryMiddleware`, so
+    that the memory stands before the guidance about tools.
+
+    Args:
+        backend: A backend, or a callable that makes one of a runtime.
+        tools: Names of the tools to offer, instead of all.
+        read_only: True leaves out the tools that write; a list of path patterns forbids
+            writing there.
+        allow: Patterns of the only paths that may be used. See `PathRules`.
+        deny: Patterns of paths that may not be used; they win over `allow`.
+        only: The only files that may be used, by their exact paths, such as the sources
+            of a `MemoryMiddleware`.
+        write_existing: `"error"` makes `write_file` refuse a file that is there already.
+        first_match: Let `edit_file` replace the first of several places.
+        limits: Bounds of what the tools say.
+        system_prompt: Guidance to use instead of the default; `""` for none.
+        name: The name of this middleware, where one agent has several.
+
+    Raises:
+        SettingError: For an unknown tool name or value.
+        PatternRefused: For a pattern that cannot match anything.
+    """
+
+    def __init__(
+        self,
+        *,
+        backend: Any,
+        tools: Sequence[FileToolName] | None = None,
+        read_only: bool | Sequence[str] = False,
+        allow: Sequence[str] | None = None,
+        deny: Sequence[str] | None = None,
+        only: Sequence[str] | None = None,
+        write_existing: Literal["overwrite", "error"] = "overwrite",
+        first_match: bool = False,
+        limits: ToolLimits | None = None,
+        system_prompt: str | None = None,
+        name: str = "FileToolsMiddleware",
+    ) -> None:
+        super().__init__()
+        if not (is_backend(backend) or callable(backend)):
+            raise SettingError(f"backend={backend!r}: pass a backend, such as StateBackend()")
+        if write_existing not in ("overwrite", "error"):
+            raise SettingError(f"write_existing={write_existing!r}: must be 'overwrite' or 'error'")
+        self._name = name
+        self._backend = backend
+        in_state = _foreign.keeps_files_in_state(backend)
+        self.state_schema = FileToolsStateWithFiles if in_state else FileToolsState
+        self._system_prompt = system_prompt
+        chosen = _chosen(tools, read_only is True)
+        options = ToolOptions(
+            backend=backend,
+            rules=PathRules(
+                allow=allow,
+                deny=deny,
+                only=only,
+                read_only=None if isinstance(read_only, bool) else read_only,
+            ),
+            limits=limits or ToolLimits(),
+            offered=frozenset(tool.name for tool in chosen),
+            write_existing=write_existing,
+            first_match=first_match,
+        )
+        self._offered = options.offered
+        self.tools: Sequence[BaseTool] = [build(tool, options) for tool in chosen]
+
+    @property
+    def name(self) -> str:
+        """The name of this middleware, unique within an agent."""
+        return self._name
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelCallResult[Any]:
+        """Tell the model how to use the tools; note what it is about to replace."""
+        answer = handler(self._guided(request))
+        return _with(finish(noted(blocking, self._backend, self._offered, request, answer)), answer)
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelCallResult[Any]:
+        """Async twin of `wrap_model_call`."""
+        answer = await handler(self._guided(request))
+        return _with(await noted(native, self._backend, self._offered, request, answer), answer)
+
+    def _guided(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return the request with guidance about those of our tools that it still has."""
+        ours = self._offered & {getattr(tool, "name", None) for tool in request.tools}
+        text = guidance_for(ours) if self._system_prompt is None else self._system_prompt
+        if not ours or not text:
+            return request
+        return request.override(
+            system_message=append_to_system_message(request.system_message, text)
+        )
+
+
+def _chosen(names: Sequence[str] | None, no_writing: bool) -> list[FileTool]:
+    known = {tool.name for tool in ALL_TOOLS}
+    if isinstance(names, str):
+        raise SettingError(f"tools={names!r}: give a list of names, such as [{names!r}]")
+    if unknown := sorted(set(names or ()) - known):
+        raise SettingError(f"tools={unknown}: unknown; there are {', '.join(sorted(known))}")
+    wanted = known if names is None else set(names)
+    return [one for one in ALL_TOOLS if one.name in wanted and not (no_writing and one.writes)]
+
+
+def _with(seen: dict[str, Seen], answer: ModelResponse[Any]) -> ModelCallResult[Any]:
+    if not seen or not isinstance(answer, ModelResponse):
+        return answer
+    return ExtendedModelResponse(model_response=answer, command=Command(update={SEEN_KEY: seen}))

@@ -1,0 +1,76 @@
+"""The disk keeps every promise of the protocol, in each of the ways it can work."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pytest
+
+from memoryware.backends import _grep
+from memoryware.backends._disk import Disk
+from memoryware.backends.filesystem import FilesystemBackend
+from memoryware.conformance import (
+    AppendsConformance,
+    FileBackendConformance,
+    FingerprintsConformance,
+)
+from memoryware.conformance.grepping import GreppingConformance
+from memoryware.conformance.searching import SearchingConformance
+
+
+class _OnDisk(FileBackendConformance, AppendsConformance, FingerprintsConformance):
+    keeps_empty_folders = True
+    longest_name = 255
+
+
+class TestVirtualRoot(_OnDisk):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return lambda: FilesystemBackend(tmp_path / "root")
+
+
+class TestHostPaths(_OnDisk):
+    has_home = True
+
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return lambda: FilesystemBackend(tmp_path, virtual_mode=False)
+
+    @pytest.fixture
+    def root(self, tmp_path):
+        return str(tmp_path)
+
+
+class ByName(FilesystemBackend):
+    """What a system gets that cannot open relative to a folder, and locks a second file."""
+
+    @cached_property
+    def _disk(self):
+        return Disk(str(self.cwd), self._limits, holds_folders=False)
+
+
+class TestFoldersByName(_OnDisk):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return lambda: ByName(tmp_path)
+
+
+class TestRipgrep(GreppingConformance, SearchingConformance):
+    """In these small trees ripgrep would never be asked, if it were not at once."""
+
+    @pytest.fixture
+    def open_backend(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(_grep, "RIPGREP_AFTER", -1)
+        monkeypatch.setattr(_grep, "_by_walk", _only_the_first(_grep._by_walk))
+        return lambda: FilesystemBackend(tmp_path)
+
+
+def _only_the_first(by_walk):
+    """Let the walk that stops at once pass, and no second one after ripgrep failed."""
+
+    def walk(spot, wanted):
+        found = by_walk(spot, wanted)
+        assert not found.lines
+        return found
+
+    return walk

@@ -1,0 +1,17 @@
+"""StateBackend passes the one suite, with a run of a graph around each call."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.in_graph import InGraph, Thread
+from memoryware.conformance import AppendsConformance, FileBackendConformance
+
+
+class TestState(FileBackendConformance, AppendsConformance):
+    tells_created_at = True
+
+    @pytest.fixture
+    def open_backend(self):
+        thread = Thread()
+        return lambda: InGraph(thread)

@@ -1,0 +1,36 @@
+"""StoreBackend passes the one suite, over two kinds of store."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from langgraph.store.memory import InMemoryStore
+from langgraph.store.sqlite import SqliteStore
+
+from memoryware import StoreBackend
+from memoryware.conformance import AppendsConformance, FileBackendConformance
+
+
+class TestStoreInMemory(FileBackendConformance, AppendsConformance):
+    tells_created_at = True
+
+    @pytest.fixture
+    def open_backend(self):
+        store = InMemoryStore()
+        return lambda: StoreBackend(store=store, namespace=("memory", "auth0|jane.roe"))
+
+
+class TestStoreInSqlite(FileBackendConformance, AppendsConformance):
+    tells_created_at = True
+    doors = ("blocking",)
+
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        connection = sqlite3.connect(
+            tmp_path / "store.db", check_same_thread=False, isolation_level=None
+        )
+        store = SqliteStore(connection)
+        store.setup()
+        yield lambda: StoreBackend(store=store, namespace=lambda _: ("memory", "ann"))
+        connection.close()

@@ -1,0 +1,89 @@
+"""What the documentation shows is so."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from docs.pages import ROOT, blocks, pages, run
+from docs.stand_in import StandIn
+
+WITH_CODE = [page for page in pages() if any(one.language == "python" for one in blocks(page))]
+
+
+def _name(page) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty current folder, which is the home folder as well."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.delenv("MEMORYWARE_MODEL", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=_name)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, folder):
+    assert run(page, folder, StandIn()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_tests_that_a_page_shows_pass(folder):
+    (page,) = (one for one in WITH_CODE if one.name == "own-backend.md")
+    for block in blocks(page):
+        if block.title.endswith(".py"):
+            (folder / block.title).write_text(block.text)
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert ran.returncode == 0, ran.stdout[-3000:]
+    assert re.search(r"[1-9]\d* passed", ran.stdout)
+
+
+def test_the_output_of_the_demo_in_the_readme_is_that_of_the_demo(folder):
+    shown = [one for one in blocks(ROOT / "README.md") if one.title == "make demo"]
+    assert len(shown) == 1
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "quickstart" / "main.py")],
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=50,
+    )
+    printed = iter(ran.stdout.splitlines())
+    missing = [
+        line
+        for line in shown[0].text.splitlines()
+        if line.strip() not in ("", "...") and line not in printed
+    ]
+    assert missing == []
+
+
+def test_links_of_the_readmes_lead_to_files():
+    for page in pages()[:2]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{_name(page)}: {target}"
+
+
+def test_a_fragment_of_the_changelog_is_one_sentence():
+    fragments = [one for one in (ROOT / "docs" / "changelog.d").glob("*.md")]
+    for fragment in fragments:
+        text = fragment.read_text().strip()
+        if fragment.name != "README.md":
+            assert "\n" not in text, fragment.name
+            assert text.endswith("."), fragment.name

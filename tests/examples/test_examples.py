@@ -1,0 +1,208 @@
+"""Every example runs as a user runs it, and says what it promises."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+QUICKSTART = EXAMPLES / "quickstart" / "main.py"
+HELPERS = {"scripted"}
+SAYS = {
+    "approval": """\
+The agent wants: append_file '- Bo may spend it all.'
+  a person rejects it
+
+The agent wants: append_file '- Ask Ann about the budget.'
+  a person approves it
+
+- The budget is 100.
+- Ask Ann about the budget.
+""",
+    "files_in_state": """\
+In the result:
+- Answer in French.
+- Invoices go to Bo.
+
+In the next prompt of this thread:
+/memory/AGENTS.md
+- Answer in French.
+- Invoices go to Bo.
+""",
+    "from_config": """\
+prompt: You keep the books of a small bakery.
+memory: /memories/AGENTS.md
+folder: memories
+
+/memories/AGENTS.md
+- Flour is bought monthly.
+
+The prompt begins: You keep the books of a small bakery.
+""",
+    "mounted_folders": """\
+ls: ['/memories/', '/skills/']
+write_file: Updated file /draft.md
+append_file: Added to the end of /memories/AGENTS.md
+edit_file: Error: permission denied for write on /skills/release.md. It may only be read
+
+On disk: memories/AGENTS.md skills/release.md
+""",
+    "per_user": """\
+ann@example.org
+/AGENTS.md
+- Likes long answers.
+
+auth0|bo
+/AGENTS.md
+- Likes short answers.
+
+ann@example_org
+(No memory loaded)
+""",
+    "plain_agent": """\
+The file now:
+# Team
+
+- Our time zone is CET.
+- The stand-up is at 9:30.
+
+What the model got on the next run:
+/AGENTS.md
+# Team
+
+- Our time zone is CET.
+- The stand-up is at 9:30.
+""",
+    "user_and_project": """\
+~/.agent/AGENTS.md
+- I am Ann. I like short answers.
+
+./AGENTS.md
+- This project is written in Go.
+- Deploy from the branch `live`.
+
+success: Added to the end of {cwd}/AGENTS.md
+error: Error: permission denied for read on /etc/hostname. Allowed paths: ~/.agent/AGENTS.md, \
+./AGENTS.md
+""",
+    "with_deepagents": """\
+The second turn of the same thread got:
+/AGENTS.md
+- The customer is called Iris, and she likes tables.
+""",
+    "without_file_tools": """\
+error: Error: '/secrets.txt' is not a memory file. You can write: /notes/AGENTS.md
+success: Updated memory file /notes/AGENTS.md
+- Ann writes British English.
+""",
+}
+
+
+@pytest.fixture
+def run_example(monkeypatch, capsys, tmp_path):
+    """Run a script in this process, leaving nothing behind; return what it printed."""
+
+    def run(name: str) -> str:
+        monkeypatch.syspath_prepend(str(EXAMPLES))
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("USERPROFILE", str(tmp_path))
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.delitem(sys.modules, "scripted", raising=False)
+        runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+        monkeypatch.delitem(sys.modules, "scripted", raising=False)
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_every_example_is_listed_for_readers_and_run_here():
+    scripts = {one.stem for one in EXAMPLES.glob("*.py")} - HELPERS
+    listed = (EXAMPLES / "README.md").read_text()
+    assert scripts == set(SAYS)
+    assert [name for name in scripts if f"({name}.py)" not in listed] == []
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_an_example_says_what_it_promises(name, run_example):
+    said = run_example(name).strip()
+    wanted = SAYS[name].strip()
+    before, slot, after = wanted.partition("{cwd}")
+    assert said.startswith(before)
+    assert said.endswith(after)
+    assert slot or said == wanted
+
+
+def test_every_example_says_whom_it_is_for():
+    for name in SAYS:
+        assert (EXAMPLES / f"{name}.py").read_text().startswith('"""For '), name
+
+
+# The quickstart runs by itself, as `make demo` does it.
+
+
+def _demo(*, code: str | None = None, **environ: str) -> subprocess.CompletedProcess[str]:
+    keep = {key: value for key, value in os.environ.items() if key != "MEMORYWARE_MODEL"}
+    return subprocess.run(
+        [sys.executable, *(["-c", code] if code else [str(QUICKSTART)])],
+        env={**keep, "PYTHONIOENCODING": "utf-8", **environ},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=50,
+    )
+
+
+@pytest.mark.slow
+def test_the_demo_proves_all_that_it_claims_and_makes_no_other_noise():
+    ran = _demo()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stderr == ""
+    assert ran.stdout.count("   yes  ") == 6
+    assert "NO " not in ran.stdout
+    assert "+- Use pnpm for packages, never npm." in ran.stdout
+    assert max(map(len, ran.stdout.splitlines())) <= 80
+
+
+_WITH_CORE_ONLY = f"""
+import runpy, sys
+for name in ("deepagents", "langchain_anthropic", "pytest", "blockbuster", "hypothesis"):
+    sys.modules[name] = None
+sys.path.insert(0, {str(QUICKSTART.parent)!r})
+runpy.run_path({str(QUICKSTART)!r}, run_name="__main__")
+"""
+
+
+@pytest.mark.slow
+def test_the_demo_needs_nothing_but_the_library():
+    ran = _demo(code=_WITH_CORE_ONLY)
+    assert ran.returncode == 0, ran.stderr
+
+
+_FORGETTING = f"""
+import runpy, sys
+sys.path.insert(0, {str(QUICKSTART.parent)!r})
+from memoryware import FilesystemBackend, EditResult
+FilesystemBackend.edit = lambda self, path, *_: EditResult(path=path, occurrences=1)
+runpy.run_path({str(QUICKSTART)!r}, run_name="__main__")
+"""
+
+
+@pytest.mark.slow
+def test_the_demo_fails_where_a_save_is_accepted_and_lost():
+    ran = _demo(code=_FORGETTING)
+    assert ran.returncode == 1
+    assert "NO   what was learned is in the file" in ran.stdout
+
+
+@pytest.mark.slow
+def test_a_model_name_that_cannot_be_used_is_told_in_one_line():
+    ran = _demo(MEMORYWARE_MODEL="nobody:nothing")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("MEMORYWARE_MODEL=nobody:nothing: ")
+    assert "Traceback" not in ran.stderr

@@ -1,0 +1,182 @@
+"""Code as a user writes it, for a type checker; it is never run.
+
+Where an ignore stands, the line is wrong on purpose: mypy must say so, or complains that
+the ignore is not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, assert_type
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
+from langchain.agents.middleware.types import ModelRequest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import SystemMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.memory import InMemoryStore
+
+from memoryware import (
+    AgentConfig,
+    BackendProtocol,
+    CompositeBackend,
+    DeepMemoryMiddleware,
+    EditResult,
+    FileData,
+    FileDownloadResponse,
+    FileError,
+    FileInfo,
+    FileLimits,
+    FilesystemBackend,
+    FileToolsMiddleware,
+    GrepMatch,
+    MemoryLimits,
+    MemoryMiddleware,
+    MemorywareError,
+    PathRefused,
+    SettingError,
+    StateBackend,
+    StoreBackend,
+    ToolLimits,
+    WriteResult,
+    append_to_system_message,
+    create_deep_agent,
+    file_memory,
+    load_config,
+    redact_memory,
+)
+from memoryware.backends.protocol import Appends, Fingerprints
+
+
+@dataclass
+class Caller:
+    user_id: str
+
+
+# Backends.
+
+disk = FilesystemBackend(root_dir=Path("notes"), limits=FileLimits(lock_timeout=5))
+shelf = StoreBackend(store=InMemoryStore(), namespace=("memory", "ann"))
+per_user = StoreBackend(namespace=lambda runtime: ("memory", runtime.context.user_id))
+tree = CompositeBackend(default=StateBackend(), routes={"/notes/": disk, "/shelf/": shelf})
+any_backend: BackendProtocol = tree
+quick: Fingerprints = disk
+adding: Appends = shelf
+
+assert_type(disk.write("/a.md", "text"), WriteResult)
+assert_type(disk.edit("/a.md", "text", "more", replace_all=True).occurrences, int | None)
+assert_type(disk.read("/a.md").file_data, FileData | None)
+assert_type(tree.glob("*.md").matches, list[FileInfo] | None)
+assert_type(tree.grep("text", max_count=3).matches, list[GrepMatch] | None)
+assert_type(shelf.download_files(["/a.md"]), list[FileDownloadResponse])
+assert_type(quick.fingerprint(["/a.md"]), list[str | None])
+
+StoreBackend(namespace=7)  # type: ignore[arg-type]
+CompositeBackend(default=disk, routes=["/notes/"])  # type: ignore[arg-type]
+disk.write("/a.md", b"bytes")  # type: ignore[arg-type]
+
+
+async def async_doors() -> None:
+    assert_type(await disk.awrite("/a.md", "text"), WriteResult)
+    assert_type(await shelf.aedit("/a.md", "text", "more"), EditResult)
+
+
+# A backend of one's own.
+
+
+class Notebook(BackendProtocol):
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        return [FileDownloadResponse(path, error="file_not_found") for path in paths]
+
+    def write(self, file_path: str, content: str) -> WriteResult:
+        self.texts[file_path] = content
+        return WriteResult(path=file_path)
+
+
+# Middleware and agents.
+
+memory = MemoryMiddleware(
+    backend=disk,
+    sources=["/team.md", "/AGENTS.md"],
+    refresh="call",
+    on_error="warn",
+    guidelines=None,
+    writable=["/AGENTS.md"],
+    placement="prepend",
+    count_tokens=len,
+    limits=MemoryLimits(total_tokens=5000),
+)
+tools = FileToolsMiddleware(
+    backend=disk,
+    tools=["read_file", "append_file"],
+    allow=["/notes/**"],
+    read_only=["/team.md"],
+    limits=ToolLimits(read_lines=50),
+)
+made: list[AgentMiddleware[Any, Any, Any]] = [memory, tools, DeepMemoryMiddleware(disk)]
+
+MemoryMiddleware(backend=disk, sources=["/a.md"], refresh="sometimes")  # type: ignore[arg-type]
+MemoryMiddleware(backend=disk, sources=["/a.md"], tools=True)  # type: ignore[arg-type]
+MemoryMiddleware(backend=disk)  # type: ignore[call-arg]
+FileToolsMiddleware(backend=disk, tools=["rm"])  # type: ignore[list-item]
+
+
+def plain(model: BaseChatModel) -> None:
+    backend = FilesystemBackend(root_dir=".")
+    agent = create_agent(
+        model,
+        middleware=[
+            MemoryMiddleware(backend=backend, sources=["/AGENTS.md"]),
+            FileToolsMiddleware(backend=backend),
+            HumanInTheLoopMiddleware(interrupt_on={"edit_file": True}),
+        ],
+        context_schema=Caller,
+        checkpointer=InMemorySaver(),
+    )
+    agent.invoke({"messages": []}, context=Caller("ann"))
+
+
+def whole(model: BaseChatModel) -> CompiledStateGraph[Any, Any, Any, Any]:
+    extra: Sequence[AgentMiddleware[Any, Any, Any]] = file_memory(["/AGENTS.md"], disk)
+    config = load_config("config.json")
+    assert_type(config, AgentConfig)
+    assert_type(config.memory_files, tuple[str, ...])
+    return create_deep_agent(
+        model,
+        [],
+        memory=["/AGENTS.md"],
+        backend=tree,
+        middleware=extra,
+        interrupt_on={"edit_file": True},
+        config=config,
+        checkpointer=InMemorySaver(),
+    )
+
+
+def hooks(request: ModelRequest[Any]) -> None:
+    assert_type(memory.modify_request(request), ModelRequest[Any])
+    assert_type(append_to_system_message(None, "text"), SystemMessage)
+    redact_memory({"messages": []})
+
+
+# Errors are the built-ins that fit.
+
+
+def errors() -> None:
+    try:
+        disk.read("/../a.md")
+    except PathRefused as refused:
+        assert_type(refused.path, str)
+        also: ValueError = refused
+        more: FileError = refused
+        root: MemorywareError = refused
+        del also, more, root
+    wrong: ValueError = SettingError("no")
+    del wrong
