@@ -26,7 +26,7 @@ unit: $(VENV)/.dev $(WHEELS)/.old-peer
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

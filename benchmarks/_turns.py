@@ -57,9 +57,9 @@ class Times:
         """Return the median seconds of one call."""
         return median(self.seconds[name])
 
-    def micro(self, name: str) -> str:
-        """Return the median of one call as text."""
-        return duration(self.of(name))
+    def text(self, name: str, parts: int = 1) -> str:
+        """Return the median of one call as text, or that of one of so many parts of it."""
+        return duration(self.of(name) / parts)
 
 
 def duration(seconds: float) -> str:

@@ -56,7 +56,7 @@ class _Case:
             },
             scale.rounds,
         )
-        note = f"{times.micro('peer')} against {times.micro('ours')}"
+        note = f"{times.text('peer')} against {times.text('ours')}"
         what = f"{name}, faster than the peer"
         return Claim(what, times.ratio("peer", "ours"), at_least=8, note=note)
 
@@ -74,8 +74,8 @@ class _Case:
                 runner=runner,
             )
         note = (
-            f"{times.micro('peer')} against {times.micro('ours')};"
-            f" a thread hop alone {times.micro('hop')}"
+            f"{times.text('peer')} against {times.text('ours')};"
+            f" a thread hop alone {times.text('hop')}"
         )
         what = f"{name}, faster than the peer"
         return Claim(what, times.ratio("peer", "ours"), at_least=5, note=note)
@@ -91,8 +91,8 @@ class _Case:
             },
             scale.rounds,
         )
-        note = f"{times.micro('ours')} against {times.micro('floor')}"
-        peer = f"{times.micro('peer')} against {times.micro('ours')}"
+        note = f"{times.text('ours')} against {times.text('floor')}"
+        peer = f"{times.text('peer')} against {times.text('ours')}"
         return [
             Claim(f"{name}, against `open`, read, decode", times.ratio("ours", "floor"), None, 2.5,
                   note=note),
@@ -111,7 +111,7 @@ class _Case:
 
 
 def _plain(host: str) -> str:
-    with open(host, "rb", buffering=0) as file:
+    with open(host, "rb") as file:
         return file.read().decode()
 
 

@@ -46,7 +46,7 @@ def _requests(scale: Scale, folder: Path) -> Goal:
         claims.append(Claim(what, ratio, at_most=1.5, note=worst))
         for size, limit in _FASTER.items():
             ratio = times[size].ratio("peer", "ours")
-            note = f"{times[size].micro('peer')} against {times[size].micro('ours')}"
+            note = f"{times[size].text('peer')} against {times[size].text('ours')}"
             what = f"faster than the peer, {size}, {form}"
             claims.append(Claim(what, ratio, at_least=limit, note=note))
     return Goal(1, "`modify_request`, unchanged memory", claims)
@@ -62,11 +62,10 @@ def _timed(scale: Scale, folder: Path, size: str, *, as_agent: bool) -> Times:
     peer = PeerMemory(backend=PeerFiles(place), sources=paths)
     texts = {"memory_contents": contents_of(place, paths)}
     state: Any = texts
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"system_message": SystemMessage("You are a careful helper.")}
     if as_agent:
         state = ours.before_agent({}, None, in_node(ours))
-        prompt = SystemMessage("You are a careful helper.")
-        more = {"system_message": prompt, "tools": FileToolsMiddleware(backend=backend).tools}
+        more["tools"] = FileToolsMiddleware(backend=backend).tools
     model = BusyModel()
     mine = ModelRequest(model=model, messages=[], state=state, **more)
     theirs = ModelRequest(model=model, messages=[], state=texts, **more)

@@ -325,6 +325,48 @@ def test_subgraphs_side_by_side_do_not_undo_each_other():
     }
 
 
+def test_what_one_task_deletes_a_subgraph_beside_it_does_not_bring_back():
+    for works in ([0, 1], [1, 0]):
+        builder = StateGraph(FileState)
+        nodes = [branches(lambda: None), lambda _: ok(BACKEND.delete("/a.md"))]
+        for number, which in enumerate(works):
+            builder.add_node(f"node {number}", nodes[which])
+            builder.add_edge(START, f"node {number}")
+
+        assert texts(builder.compile().invoke(given(a="a", b="b"))) == {"/b.md": "b"}
+
+
+def test_a_node_that_returns_its_whole_state_does_not_undo_what_it_wrote():
+    def node(state):
+        ok(BACKEND.append("/a.md", "new"))
+        return state
+
+    builder = StateGraph(FileState)
+    builder.add_node("node", node)
+    builder.add_edge(START, "node")
+
+    assert texts(builder.compile().invoke(given(a="a\n"))) == {"/a.md": "a\nnew\n"}
+
+
+def test_a_subgraph_with_the_channel_of_deepagents_hands_over_all_its_edits():
+    from deepagents.middleware.filesystem import FilesystemState
+
+    def work():
+        ok(BACKEND.edit("/a.md", "one: empty", "one: done"))
+        ok(BACKEND.edit("/a.md", "two: empty", "two: done"))
+
+    builder = StateGraph(FileState)
+    builder.add_node("inner", branches(work, schema=FilesystemState))
+    builder.add_node("beside", lambda _: ok(BACKEND.write("/b.md", "b")))
+    builder.add_edge(START, "inner")
+    builder.add_edge(START, "beside")
+
+    assert texts(builder.compile().invoke(given(a=BASE))) == {
+        "/a.md": "one: done\ntwo: done\nthree: empty\n",
+        "/b.md": "b",
+    }
+
+
 def test_subgraphs_side_by_side_that_change_one_file_keep_both_texts():
     graph = side_by_side(
         branches(lambda: ok(BACKEND.append("/a.md", "first"))),

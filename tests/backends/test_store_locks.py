@@ -311,20 +311,23 @@ async def test_cancelled_while_another_process_holds_the_file():
     assert await taken("far")
 
 
-async def test_a_waiter_whose_loop_is_gone_holds_up_nobody():
+@pytest.mark.parametrize("closed", [True, False])
+async def test_a_waiter_whose_loop_has_ended_holds_up_nobody(closed):
     async with holding("gone"):
         loop = asyncio.new_event_loop()
         orphan = loop.create_task(taken("gone"))
         loop.call_soon(loop.call_soon, loop.stop)
         await asyncio.to_thread(loop.run_forever)
         assert not orphan.done()
-        loop.close()
+        if closed:
+            loop.close()
         behind = asyncio.create_task(taken("gone"))
         await asyncio.sleep(0.01)
     assert await asyncio.wait_for(behind, 2)
     orphan._log_destroy_pending = False
     with contextlib.suppress(RuntimeError):
         orphan.get_coro().close()
+    loop.close()
 
 
 def test_two_that_want_the_same_names_in_another_order_do_not_wait_for_ever():

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from conformance.dict_backend import DictBackend
-from memoryware import EditResult, FileInfo, GlobResult, GrepResult, LsResult, ReadResult
+from memoryware import EditResult, FileInfo, GlobResult, GrepMatch, GrepResult, LsResult, ReadResult
 from memoryware.backends import _match, _text
 from memoryware.backends._paths import normalise
 from memoryware.backends.protocol import DeleteResult, FileUploadResponse
@@ -309,16 +309,26 @@ class IgnoresCaseInNames(DictBackend):
 
 @fault
 class GrepsByExpression(DictBackend):
-    """What to find is a regular expression."""
+    """What to find is a regular expression, as far as it is one."""
 
     async def _grep(self, via, pattern, path, glob, max_count):
+        literal = await super()._grep(via, pattern, path, glob, max_count)
         try:
             expression = re.compile(pattern)
         except re.error:
-            return await super()._grep(via, pattern, path, glob, max_count)
-        every = await super()._grep(via, "e", path, glob, None)
-        kept = [one for one in every.matches or [] if expression.search(one["text"])]
-        return GrepResult(matches=kept) if kept else every
+            return literal
+        if literal.error or glob or max_count is not None:
+            return literal
+        names = self.found(lambda one: not _match.is_skipped(one), normalise(path or "/"))
+        texts = [(name, _text.decode(self.files[name]).text) for name in names]
+        rows = [(name, _text.to_lf(text).split("\n")) for name, text in texts if "\0" not in text]
+        found = [
+            GrepMatch(path=name, line=number, text=line)
+            for name, lines in rows
+            for number, line in enumerate(lines, 1)
+            if expression.search(line)
+        ]
+        return GrepResult(matches=found)
 
 
 @fault
@@ -446,7 +456,7 @@ class BlocksTheLoop(DictBackend):
     """The async half waits where nobody else can work."""
 
     async def aglob(self, pattern, path=None):
-        time.sleep(0.001)
+        time.sleep(0.001)  # noqa: ASYNC251 - this is the fault
         return self.glob(pattern, path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
@@ -12,11 +13,20 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from conformance.dict_backend import DictBackend
-from memoryware import CompositeBackend, StoreBackend
+from memoryware import (
+    BackendProtocol,
+    CompositeBackend,
+    FilesystemBackend,
+    FileUploadResponse,
+    StoreBackend,
+)
+from memoryware.backends._records import RecordBackend
+from memoryware.backends.protocol import DEFAULT_READ_LIMIT
 from memoryware.conformance import (
     AppendsConformance,
     FileBackendConformance,
     FingerprintsConformance,
+    NamesConformance,
 )
 
 
@@ -27,6 +37,95 @@ class TestDict(FileBackendConformance, AppendsConformance, FingerprintsConforman
         return lambda: DictBackend(files, lock)
 
 
+class Drawer(RecordBackend):
+    """Records in a dictionary: all that a backend of one's own needs, in thirty lines."""
+
+    def __init__(self, drawer, lock):
+        super().__init__()
+        self.drawer, self.lock = drawer, lock
+
+    def _records(self):
+        return self
+
+    async def get(self, via, paths):
+        return [self.drawer.get(path) for path in paths]
+
+    async def all(self, via):
+        return dict(self.drawer)
+
+    async def has_below(self, via, folder):
+        return any(path.startswith(folder.rstrip("/") + "/") for path in [*self.drawer])
+
+    async def put(self, via, changes):
+        self.drawer.update({path: change.file for path, change in changes.items()})
+
+    async def drop(self, via, paths):
+        for path in paths:
+            self.drawer.pop(path, None)
+
+    @asynccontextmanager
+    async def holding(self, via, paths):
+        with self.lock:
+            yield
+
+
+class TestDrawer(FileBackendConformance, AppendsConformance):
+    tells_created_at = True
+
+    @pytest.fixture
+    def open_backend(self):
+        drawer, lock = {}, threading.RLock()
+        return lambda: Drawer(drawer, lock)
+
+
+class BlockingOnly(BackendProtocol):
+    """A backend that knows nothing of loops: its async half is that of the protocol."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def ls(self, path):
+        return self.inner.ls(path)
+
+    def read(self, file_path, offset=0, limit=DEFAULT_READ_LIMIT):
+        return self.inner.read(file_path, offset, limit)
+
+    def write(self, file_path, content):
+        return self.inner.write(file_path, content)
+
+    def edit(self, file_path, old_string, new_string, replace_all=False):
+        return self.inner.edit(file_path, old_string, new_string, replace_all)
+
+    def grep(self, pattern, path=None, glob=None, *, max_count=None):
+        return self.inner.grep(pattern, path, glob, max_count=max_count)
+
+    def glob(self, pattern, path=None):
+        return self.inner.glob(pattern, path)
+
+    def upload_files(self, files):
+        return [self.upload(path, data) for path, data in files]
+
+    def upload(self, path, data):
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return FileUploadResponse(path=path, error=f"'{path}' is not text")
+        return self.inner.upload_files([(path, data)])[0]
+
+    def download_files(self, paths):
+        return self.inner.download_files(paths)
+
+
+class TestBlockingOnly(FileBackendConformance):
+    """It cannot delete, forgets when it is closed, and takes text only."""
+
+    deletes = persistent = keeps_bytes = False
+
+    @pytest.fixture
+    def open_backend(self):
+        return lambda: BlockingOnly(DictBackend({}, threading.RLock()))
+
+
 def ann(_runtime):
     return "mem", "ann"
 
@@ -35,6 +134,7 @@ class TestAsyncSqliteStore(FileBackendConformance, AppendsConformance):
     """This store lives on a loop, and takes blocking calls from other threads only."""
 
     tells_created_at = True
+    many_files = 250
 
     @pytest_asyncio.fixture
     async def open_backend(self, tmp_path):
@@ -67,7 +167,13 @@ class TestAsyncOnlyStore(FileBackendConformance, AppendsConformance):
         return lambda: StoreBackend(store=store, namespace=ann)
 
 
-class TestComposite(FileBackendConformance, AppendsConformance, FingerprintsConformance):
+class OfParts(
+    FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
+):
+    pass
+
+
+class TestComposite(OfParts):
     """Mounts lie where the tests work: whole trees, nested, and hidden ones."""
 
     standing = frozenset({"/folder/", "/docs/", "/docs/.secret/", "/src/", "/src/deep/", "/☕/"})
@@ -82,7 +188,26 @@ class TestComposite(FileBackendConformance, AppendsConformance, FingerprintsConf
         )
 
 
-class TestMount(FileBackendConformance, AppendsConformance, FingerprintsConformance):
+class TestDiskAndStore(OfParts):
+    """A tree on disk, parts of which are in a store."""
+
+    keeps_empty_folders = True
+    standing = frozenset({"/docs/", "/src/", "/src/deep/", "/☕/"})
+
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        store = InMemoryStore()
+
+        def part(*names):
+            return StoreBackend(store=store, namespace=names)
+
+        return lambda: CompositeBackend(
+            default=FilesystemBackend(tmp_path),
+            routes={"/docs/": part("docs"), "/src/deep/": part("a", "b"), "/☕/": part("☕")},
+        )
+
+
+class TestMount(OfParts):
     """A mounted backend, in a composite that is mounted itself."""
 
     relative_to_root = False

@@ -81,9 +81,19 @@ def test_links_of_the_readmes_lead_to_files():
 
 
 def test_a_fragment_of_the_changelog_is_one_sentence():
-    fragments = [one for one in (ROOT / "docs" / "changelog.d").glob("*.md")]
+    fragments = list((ROOT / "docs" / "changelog.d").glob("*.md"))
     for fragment in fragments:
         text = fragment.read_text().strip()
         if fragment.name != "README.md":
             assert "\n" not in text, fragment.name
             assert text.endswith("."), fragment.name
+
+
+def test_no_block_of_code_escapes_the_tests_by_its_name():
+    known = {"python", "text", "console", "json", "markdown"}
+    for page in pages():
+        fences = re.findall(r"^ *(?:```|~~~)(?!`)(.*)$", page.read_text(), re.MULTILINE)
+        opened = fences[::2]
+        assert not fences[1::2] or set(fences[1::2]) == {""}, _name(page)
+        assert {one.split(" ")[0] for one in opened} <= known, _name(page)
+        assert len(opened) == len(list(blocks(page))), _name(page)

@@ -117,6 +117,7 @@ print("ok")
 """
 
 
+@pytest.mark.slow
 def test_it_does_not_matter_that_deepagents_is_imported_later():
     done = subprocess.run(
         [sys.executable, "-c", LATE], capture_output=True, text=True, timeout=60, check=False

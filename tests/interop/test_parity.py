@@ -23,6 +23,8 @@ from memoryware import (
 )
 from memoryware.middleware.memory import MemoryState, MemoryStateUpdate
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("parity")]
+
 HERE = Path(__file__).parent
 WHEEL = HERE.parents[1] / ".wheels" / "deepagents-0.3.12"
 

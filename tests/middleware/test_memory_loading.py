@@ -343,3 +343,16 @@ def test_a_source_that_a_rule_denies_is_not_read():
     assert notes.asked == [["/b.md"]]
     assert "[not loaded: /secret/a.md (permission_denied)]" in model.system()
     assert "hidden plan" not in model.system()
+
+
+def test_the_event_names_the_sources_that_were_cut_and_no_others():
+    memory = MemoryMiddleware(
+        backend=Notes({"/a.md": "word " * 5000, "/b.md": "hid\u200bden"}),
+        sources=["/a.md", "/b.md"],
+        max_tokens=500,
+    )
+    agent = create_agent(ScriptedModel(), middleware=[memory])
+    *_, injected = agent.stream({"messages": [("user", "hi")]}, stream_mode="custom")
+
+    assert injected["sources"] == ["/a.md", "/b.md"]
+    assert injected["cut"] == ["/a.md"]

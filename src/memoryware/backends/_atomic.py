@@ -45,12 +45,18 @@ Lock = Literal["draft", "native", "soft"]
 """What holds other writers off: the draft itself, or a second file, by a lock of the system
 or by being there."""
 
+_ATTEMPTS: Final = 5
+"""How often a folder may be deleted under a writer before it gives up."""
 _NEW: Final = os.O_CREAT | os.O_EXCL | os.O_RDWR
 _LONGEST_PLAIN: Final = 120
 """Longer names are not spelled out in the name of their draft."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 _NO_FLOCK: Final = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK})
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class _Vanished(Exception):  # noqa: N818 - never seen outside
+    """The folder of a file, or the draft in it, was removed while it was written."""
 
 
 class Changes:
@@ -68,9 +74,14 @@ class Changes:
                 by somebody else for too long; the old bytes are there then.
         """
         absent: Absent = "make" if create else "refuse"
-        with Telling(path, writing=True), self._disk.place(path, at, absent) as place:
-            while not self._changed(path, place, change, create=create):
-                pass  # a link took the place of the file meanwhile
+        with Telling(path, "write"):
+            for _ in range(_ATTEMPTS):
+                with suppress(_Vanished), self._disk.place(path, at, absent) as place:
+                    while not self._changed(path, place, change, create=create):
+                        pass  # a link took the place of the file meanwhile
+                    return
+        message = f"'{path}' was not written: its folder vanishes again and again; try again"
+        raise WriteFailed(path, message)
 
     def _changed(self, path: str, place: Place, change: Change, *, create: bool) -> bool:
         seen = place.settle()
@@ -108,7 +119,7 @@ class Changes:
         Raises:
             FileError: If it is not there, is the root or holds it, or cannot be removed.
         """
-        with Telling(path, writing=True), self._disk.place(path, at) as place:
+        with Telling(path, "delete"), self._disk.place(path, at) as place:
             if is_below(root, place.real):
                 raise FileIsDirectory(path, f"'{path}' is the root, which cannot be deleted")
             kind = place.folder.lstat(place.name).st_mode
@@ -247,19 +258,22 @@ class _Claim:
     def _opened(self) -> tuple[int | None, bool]:
         """Open the draft; say whether this call created it."""
         with suppress(FileExistsError):
-            return self.folder.open(self.temporary, _NEW, self.mode), True
+            return self._created(), True
         try:
             return self.folder.open(self.temporary, os.O_RDWR), False
         except (FileNotFoundError, PermissionError):
             return None, False  # it is gone again, or another user is writing
-        except IsADirectoryError:
-            message = f"The folder '{self.temporary}' is in the way of '{self.path}'; remove it"
-            raise WriteFailed(self.path, message) from None
         except OSError as error:
-            if error.errno not in LINK_IN_THE_WAY:
+            if error.errno != errno.EISDIR and error.errno not in LINK_IN_THE_WAY:
                 raise
-            self._discard()
-            return None, False
+            message = f"'{self.temporary}' is in the way of '{self.path}'; remove it"
+            raise WriteFailed(self.path, message) from None
+
+    def _created(self) -> int:
+        try:
+            return self.folder.open(self.temporary, _NEW, self.mode)
+        except FileNotFoundError as gone:
+            raise _Vanished from gone
 
     def _still_there(self, fd: int) -> bool:
         with suppress(FileNotFoundError):
@@ -275,7 +289,7 @@ class _Claim:
         while True:
             self._discard()
             with suppress(FileExistsError):  # of somebody who tries for the other kind of lock
-                return Draft(self, self.folder.open(self.temporary, _NEW, self.mode), patience)
+                return Draft(self, self._created(), patience)
             patience.wait()
 
 
@@ -309,23 +323,22 @@ class Draft:
     def take_after(self, old: os.stat_result, fd: int) -> None:
         """Take over the owner, rights and attributes of the open file that is replaced."""
         mode, now = stat.S_IMODE(old.st_mode), os.fstat(self.fd)
-        if hasattr(os, "fchown") and (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid):
-            mode = _owned(self.fd, old, mode)
-        if hasattr(os, "listxattr"):
-            with suppress(OSError):
-                for name in os.listxattr(fd):
-                    with suppress(OSError):
-                        os.setxattr(self.fd, name, os.getxattr(fd, name))
         if hasattr(os, "fchmod"):
             os.fchmod(self.fd, mode)
+        if hasattr(os, "listxattr"):
+            with suppress(OSError):
+                _copy_attributes(fd, self.fd)
+        if hasattr(os, "fchown") and (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid):
+            _give_away(self.fd, old, mode)
 
     def publish(self, data: bytes) -> None:
         """Become the real file, whole and lasting."""
         view = memoryview(data)
         while view:
             view = view[os.write(self.fd, view) :]
-        if os.utime in os.supports_fd:  # finer than the system's own, for fingerprints
-            os.utime(self.fd, ns=(time.time_ns(),) * 2)
+        if os.utime in os.supports_fd:
+            with suppress(OSError):  # finer than the system's own, for fingerprints
+                os.utime(self.fd, ns=(time.time_ns(),) * 2)
         os.fsync(self.fd)
         self._rename()
         self.published = True
@@ -337,22 +350,24 @@ class Draft:
             raise WriteFailed(path, message) from error
 
     def _rename(self) -> None:
-        claim = self.claim
         if self.patience is None:
-            claim.folder.replace(claim.temporary, claim.name)
+            self._renamed()
             return
-        os.close(self.fd)
+        os.close(self.fd)  # Windows renames no open file
         self.fd = -1
-        while not self._renamed(claim):
+        while not self._renamed():
             self.patience.wait()
 
-    def _renamed(self, claim: _Claim) -> bool:
+    def _renamed(self) -> bool:
+        claim = self.claim
         try:
             claim.folder.replace(claim.temporary, claim.name)
+        except FileNotFoundError as gone:
+            raise _Vanished from gone
         except PermissionError:
-            if os.name == "nt":  # as long as somebody reads the file
-                return False
-            raise
+            if os.name != "nt" or self.patience is None:
+                raise
+            return False  # somebody reads the file
         return True
 
     def drop(self) -> None:
@@ -364,8 +379,20 @@ class Draft:
             closed(self.fd)
 
 
-def _owned(fd: int, old: os.stat_result, mode: int) -> int:
-    """Set the owner as far as this process may, and return the rights that go with it."""
+def _copy_attributes(source: int, target: int) -> None:
+    """Give an open file the extended attributes of another, lists of access among them."""
+    wanted = os.listxattr(source)
+    for name in os.listxattr(target):
+        if name not in wanted:
+            with suppress(OSError):
+                os.removexattr(target, name)
+    for name in wanted:
+        with suppress(OSError):
+            os.setxattr(target, name, os.getxattr(source, name))
+
+
+def _give_away(fd: int, old: os.stat_result, mode: int) -> None:
+    """Set the owner as far as this process may, and only rights that go with it."""
     try:
         os.fchown(fd, old.st_uid, old.st_gid)
     except PermissionError:
@@ -374,4 +401,5 @@ def _owned(fd: int, old: os.stat_result, mode: int) -> int:
             os.fchown(fd, -1, old.st_gid)
         except PermissionError:  # another group now: it gets what everybody has
             mode = (mode & ~stat.S_IRWXG) | (mode & stat.S_IRWXO) << 3
-    return mode
+    if mode != stat.S_IMODE(os.fstat(fd).st_mode):
+        os.fchmod(fd, mode)

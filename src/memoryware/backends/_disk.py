@@ -47,6 +47,8 @@ _LONGEST_NAME: Final = 255
 _WINDOWS: Final = os.name == "nt"
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
+Doing = Literal["read", "write", "delete"]
+
 
 class Disk:
     """The files below one folder.
@@ -140,10 +142,10 @@ class Disk:
 
     def inside(self, host: str) -> str | None:
         """Return the path in the root of a real host path, None if it lies outside."""
-        host, prefix = os.path.normcase(host), os.path.normcase(self._prefix)
-        if host + os.sep == prefix or host == prefix:
+        given, prefix = os.path.normcase(host), os.path.normcase(self._prefix)
+        if given in (prefix, prefix.removesuffix(os.sep)):
             return "/"
-        if host.startswith(prefix):
+        if given.startswith(prefix):
             return "/" + host[len(prefix) :].replace(os.sep, "/")
         return None
 
@@ -308,10 +310,10 @@ def _check(path: str, at: str, disk: Disk) -> None:
 class Telling:
     """Turns what the system says about a path into our errors, with one sentence."""
 
-    __slots__ = ("_path", "_writing")
+    __slots__ = ("_doing", "_path")
 
-    def __init__(self, path: str, *, writing: bool = False) -> None:
-        self._path, self._writing = path, writing
+    def __init__(self, path: str, doing: Doing = "read") -> None:
+        self._path, self._doing = path, doing
 
     def __enter__(self) -> None:
         return None
@@ -323,10 +325,10 @@ class Telling:
         trace: TracebackType | None,
     ) -> None:
         if isinstance(error, OSError) and not isinstance(error, FileError):
-            raise told(self._path, error, writing=self._writing) from error
+            raise told(self._path, error, self._doing) from error
 
 
-def told(path: str, error: OSError, *, writing: bool = False) -> FileError:
+def told(path: str, error: OSError, doing: Doing = "read") -> FileError:
     """Return the error of ours for what the system said about a path."""
     reason, code = error.strerror or str(error), error.errno
     if code == errno.ENOENT:
@@ -342,10 +344,11 @@ def told(path: str, error: OSError, *, writing: bool = False) -> FileError:
     if code == errno.ENAMETOOLONG:
         return PathUnusable(path, f"The path is too long: {path[:80]}…; use shorter names")
     if code in (errno.EACCES, errno.EPERM):
-        what = "write" if writing else "read"
-        return FileDenied(path, f"This process may not {what} '{path}': {reason}")
-    if not writing:
-        return FileDenied(path, f"The system could not read '{path}': {reason}")
+        return FileDenied(path, f"This process may not {doing} '{path}': {reason}")
+    if doing == "read":
+        return FileDenied(path, f"The system could not read '{path}': {reason}; try again")
+    if doing == "delete":
+        return WriteFailed(path, f"'{path}' was not deleted, or not all of it: {reason}; try again")
     return WriteFailed(path, f"'{path}' was not written: {reason}. {_way_out(code)}")
 
 

@@ -43,6 +43,22 @@ def file_of(raw: Any) -> FileData | None:
     return file
 
 
+def file_at(path: str, raw: Any) -> FileData | None:
+    """Return what is stored under a path as a file, None for nothing.
+
+    Raises:
+        FileNotRegular: If it is something else.
+    """
+    file = file_of(raw)
+    if file is None and raw is not None:
+        raise FileNotRegular(
+            path,
+            f"'{path}' holds something that is not a text file of ours; delete it, or write it"
+            " as a whole",
+        )
+    return file
+
+
 def moments_of(file: FileData) -> dict[str, str]:
     """Return when a file was created and changed, as far as it is known."""
     return {moment: str(file[moment]) for moment in _MOMENTS if moment in file}

@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import logging
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache, partial
 from typing import Any, cast
@@ -203,11 +203,13 @@ class Guest:
     async def upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
         """Store files; one answer per file, whatever the backend does."""
         answers = await self._batch(via, "upload_files", files)
-        return [build(FileUploadResponse, path="", error=_error_of(one)) for one in answers]
+        pairs = zip(files, answers, strict=True)
+        return [FileUploadResponse(path, _error_of(one)) for (path, _), one in pairs]
 
     async def download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
         """Return the bytes of files; one answer per path, whatever the backend does."""
-        return [self._got(one) for one in await self._batch(via, "download_files", paths)]
+        answers = await self._batch(via, "download_files", paths)
+        return [self._got(path, one) for path, one in zip(paths, answers, strict=True)]
 
     async def fingerprint(self, via: Via, paths: list[str]) -> list[str | None]:
         """Return one token per path, None where the backend cannot say."""
@@ -274,11 +276,11 @@ class Guest:
             reason = error.code if isinstance(error, PathRefused) else told
         return [build(FileUploadResponse, path="", error=reason)] * len(asked)
 
-    def _got(self, answer: Any) -> FileDownloadResponse:
+    def _got(self, path: str, answer: Any) -> FileDownloadResponse:
         content, error = getattr(answer, "content", None), _error_of(answer)
         if content is None and error is None:
             error = f"{self.name}.download_files() gave neither content nor an error"
-        return FileDownloadResponse("", content, error)
+        return FileDownloadResponse(path, content, error)
 
     def _pair(self, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """Return both halves of a twin; a missing half is made of the other, or says so."""
@@ -327,6 +329,12 @@ def _error_of(answer: Any) -> Any:
     return getattr(answer, "error", "no answer")
 
 
+def _told(error: Exception) -> str:
+    """Name an error and what it says; that of the system without paths of this machine."""
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def _nothing_to_hold(path: str, error: str | None) -> str:
     if error is None:
         return f"File '{path}' is empty; {FIRST_TEXT}"
@@ -370,6 +378,8 @@ def keeps_files_in_state(backend: Any) -> bool:
         return True
     if any(kind.__name__ == "StateBackend" for kind in type(backend).__mro__):
         return True
-    routes = getattr(backend, "routes", None) or {}
-    parts = [*([backend.default] if hasattr(backend, "default") else []), *routes.values()]
-    return any(keeps_files_in_state(part) for part in parts)
+    routes = getattr(backend, "routes", None)
+    if not isinstance(routes, Mapping):
+        return False
+    parts = [getattr(backend, "default", None), *routes.values()]
+    return any(keeps_files_in_state(part) for part in parts if part is not None)

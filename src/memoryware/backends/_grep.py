@@ -67,6 +67,7 @@ class Found:
     lines: dict[str, list[GrepMatch]] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
     complete: bool = True
+    late: bool = False
 
     def note(self, relative: str, error: Exception) -> None:
         """Note what could not be read, unless it is gone or something else took its place."""
@@ -112,7 +113,7 @@ def _below(spot: Spot, host: str, wanted: Search) -> Found:
         return _by_walk(spot, wanted)
     moment = min(wanted.deadline, time.monotonic() + RIPGREP_AFTER)
     found = _by_walk(spot, replace(wanted, deadline=moment))
-    if found.complete or wanted.late():
+    if not found.late or wanted.late():
         return found
     return _by_ripgrep(program, spot, host, wanted) or _by_walk(spot, wanted)
 
@@ -130,7 +131,7 @@ def _by_walk(spot: Spot, wanted: Search) -> Found:
             if not entry.is_file(follow_symlinks=False) or not wanted.takes(relative):
                 continue
             if wanted.late():
-                walk.stopped = True
+                walk.late = True
                 return
             try:
                 data = _with_needle(folder, entry.name, wanted)
@@ -141,7 +142,7 @@ def _by_walk(spot: Spot, wanted: Search) -> Found:
                 found.lines[relative] = lines
 
     walk_from(spot, "", walk, handle)
-    found.complete = not walk.stopped
+    found.complete, found.late = walk.complete, walk.late
     return found
 
 
@@ -175,14 +176,10 @@ def _by_ripgrep(program: str, spot: Spot, host: str, wanted: Search) -> Found | 
         output, complete = _asked(program, host, wanted)
     except (OSError, subprocess.CalledProcessError):
         return None
-    found = Found(complete=complete)
-    named = [os.fsdecode(one).replace(os.sep, "/").removeprefix("./") for one in output]
-    in_reach = [one for one in named if one.count("/") <= wanted.depth]
-    found.complete = complete and len(in_reach) == len(named)
-    enough = 0
-    reader = _Reader(spot, wanted.most_bytes)
+    found, enough, reader = Found(complete=complete), 0, _Reader(spot, wanted.most_bytes)
+    named = (os.fsdecode(one).replace(os.sep, "/").removeprefix("./") for one in output)
     with reader:
-        for relative in sorted(filter(wanted.takes, in_reach)):
+        for relative in sorted(filter(wanted.takes, named)):
             if wanted.late():
                 found.complete = False
                 break
@@ -220,7 +217,8 @@ def _options(wanted: Search) -> list[str]:
     return [
         *("--files-with-matches", "--null", "--fixed-strings", "--case-sensitive", "--text"),
         *("--no-config", "--no-ignore", "--hidden", "--no-messages", "--encoding=none"),
-        *("--no-follow", "--color=never", f"--max-filesize={wanted.most_bytes}"),
+        *("--no-follow", "--color=never"),
+        *(f"--max-filesize={wanted.most_bytes}", f"--max-depth={wanted.depth + 1}"),
         *(f"--glob=!{name}/" for name in sorted(closed_folders(wanted.glob))),
         f"--glob=!*{RESERVED_SUFFIX}",
     ]

@@ -72,9 +72,10 @@ class Holding:
 
     async def _take(self, number: int, deadline: float) -> None:
         turn = await self._via(_ThreadTurn, _loop_turn)
-        _lines.join(number, turn)
+        is_first = _lines.join(number, turn)
         try:
-            await self._wait(turn, deadline)
+            if not is_first:
+                await self._wait(turn, deadline)
             file = await self._take_file(number, deadline)
         except BaseException:
             _lines.leave(number, turn)
@@ -103,16 +104,14 @@ class Holding:
             door.drop()
         return file
 
-    async def _poll(
-        self, file: _LockFile, deadline: float, pause: Callable[[float], float]
-    ) -> None:
+    async def _poll(self, file: _LockFile, deadline: float, wait: Callable[[float], float]) -> None:
         begin = time.monotonic()
         while not self._attempt(file):
             now = time.monotonic()
             if now >= deadline:
                 raise self._too_late()
-            some = pause(now - begin) * random.uniform(0.5, 1)  # noqa: S311 - no secret
-            await self._via(time.sleep, _asleep, min(some, deadline - now))
+            some = wait(now - begin) * random.uniform(0.5, 1)  # noqa: S311 - no secret
+            await pause(self._via, min(some, deadline - now))
 
     def _attempt(self, file: _LockFile) -> bool:
         try:
@@ -149,6 +148,11 @@ def _more_and_more_often(waited: float) -> float:
 def _less_and_less_often(waited: float) -> float:
     """Return the pause of the only one who waits: a small part of the time waited so far."""
     return min(_LONGEST_PAUSE, _SHORTEST_PAUSE + waited / 20)
+
+
+async def pause(via: Via, seconds: float) -> None:
+    """Wait for some time, without holding up an event loop."""
+    await via(time.sleep, _asleep, seconds)
 
 
 async def _asleep(seconds: float) -> None:
@@ -193,9 +197,11 @@ class _LoopTurn:
         self._called = self._loop.create_future()
 
     def call(self) -> bool:
+        if not self._loop.is_running():  # nobody would let the next one in
+            return False
         try:
             self._loop.call_soon_threadsafe(self._hear)
-        except RuntimeError:  # its loop is closed
+        except RuntimeError:  # closed just now
             return False
         return True
 
@@ -230,13 +236,12 @@ class _Lines:
         self._guard = threading.Lock()
         self.waiting: dict[int, deque[_Turn]] = {}
 
-    def join(self, number: int, turn: _Turn) -> None:
-        """Stand at the end of a line; whoever is alone is called at once."""
+    def join(self, number: int, turn: _Turn) -> bool:
+        """Stand at the end of a line, and say whether that is its front."""
         with self._guard:
             line = self.waiting.setdefault(number, deque())
             line.append(turn)
-            if line[0] is turn:
-                turn.call()
+            return line[0] is turn
 
     def leave(self, number: int, turn: _Turn) -> None:
         """Leave a line from any place; who leaves from the front calls the next one."""

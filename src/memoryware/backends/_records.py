@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import itemgetter
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via
@@ -23,6 +21,7 @@ from memoryware.backends._filedata import (
     appended,
     bytes_of,
     edited,
+    file_at,
     file_from_bytes,
     file_from_text,
     file_of,
@@ -33,6 +32,7 @@ from memoryware.backends._filedata import (
 )
 from memoryware.backends._match import compile_glob, compile_grep, grep_bytes, is_skipped
 from memoryware.backends._paths import is_below, normalise
+from memoryware.backends._port import Change, Records, Steps, in_the_way, missing, refusal
 from memoryware.backends._results import answer, build
 from memoryware.backends._text import is_media, whole_as_base64, window
 from memoryware.backends.protocol import (
@@ -64,45 +64,6 @@ T = TypeVar("T")
 AT_ONCE: Final = 64
 """Files that a batch locks and changes together."""
 _MOST_TOLD: Final = 1000
-Steps = tuple[str | bool, ...]
-"""`("write",)`, `("edit", old, new, every)` or `("append", line)`: how a text was changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """The whole new record, what was there before, and what to do again if that changed."""
-
-    file: FileData
-    base: FileData | None
-    steps: Steps = ("write",)
-
-
-class Records(Protocol):
-    """Where the records are, for the length of one operation. Paths are normal."""
-
-    async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:
-        """Return what is stored under each path, None for nothing."""
-        ...
-
-    async def all(self, via: Via) -> Mapping[str, Any]:
-        """Return everything that is stored, by key; a key may be no path at all."""
-        ...
-
-    async def has_below(self, via: Via, folder: str) -> bool:
-        """Say whether a file lies in a folder; it may miss what others just wrote."""
-        ...
-
-    async def put(self, via: Via, changes: Mapping[str, Change]) -> None:
-        """Store new records."""
-        ...
-
-    async def drop(self, via: Via, paths: Sequence[str]) -> None:
-        """Remove records."""
-        ...
-
-    def holding(self, via: Via, paths: Sequence[str]) -> AbstractAsyncContextManager[None]:
-        """Keep other writers out of these paths, where they would undo this one."""
-        ...
 
 
 class RecordBackend(TwinBackend):
@@ -120,10 +81,32 @@ class RecordBackend(TwinBackend):
         """
         raise NotImplementedError
 
+    def _name(self, path: str) -> str:
+        """Return the normal spelling of a path.
+
+        Raises:
+            PathRefused: As `normalise`.
+            PathUnusable: If it has too many folders; each one is looked at before a write.
+        """
+        name = normalise(path)
+        if name.count("/") > self._limits.folder_depth:
+            most = self._limits.folder_depth
+            raise PathUnusable(path, f"A path may have at most {most} folders: {path[:80]}...")
+        return name
+
+    def _names(self, paths: Sequence[str]) -> list[str | FileError]:
+        names: list[str | FileError] = []
+        for path in paths:
+            try:
+                names.append(self._name(path))
+            except FileError as error:
+                names.append(error)
+        return names
+
     # Reading.
 
     async def _ls(self, via: Via, path: str) -> LsResult:
-        folder = normalise(path)
+        folder = self._name(path)
         prefix = folder.rstrip("/") + "/"
         entries: dict[str, FileInfo] = {}
         records = await self._records().all(via)
@@ -147,11 +130,11 @@ class RecordBackend(TwinBackend):
         return build(LsResult, entries=[entries[name] for name in sorted(entries)])
 
     async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
-        name = normalise(path)
+        name = self._name(path)
         records = self._records()
-        file = self._file(path, *await records.get(via, [name]))
+        file = file_at(path, *await records.get(via, [name]))
         if file is None:
-            raise await _missing(via, records, path, name)
+            raise await missing(via, records, path, name)
         if is_media(name):
             result = whole_as_base64(bytes_of(path, file))
         else:
@@ -162,7 +145,7 @@ class RecordBackend(TwinBackend):
 
     async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
         records = self._records()
-        names = [_name_or_error(path) for path in paths]
+        names = self._names(paths)
         wanted = [name for name in dict.fromkeys(names) if isinstance(name, str)]
         found = dict(zip(wanted, await records.get(via, wanted), strict=True))
         answers = []
@@ -180,16 +163,16 @@ class RecordBackend(TwinBackend):
     ) -> bytes:
         if isinstance(name, FileError):
             raise name
-        file = self._file(path, found[name])
+        file = file_at(path, found[name])
         if file is None:
-            raise await _missing(via, records, path, name)
+            raise await missing(via, records, path, name)
         return bytes_of(path, file)
 
     async def _grep(
         self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
     ) -> GrepResult:
         needle = compile_grep(pattern)
-        root = normalise(path or "/")
+        root = self._name(path or "/")
         include = compile_glob(glob).matches if glob else None
         records = await self._records().all(via)
 
@@ -227,7 +210,7 @@ class RecordBackend(TwinBackend):
 
     async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
         fullmatch = compile_glob(pattern).expression.fullmatch
-        root = normalise(path or "/")
+        root = self._name(path or "/")
         start = len(root.rstrip("/")) + 1
         records = await self._records().all(via)
 
@@ -252,7 +235,7 @@ class RecordBackend(TwinBackend):
 
         def change(raw: Any) -> tuple[FileData, Steps]:
             nonlocal count
-            file = self._file(path, raw)
+            file = file_at(path, raw)
             if file is None:
                 raise FileMissing(path)
             changed, count = edited(path, file, old, new, every=every)
@@ -263,7 +246,7 @@ class RecordBackend(TwinBackend):
 
     async def _append(self, via: Via, path: str, line: str) -> EditResult:
         def change(raw: Any) -> tuple[FileData, Steps]:
-            return appended(path, self._file(path, raw), line), ("append", line)
+            return appended(path, file_at(path, raw), line), ("append", line)
 
         await self._change(via, path, change)
         return build(EditResult, path=path, occurrences=1)
@@ -271,11 +254,11 @@ class RecordBackend(TwinBackend):
     async def _change(
         self, via: Via, path: str, change: Callable[[Any], tuple[FileData, Steps]]
     ) -> None:
-        name = normalise(path)
+        name = self._name(path)
         records = self._records()
         async with records.holding(via, [name]):
             (raw,) = await records.get(via, [name])
-            problem = await _in_the_way(via, records, path, name) if raw is None else None
+            problem = await in_the_way(via, records, path, name) if raw is None else None
             if problem:
                 raise problem
             new, steps = change(raw)
@@ -298,14 +281,14 @@ class RecordBackend(TwinBackend):
     async def _upload_some(
         self, via: Via, records: Records, files: Sequence[tuple[str, bytes]]
     ) -> list[str | None]:
-        names = [_name_or_error(path) for path, _ in files]
+        names = self._names([path for path, _ in files])
         held = sorted({name for name in names if isinstance(name, str)})
         async with records.holding(via, held):
             there = dict(zip(held, await records.get(via, held), strict=True))
             changes: dict[str, Change] = {}
             errors: list[str | None] = []
             for (path, data), name in zip(files, names, strict=True):
-                error = await _refusal(via, records, path, name, {**there, **changes})
+                error = await refusal(via, records, path, name, {**there, **changes})
                 errors.append(error)
                 if error is None:
                     base = file_of(there[str(name)])
@@ -315,11 +298,15 @@ class RecordBackend(TwinBackend):
         return errors
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
-        name = normalise(path)
+        name = self._name(path)
         if name == "/":
             raise FileIsDirectory(path, f"'{path}' is the root, which cannot be deleted")
         records = self._records()
-        doomed = sorted(one for one in await records.all(via) if is_below(one, name))
+        (raw,) = await records.get(via, [name])
+        if raw is not None and not await records.has_below(via, name):
+            doomed = [name]
+        else:
+            doomed = sorted(one for one in await records.all(via) if is_below(one, name))
         if not doomed:
             raise FileMissing(path, f"'{path}' not found")
         for some in _groups(doomed):
@@ -342,21 +329,6 @@ class RecordBackend(TwinBackend):
 
     # What is a file here.
 
-    def _file(self, path: str, raw: Any) -> FileData | None:
-        """Return a stored value as a file, None for nothing.
-
-        Raises:
-            FileNotRegular: If it is something else.
-        """
-        file = file_of(raw)
-        if file is None and raw is not None:
-            raise FileNotRegular(
-                path,
-                f"'{path}' holds something that is not a text file of ours. Delete it, or write"
-                " it as a whole",
-            )
-        return file
-
     def _files(
         self, records: Mapping[str, Any], folder: str, wanted: Callable[[str], bool]
     ) -> Iterator[tuple[str, FileData]]:
@@ -368,7 +340,7 @@ class RecordBackend(TwinBackend):
                 if not wanted(name):
                     continue
                 file = file_of(raw)
-                if file is not None and _name_or_error(name) == name:
+                if file is not None and _is_normal(name):
                     yield name, file
                 else:
                     others.append(name)
@@ -399,11 +371,11 @@ def _groups(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
 
 
-def _name_or_error(path: str) -> str | FileError:
+def _is_normal(key: str) -> bool:
     try:
-        return normalise(path)
-    except FileError as error:
-        return error
+        return normalise(key) == key
+    except FileError:
+        return False
 
 
 def _info(name: str, file: FileData) -> FileInfo:
@@ -417,36 +389,3 @@ def _info(name: str, file: FileData) -> FileInfo:
 
 def _relative(name: str, root: str) -> str:
     return name.rpartition("/")[2] if name == root else name[len(root.rstrip("/")) + 1 :]
-
-
-async def _missing(via: Via, records: Records, path: str, name: str) -> FileError:
-    return await _in_the_way(via, records, path, name) or FileMissing(path)
-
-
-async def _in_the_way(via: Via, records: Records, path: str, name: str) -> FileError | None:
-    """Say what makes a file impossible where none is: a folder, or a file above it."""
-    if name == "/" or await records.has_below(via, name):
-        return FileIsDirectory(path)
-    parts = name.split("/")
-    above = ["/".join(parts[:end]) for end in range(2, len(parts))]
-    for folder, raw in zip(above, await records.get(via, above) if above else [], strict=True):
-        if file_of(raw) is not None:
-            return PathUnusable(path, f"'{path}' lies below '{folder}', which is a file")
-    return None
-
-
-async def _refusal(
-    via: Via, records: Records, path: str, name: str | FileError, there: Mapping[str, Any]
-) -> str | None:
-    """Return the code that forbids an upload; `there` has what the batch itself stores."""
-    if isinstance(name, FileError):
-        return name.code
-    if there.get(name) is not None:
-        return None
-    new = [one for one, raw in there.items() if raw is not None]
-    if any(is_below(one, name) for one in new):
-        return "is_directory"
-    if any(is_below(name, one) for one in new):
-        return "invalid_path"
-    problem = await _in_the_way(via, records, path, name)
-    return problem.code if problem else None

@@ -23,7 +23,9 @@ from memoryware.backends.protocol import (
 from memoryware.errors import FileError, PathRefused, PatternRefused
 
 Result = LsResult | ReadResult | WriteResult | EditResult | DeleteResult | GrepResult | GlobResult
-R = TypeVar("R", LsResult, ReadResult, WriteResult, EditResult, DeleteResult, GrepResult, GlobResult)
+R = TypeVar(
+    "R", LsResult, ReadResult, WriteResult, EditResult, DeleteResult, GrepResult, GlobResult
+)
 V = TypeVar("V")
 
 _SPOKEN_WITH_PREFIX: tuple[type[Any], ...] = (WriteResult, EditResult, DeleteResult, GrepResult)

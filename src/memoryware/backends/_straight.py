@@ -49,8 +49,8 @@ def straight(host: str, flags: int) -> int | None:
 
 @cache
 def _system() -> System | None:
-    if sys.platform != "linux":
-        return None
+    if sys.platform != "linux" or hasattr(sys, "getandroidapilevel"):
+        return None  # Android kills who asks
     try:
         import ctypes
 

@@ -137,7 +137,8 @@ class Walk:
         allowed: Folders inside each other that are entered at most.
         deadline: When to stop, in monotonic time.
         unreadable: Relative paths of folders and files that could not be read.
-        stopped: Whether something was left out for lack of time or because it was too deep.
+        late: Whether something was left out for lack of time.
+        deep: Whether something was left out because it was too deep.
     """
 
     skipped: frozenset[str]
@@ -145,12 +146,18 @@ class Walk:
     allowed: int
     deadline: float
     unreadable: list[str] = field(default_factory=list)
-    stopped: bool = False
+    late: bool = False
+    deep: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was seen that may be."""
+        return not self.late and not self.deep
 
     def through(self, folder: Folder, handle: Handle, prefix: str = "", depth: int = 0) -> None:
         """Hand over what is in a folder, and then do so for each folder in it."""
         if time.monotonic() > self.deadline:
-            self.stopped = True
+            self.late = True
             return
         below: Entries = []
         others: Entries = []
@@ -163,7 +170,7 @@ class Walk:
             if entry.name in self.skipped:
                 continue
             if depth == self.allowed:
-                self.stopped = True
+                self.deep = True
                 return
             self._enter(folder, entry.name, handle, prefix, depth)
 
@@ -200,7 +207,9 @@ def find(spot: Spot, pattern: str) -> GlobResult:
 
     walk_from(spot, glob.base, walk, handle)
     found.sort(key=by_path)
-    reason = "budget" if walk.stopped else "unreadable" if walk.unreadable else None
+    reason = "unreadable" if walk.unreadable else None
+    if not walk.complete:
+        reason = "budget"
     return build(GlobResult, matches=found, truncated=reason is not None, truncation_reason=reason)
 
 
@@ -214,12 +223,12 @@ def walk_from(spot: Spot, base: str, walk: Walk, handle: Handle) -> None:
     except (FileNotFoundError, NotADirectoryError, PathUnusable):
         return
     except OSError:
-        walk.unreadable.append(base or spot.shown)
+        walk.unreadable.append(base)
         return
     try:
         depth = base.count("/") + 1 if base else 0
         walk.through(folder, handle, base and base + "/", depth)
     except OSError:
-        walk.unreadable.append(base or spot.shown)
+        walk.unreadable.append(base)
     finally:
         folder.close()

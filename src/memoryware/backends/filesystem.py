@@ -9,7 +9,7 @@ import re
 import time
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from memoryware._twins import Via
 from memoryware.backends import _grep, _text, _walk
@@ -31,7 +31,7 @@ from memoryware.backends.protocol import (
     ReadResult,
     WriteResult,
 )
-from memoryware.errors import FileError, FileMissing, PathRefused, SettingError
+from memoryware.errors import FileError, FileMissing, PathRefused, PathUnusable, SettingError
 from memoryware.settings import FileLimits
 
 _MEGABYTE: Final = 1024 * 1024
@@ -74,22 +74,18 @@ class FilesystemBackend(TwinBackend):
         *,
         limits: FileLimits | None = None,
     ) -> None:
-        if isinstance(max_file_size_mb, bool) or max_file_size_mb <= 0:
-            raise SettingError(f"max_file_size_mb={max_file_size_mb!r}: must be more than 0")
         self._limits = limits or FileLimits()
         self._given = Path(root_dir or ".").expanduser()
         if not self._given.is_absolute():
             self._given = self._given.absolute()
         self.virtual_mode = virtual_mode
-        self.max_file_size_bytes = max_file_size_mb * _MEGABYTE
-        if max_file_size_mb == _USUAL_MEGABYTES:
-            self.max_file_size_bytes = self._limits.grep_max_bytes
+        self.max_file_size_bytes = _size(max_file_size_mb, self._limits)
         self._known: dict[str, Spot] = {}
 
     @cached_property
     def cwd(self) -> Path:
         """The folder as a real path; found out at the first use, not on an event loop."""
-        return self._given.resolve()
+        return Path(os.path.realpath(self._given))
 
     # Where a path leads.
 
@@ -136,15 +132,19 @@ class FilesystemBackend(TwinBackend):
             return join(home, normalise("/" + key[2:]))
         at = normalise(key)
         if self._whole:
-            return at if key.startswith(("/", "\\")) else join(self._here(), at)
+            return at if key.startswith(("/", "\\")) else join(self._here(key), at)
         for host in self._host_roots:
             if is_below(at, host) and not os.path.lexists(self._disk.host(host)):
                 return at[len(host) :] or "/"
         return at
 
-    def _here(self) -> str:
+    def _here(self, key: str) -> str:
         """Return the current folder as a path in the whole disk; its top on another drive."""
-        return self._disk.inside(os.path.realpath(Path.cwd())) or "/"
+        try:
+            return self._disk.inside(os.path.realpath(Path.cwd())) or "/"
+        except FileNotFoundError:
+            message = f"The current folder is gone: {key}; use a path that begins with /"
+            raise PathUnusable(key, message) from None
 
     def _on_host(self, key: str) -> Spot:
         """Return where a host path leads, from the top of its drive."""
@@ -154,7 +154,8 @@ class FilesystemBackend(TwinBackend):
         if not tail.startswith(("/", "\\")):
             if drive:
                 raise PathRefused(key, f"A path on a drive must be absolute: {key}")
-            at = join("/" + self.cwd.relative_to(self.cwd.anchor).as_posix().strip("."), at)
+            base = "" if self._whole else self.cwd.relative_to(self.cwd.anchor).as_posix()
+            at = join(f"/{base}", at)
         drive = drive or self.cwd.drive
         return Spot(Disk(drive + os.sep, self._limits), key, at, drive + at)
 
@@ -169,8 +170,14 @@ class FilesystemBackend(TwinBackend):
         return Path(spot.disk.host(spot.disk.real(key, spot.at)))
 
     def _real_path(self, key: str) -> str:
-        """Return the path of a file with all links resolved, as this backend shows it."""
-        return self.names([key])[0][-1]
+        """Return the path of a file with all links resolved, as this backend shows it.
+
+        Raises:
+            PathRefused: If it lies outside the root.
+            PathUnusable: If it is a loop of links, or too long.
+        """
+        spot = self._spot(key)
+        return spot.shown.removesuffix(spot.at) + spot.disk.real(key, spot.at)
 
     # One thread hop for a whole operation.
 
@@ -274,11 +281,10 @@ class FilesystemBackend(TwinBackend):
 
     def _names(self, path: str) -> tuple[str, ...]:
         try:
-            spot = self._spot(path)
-            real = spot.shown.removesuffix(spot.at) + spot.disk.real(path, spot.at)
+            name, real = self._spot(path).shown, self._real_path(path)
         except FileError:
             return ()
-        return (spot.shown,) if real == spot.shown else (spot.shown, real)
+        return (name,) if real == name else (name, real)
 
     def fingerprint(self, paths: list[str]) -> list[str | None]:
         """Return one token per path, in order; it costs one look at the file each."""
@@ -298,9 +304,10 @@ class FilesystemBackend(TwinBackend):
         """
         try:
             host = self._spot(path).host
-            seen = os.stat(host)
         except FileError:
             return None
+        try:
+            seen = os.stat(host)
         except OSError as error:
             missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
             return f"disk:{error.errno}:{host}" if missing else None
@@ -308,6 +315,13 @@ class FilesystemBackend(TwinBackend):
         if now - changed < _UNSETTLED_NS and (_STAMPS_ALIKE or changed == seen.st_ctime_ns):
             return None
         return f"disk:{seen.st_dev}:{seen.st_ino}:{seen.st_size}:{changed}:{seen.st_ctime_ns}"
+
+
+def _size(megabytes: Any, limits: FileLimits) -> int:
+    """Return in bytes how large a file may be that is searched."""
+    if isinstance(megabytes, bool) or not isinstance(megabytes, int | float) or megabytes <= 0:
+        raise SettingError(f"max_file_size_mb={megabytes!r}: must be a number of more than 0")
+    return int(limits.grep_max_bytes if megabytes == _USUAL_MEGABYTES else megabytes * _MEGABYTE)
 
 
 def _home(key: str) -> str:

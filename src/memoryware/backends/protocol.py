@@ -1,4 +1,4 @@
-"""What a backend promises, and the values it answers with.
+r"""What a backend promises, and the values it answers with.
 
 A backend keeps text files under virtual paths such as `/memories/AGENTS.md`.
 `BackendProtocol` is a base class whose methods all say "not implemented", so a
@@ -9,7 +9,7 @@ deepagents 0.7, so that backends can be exchanged in both directions.
 The contract, the same for every backend that ships here:
 
 * One path has one identity: `/a.md`, `a.md`, `./a.md`, `//a.md`, `/./a.md` and
-  `\\a.md` are the same file. `..` as a segment, NUL and other control characters,
+  `\a.md` are the same file. `..` as a segment, NUL and other control characters,
   drive letters and a home folder (`~`) that the backend does not have are refused.
 * Failures are told in `.error` of the result, never raised, with one exception:
   `read write edit ls delete` raise `PathRefused` (a `ValueError`) for a path that
@@ -182,9 +182,7 @@ class BackendProtocol(BackendKin):
         """Async twin of `ls`."""
         return await asyncio.to_thread(self.ls, path)
 
-    def read(
-        self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT
-    ) -> ReadResult:
+    def read(self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT) -> ReadResult:
         """Return `limit` lines from line `offset` (counted from 0).
 
         CRLF and CR count as line endings, the window has LF. A negative offset

@@ -17,8 +17,9 @@ from memoryware import _langchain
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via
 from memoryware.backends._filedata import appended, digest_of, edited, file_of
-from memoryware.backends._paths import is_below, normalise
-from memoryware.backends._records import Change, RecordBackend, Records
+from memoryware.backends._paths import normalise
+from memoryware.backends._port import Change, Records, add_folders
+from memoryware.backends._records import RecordBackend
 from memoryware.backends.protocol import FileData
 from memoryware.errors import FileError
 from memoryware.events import logger
@@ -68,6 +69,7 @@ class _Channel:
         self._runtime = runtime
         self._read: Mapping[str, Any] | None = None
         self._spelled: dict[str, str] | None = None
+        self._folders: set[str] | None = None
 
     async def get(self, via: Via, paths: Sequence[str]) -> list[Any]:  # noqa: ARG002 - no I/O
         files = self._files()
@@ -78,7 +80,10 @@ class _Channel:
         return {name: files[key] for name, key in self._keys().items()}
 
     async def has_below(self, via: Via, folder: str) -> bool:  # noqa: ARG002 - no I/O
-        return any(name != folder and is_below(name, folder) for name in self._keys())
+        if self._folders is None:
+            self._folders = set()
+            add_folders(self._folders, self._keys())
+        return folder in self._folders
 
     async def put(self, via: Via, changes: Mapping[str, Change]) -> None:  # noqa: ARG002 - no I/O
         update: dict[str, Any] = {}
@@ -111,7 +116,7 @@ class _Channel:
     def _send(self, update: dict[str, Any]) -> None:
         if update:
             _langchain.send_channel(CHANNEL, update)
-            self._read = self._spelled = None
+            self._read = self._spelled = self._folders = None
             if not _langchain.has_checkpointer():
                 _tell_once_that_files_are_lost()
 
@@ -131,6 +136,14 @@ class _Channel:
                         keys[name] = key
             self._spelled = keys
         return self._spelled
+
+
+def _is_unreduced(record: Any) -> bool:
+    """Say whether what was done is still in a stored record: another reducer is in force.
+
+    It would stay there and be wrong after the next change.
+    """
+    return isinstance(record, Mapping) and _DONE in record
 
 
 def _spelled(key: str) -> str:
@@ -170,8 +183,8 @@ def _merge(files: dict[str, Any], path: str, update: Mapping[str, Any]) -> None:
         return
     again = _again(path, there, done["steps"])
     if again is not None:
-        moments = {"created_at": there.get("created_at", new.get("created_at"))}
-        files[path] = {**new, **again, **moments}
+        created = {"created_at": there["created_at"]} if "created_at" in there else {}
+        files[path] = {**new, **again, **created}
     elif digest_of(there) != digest_of(file_of(new)):
         copy = _conflict_path(files, path, new)
         files[copy] = new
@@ -245,7 +258,7 @@ def _tell_of_conflict(path: str, copy: str) -> None:
 @lru_cache(maxsize=1)
 def _tell_once_that_files_are_lost() -> None:
     logger.warning(
-        "files written to the state are lost after this run, because the graph has no"
+        "files written to the state are not there in the next run, because the graph has no"
         " checkpointer; pass one, or keep them in a StoreBackend or FilesystemBackend"
     )
 

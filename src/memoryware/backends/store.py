@@ -11,9 +11,10 @@ from weakref import WeakKeyDictionary
 from memoryware import _langchain
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via
-from memoryware.backends._locks import Holding
+from memoryware.backends._locks import Holding, pause
 from memoryware.backends._paths import is_below
-from memoryware.backends._records import Change, RecordBackend, Records
+from memoryware.backends._port import Change, Records, add_folders
+from memoryware.backends._records import RecordBackend
 from memoryware.errors import BackendUnavailable, NamespaceError
 from memoryware.settings import FileLimits
 
@@ -32,6 +33,9 @@ _GROWTH: Final = 10
 _NO_CAP_BELOW: Final = 100
 """No store is known that returns fewer items than it was asked for and has, below this."""
 _NAMESPACES_KNOWN: Final = 256
+_SEARCH_TRIES: Final = 200
+_SEARCH_PAUSE: Final = 0.002
+"""How often, and seconds apart, a search is tried that writers in other threads disturb."""
 
 
 class StoreBackend(RecordBackend):
@@ -234,23 +238,18 @@ class _Records:
         return items
 
     async def _page(self, via: Via, limit: int, offset: int) -> list[Item]:
-        search, asearch = self._store.search, self._store.asearch
+        search, asearch, namespace = self._store.search, self._store.asearch, self._namespace
+        wanted: dict[str, Any] = {"limit": limit, "offset": offset, "refresh_ttl": False}
+        tries = 0
         while True:
             try:
-                found = await via(
-                    search,
-                    asearch,
-                    self._namespace,
-                    limit=limit,
-                    offset=offset,
-                    refresh_ttl=False,
-                )
+                return list(await via(search, asearch, namespace, **wanted))
             except RuntimeError as moved:
-                # InMemoryStore walks through its own dict while other threads write to it
-                if "changed size during iteration" not in str(moved):
+                # InMemoryStore walks through its own dict while other threads write to it.
+                tries += 1
+                if tries == _SEARCH_TRIES or "during iteration" not in str(moved):
                     raise
-            else:
-                return list(found)
+            await pause(via, _SEARCH_PAUSE)
 
 
 class _Known:
@@ -271,8 +270,7 @@ class _Known:
 
     def learn(self, namespace: tuple[str, ...], paths: Mapping[str, Any], count: int) -> None:
         folders: set[str] = set()
-        for path in paths:
-            _add_folders(folders, path)
+        add_folders(folders, paths)
         with self._guard:
             self._seen.pop(namespace, None)
             self._seen[namespace] = (folders, count)
@@ -283,15 +281,7 @@ class _Known:
         with self._guard:
             seen = self._seen.get(namespace)
             if seen:
-                for path in paths:
-                    _add_folders(seen[0], path)
-
-
-def _add_folders(folders: set[str], path: str) -> None:
-    folder = path.rpartition("/")[0]
-    while folder and folder not in folders:
-        folders.add(folder)
-        folder = folder.rpartition("/")[0]
+                add_folders(seen[0], paths)
 
 
 _known: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()

@@ -12,8 +12,8 @@ A backend of your own is checked in a few lines of its own project::
 pytest then runs every test through both halves of every pair of twins. What a
 backend is or can is told in class attributes such as `persistent` or `deletes`; an
 answer turns a promise round, it never drops one. Optional protocols have suites of
-their own (`AppendsConformance`, `FingerprintsConformance`), to be derived from as
-well: a backend that offers one without its suite fails.
+their own (`AppendsConformance`, `FingerprintsConformance`, `NamesConformance`), to be
+derived from as well: a backend that offers one without its suite fails.
 """
 
 from __future__ import annotations
@@ -37,6 +37,15 @@ import_module("pytest").register_assert_rewrite(
 )
 
 from memoryware.conformance.file_backend import FileBackendConformance  # noqa: E402
-from memoryware.conformance.optional import AppendsConformance, FingerprintsConformance  # noqa: E402
+from memoryware.conformance.optional import (  # noqa: E402
+    AppendsConformance,
+    FingerprintsConformance,
+    NamesConformance,
+)
 
-__all__ = ["AppendsConformance", "FileBackendConformance", "FingerprintsConformance"]
+__all__ = [
+    "AppendsConformance",
+    "FileBackendConformance",
+    "FingerprintsConformance",
+    "NamesConformance",
+]

@@ -138,6 +138,11 @@ class Either:
         assert len(tokens) == len(paths), "one token per path"
         return tokens
 
+    async def names(self, paths: list[str]) -> list[tuple[str, ...]]:
+        answers = await self._ask("names", [self._in(path) for path in paths])
+        assert len(answers) == len(paths), "names per path"
+        return [tuple(map(self.terms.without_root, one)) for one in answers]
+
     # What tests ask for most.
 
     async def bytes_of(self, path: str) -> bytes | None:
@@ -210,7 +215,7 @@ async def insist(ask: Callable[[], Coroutine[Any, Any, Any]], tries: int = 500) 
 def paths_of(result: LsResult | GlobResult | GrepResult) -> list[str]:
     """Return the paths of an answer that has no error, in order."""
     assert result.error is None, result.error
-    rows = vars(result).get("entries") or vars(result).get("matches") or []
+    rows = getattr(result, "entries", None) or getattr(result, "matches", None) or []
     return [row["path"] for row in rows]
 
 
@@ -218,7 +223,10 @@ def twin_differences(kind: type, protocol: type) -> list[str]:
     """Say how `x` and `ax` disagree on a class, or do not take what the protocol names."""
     problems = []
     for name in (one for one in vars(protocol) if "a" + one in vars(protocol)):
-        sync, asyn = getattr(kind, name), getattr(kind, "a" + name)
+        sync, asyn = getattr(kind, name, None), getattr(kind, "a" + name, None)
+        if sync is None or asyn is None:
+            problems.append(f"{name} and a{name} must both be there")
+            continue
         if inspect.iscoroutinefunction(sync) or not inspect.iscoroutinefunction(asyn):
             problems.append(f"{name} must be a plain function and a{name} a coroutine function")
         first, second = _arguments(sync), _arguments(asyn)

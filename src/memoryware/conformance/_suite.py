@@ -47,6 +47,8 @@ class Suite:
     """Folders that are there without a file in them, such as mounts: `{"/mnt/"}`."""
     longest_name: ClassVar[int] = 200
     """Bytes that the name of a file may have at least."""
+    many_files: ClassVar[int] = 1200
+    """Files of the longest listing; fewer where each one is dear."""
     big_file: ClassVar[int] = 2_000_000
     """Characters of the biggest file that the tests write."""
 
@@ -56,6 +58,10 @@ class Suite:
         ours = [base for base in cls.__mro__[1:] if base.__module__.startswith(__package__ or "?")]
         tests = [name for base in {cls, *ours} for name in vars(base) if name.startswith("test_")]
         replaced = sorted({name for name in tests if tests.count(name) > 1})
+        if not cls.doors or not {*cls.doors} <= {"blocking", "native"}:
+            raise TypeError(
+                f"{cls.__name__}.doors={cls.doors!r}: name 'blocking', 'native' or both"
+            )
         if replaced:
             raise TypeError(f"{cls.__name__}: a conformance test cannot be replaced: {replaced}")
         for name, test in vars(cls).items():

@@ -43,9 +43,9 @@ class Terms:
         if inner == asked and not self.root:
             return result
         changed: dict[str, Any] = {}
-        path, error = vars(result).get("path"), result.error
+        path, error = getattr(result, "path", None), result.error
         if path is not None:
-            changed["path"] = asked if path == inner else self._without_root(path)
+            changed["path"] = asked if path == inner else self.without_root(path)
         if error is not None:
             changed["error"] = error.replace(inner, asked).replace(self.root, "")
         return replace(result, **changed)
@@ -56,9 +56,10 @@ class Terms:
             return result
         found = getattr(result, rows)
         if found:
-            found = [{**row, "path": self._without_root(row["path"])} for row in found]
+            found = [{**row, "path": self.without_root(row["path"])} for row in found]
         return replace(self.outward(result, asked), **{rows: found})
 
-    def _without_root(self, path: str) -> str:
+    def without_root(self, path: str) -> str:
+        """Return the path of a file as a test knows it."""
         assert path.startswith(self.root), f"{path} does not lie below {self.root}"
-        return path.removeprefix(self.root)
+        return path.removeprefix(self.root) or "/"

@@ -59,6 +59,10 @@ SPECIAL = (
 )
 
 
+TRAPS = ("abc", "aaa", "starts here, ends here", "xx", "ab|", "dd", "zzz", "a-rf", "PERCENT")
+"""What the signs would find if they meant something."""
+
+
 def lines(result: GrepResult) -> list[tuple[str, int, str]]:
     """Return what a search found, as path, line and text."""
     assert result.error is None, result.error
@@ -114,7 +118,7 @@ class GreppingConformance(Suite):
         assert paths_of(await backend.grep("needle", "/mem/a.md", "*.py")) == []
 
     async def test_every_sign_is_literal(self, backend: Either) -> None:
-        text = "\n".join(f"<{sign}>" for sign in SPECIAL)
+        text = "\n".join([*(f"<{sign}>" for sign in SPECIAL), *TRAPS])
         await backend.fill({"/signs.md": text, "/none.md": "nothing of the kind"})
         got: dict[str, Any] = {}
         for sign in SPECIAL:

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 from blockbuster import blockbuster_ctx
 
-from memoryware.backends.protocol import Appends, Fingerprints
+from memoryware.backends.protocol import Appends, Fingerprints, Names
 from memoryware.conformance._either import Either, twin_differences, work_at_once
 from memoryware.conformance._suite import OpenBackend, Suite
 from memoryware.conformance._terms import Terms
 from memoryware.conformance.concurrency import EACH, WORKERS
+from memoryware.conformance.paths import SPELLINGS
 
 APPENDS: tuple[tuple[bytes | None, str, bytes], ...] = (
     # stored (None: no such file), the line, stored afterwards
@@ -197,3 +198,40 @@ class FingerprintsConformance(Suite):
             await backend.put(a="one")
             with blockbuster_ctx():
                 assert None not in await backend.fingerprint(["/a.md", "/b.md"])
+
+
+class NamesConformance(Suite):
+    """What `names` tells the rules about paths."""
+
+    offers: ClassVar = Names
+
+    async def test_every_spelling_has_one_first_name(self, backend: Either) -> None:
+        await backend.fill({"/folder/a.md": "text"})
+
+        names = await backend.names([*SPELLINGS])
+        assert {one[0] for one in names} == {"/folder/a.md"}
+        assert len({*names}) == 1
+
+    async def test_what_is_not_there_has_a_name_as_well(self, backend: Either) -> None:
+        await backend.fill({"/folder/a.md": "text"})
+        paths = ["/b.md", "/folder/b.md", "/other/b.md", "/folder", "/"]
+
+        assert [one[0] for one in await backend.names(paths)] == paths
+
+    async def test_a_refused_path_has_no_name_and_harms_no_other(self, backend: Either) -> None:
+        names = await backend.names(["../x.md", "/a.md", "/b\0.md", "/f/../a.md"])
+
+        assert [one[:1] for one in names] == [(), ("/a.md",), (), ()]
+        assert await backend.names([]) == []
+
+    async def test_names_and_its_twin_have_one_signature(self, open_backend: OpenBackend) -> None:
+        assert twin_differences(type(open_backend()), Names) == []
+
+    async def test_async_names_leave_the_event_loop_free(
+        self, open_backend: OpenBackend, terms: Terms
+    ) -> None:
+        if "native" in self.doors:
+            backend = Either(open_backend, "native", terms)
+            await backend.put(a="one")
+            with blockbuster_ctx():
+                assert [one[0] for one in await backend.names(["/a.md"])] == ["/a.md"]

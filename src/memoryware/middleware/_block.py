@@ -47,12 +47,14 @@ class Block:
     Attributes:
         text: Sections in the order of the sources, or the placeholder.
         loaded: Sources that have something to show.
+        cut: Sources of which not everything is shown.
         tokens: Tokens of `text`, as counted by the style's counter.
         notes: What was left out or changed, one sentence each, without memory text.
     """
 
     text: str
     loaded: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
     tokens: int = 0
     notes: tuple[str, ...] = ()
 
@@ -79,6 +81,7 @@ class _Section:
     notes: list[str] = field(default_factory=list)
     shown: str = ""
     announcement: str = ""
+    cut: bool = False
 
 
 def make_block(
@@ -109,6 +112,7 @@ def make_block(
     return Block(
         text=text,
         loaded=tuple(section.path for section in sections),
+        cut=tuple(section.path for section in sections if section.cut),
         tokens=style.count_tokens(text),
         notes=tuple(note for section in sections for note in section.notes),
     )
@@ -148,6 +152,7 @@ def _fit(sections: list[_Section], style: BlockStyle) -> None:
             if section.shown
             else f"[omitted: about {tokens} tokens do not fit; the text is in {section.path}]"
         )
+        section.cut = True
         section.notes.append(f"{section.path}: cut from about {tokens} to {allowed} tokens")
 
 

@@ -10,14 +10,14 @@ import bisect
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
-_TOKEN: Final = re.compile(
-    r"^[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+)"
-    r"|\\[`<\\]"
-    r"|(?P<ticks>`++)"
-    r"|(?P<comment><!--)",
-    re.MULTILINE,
+_MARK: Final = re.compile(r"[`~\\<](?:(?<=<)!--|(?<=`)`*+|(?<=~)~~++|(?<=\\)[`<\\](?:\\[`<\\])*+)")
+"""A comment, a run of ticks or tildes, escapes. It begins with a set of characters, because
+such a one is searched for several times faster."""
+_FENCE: Final = re.compile(
+    r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<run>`{3,}+(?=[^`\n]*$)|~{3,}+)", re.MULTILINE
 )
 _FENCE_END: Final = re.compile(r"^[ \t>]*+(?P<run>`{3,}+|~{3,}+)[ \t]*$", re.MULTILINE)
 _TICKS: Final = re.compile(r"`+")
@@ -61,46 +61,68 @@ class _Scan:
         self.removed: list[tuple[int, int]] = []
         self.unclosed = 0
         self._next_end = 0
-        self._fences = [(m.start(), m["run"], m.end()) for m in _FENCE_END.finditer(text)]
-        self._ticks: dict[int, list[int]] = defaultdict(list)
-        for run in _TICKS.finditer(text):
-            self._ticks[len(run.group())].append(run.start())
-        self._blanks = [m.start() for m in _BLANK_LINE.finditer(text)]
+
+    # Looked for when the first code begins; most texts have none, or no comments beside it.
+
+    @cached_property
+    def _fences(self) -> list[tuple[int, str, int]]:
+        return [(m.start(), m["run"], m.end()) for m in _FENCE_END.finditer(self.text)]
+
+    @cached_property
+    def _ticks(self) -> dict[int, list[int]]:
+        starts: dict[int, list[int]] = defaultdict(list)
+        for run in _TICKS.finditer(self.text):
+            starts[len(run.group())].append(run.start())
+        return starts
+
+    @cached_property
+    def _blanks(self) -> list[int]:
+        return [m.start() for m in _BLANK_LINE.finditer(self.text)]
 
     def run(self) -> Stripped:
         """Scan the whole text."""
         position = copied = 0
-        while token := _TOKEN.search(self.text, position):
-            if token["fence"]:
-                position = self._after_fence(token["fence"], token.end())
-            elif token["ticks"]:
-                position = self._after_span(len(token["ticks"]), token.end())
-            elif token["comment"]:
-                end = self._comment_end(token.start())
+        while mark := _MARK.search(self.text, position):
+            at, found = mark.span()
+            if (kind := self.text[at]) == "<":
+                end = self._comment_end(at)
                 if end is None:
                     break
                 if end:
-                    copied = self._drop(copied, token.start(), end)
-                position = max(end or token.end(), copied)
+                    copied = self._drop(copied, at, end)
+                position = max(end or found, copied)
+            elif kind != "\\" and (fence := self._fence_at(at, position)):
+                position = self._after_fence(fence["run"], fence.end())
             else:
-                position = token.end()
+                position = self._after_span(found - at, found) if kind == "`" else found
         self._keep(copied, len(self.text))
         return Stripped("".join(self.kept), tuple(self.removed), self.unclosed)
 
-    def _keep(self, start: int, end: int) -> None:
+    def _fence_at(self, at: int, position: int) -> re.Match[str] | None:
+        """Return the fence that opens a code block here, with only its indent before it."""
+        line = self.text.rfind("\n", position, at) + 1
+        if not line:
+            if position and self.text[position - 1] != "\n":
+                return None
+            line = position
+        fence = _FENCE.match(self.text, line)
+        return fence if fence and fence.start("run") == at else None
+
+    def _keep(self, start: int, end: int) -> str:
         piece = self.text[start:end]
         self.kept.append(piece)
         self.lines += piece.count("\n")
+        return piece
 
     def _drop(self, copied: int, start: int, end: int) -> int:
         """Leave out a comment, with its line when nothing else stands in it."""
-        self._keep(copied, start)
-        line_start = self.text.rfind("\n", copied, start) + 1
-        at_line_start = line_start > 0 or copied == 0 or self.text[copied - 1] == "\n"
-        alone = at_line_start and not self.text[max(line_start, copied) : start].strip(" \t")
-        if alone and self.text[end : end + 1] == "\n":
-            end += 1
-        self.removed.append((self.lines, self.text.count("\n", start, end)))
+        before, text = self._keep(copied, start), self.text
+        if text.startswith("\n", end):
+            _, line_end, indent = before.rpartition("\n")
+            starts_line = line_end or not copied or text[copied - 1] == "\n"
+            if starts_line and not indent.strip(" \t"):
+                end += 1
+        self.removed.append((self.lines, text.count("\n", start, end)))
         return end
 
     def _after_fence(self, opening: str, position: int) -> int:
@@ -123,9 +145,8 @@ class _Scan:
 
     def _comment_end(self, start: int) -> int | None:
         """Return the end of a comment, 0 if this opener is unclosed, None if all are."""
-        for short in ("<!-->", "<!--->"):
-            if self.text.startswith(short, start):
-                return start + len(short)
+        if self.text.startswith(("<!-->", "<!--->"), start):
+            return self.text.index(">", start) + 1
         if self._next_end < start + 4:  # looked up once for all openers before it
             self._next_end = self.text.find("-->", start + 4)
         end = self._next_end

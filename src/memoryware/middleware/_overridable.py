@@ -53,14 +53,15 @@ class OverridableParts:
         return await _load_one(native, backend, path, self._on_error)
 
     def _loads_each_path(self) -> bool:
-        kind, base = type(self), OverridableParts
-        return (
-            kind._load_memory_from_backend_sync is not base._load_memory_from_backend_sync
-            or kind._load_memory_from_backend is not base._load_memory_from_backend
+        return self._overrides("_load_memory_from_backend_sync") or self._overrides(
+            "_load_memory_from_backend"
         )
 
     def _formats_itself(self) -> bool:
-        return type(self)._format_agent_memory is not OverridableParts._format_agent_memory
+        return self._overrides("_format_agent_memory")
+
+    def _overrides(self, name: str) -> bool:
+        return getattr(type(self), name) is not getattr(OverridableParts, name)
 
 
 async def _load_one(via: Via, backend: Any, path: str, on_error: OnError) -> str | None:

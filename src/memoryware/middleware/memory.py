@@ -85,7 +85,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         when_empty: "prompt" or "skip"; by default what fits the tools of the request.
         tools: "auto" offers `edit_memory` in requests without another writing tool; False
             never offers it.
-        writable: Sources that `edit_memory` may change; by default all.
+        writable: Sources that the guidelines name as writable and that `edit_memory` may
+            change; by default all. What file tools may change is set there.
         allow: Patterns of paths that may be loaded, as for `FileToolsMiddleware`.
         deny: Patterns of paths that may not be loaded; they win over `allow`.
         placement: "append" or "prepend", to the system message that is there.
@@ -310,7 +311,10 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
             loaded = await self._loader.load(via, backend)
         if self.sources and not loaded.contents and not self._told_missing:
             self._told_missing = True
-            logger.warning("no memory file was found: %s", ", ".join(self.sources))
+            logger.warning(
+                "no memory file was found: %s; the first save creates one, or check the paths",
+                ", ".join(self.sources),
+            )
         writer = getattr(runtime, "stream_writer", None)
         if is_heard(writer):
             emit(
@@ -348,7 +352,7 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         if loaded is None or self.system_prompt is None or self._formats_itself():
             return
         block = self._renderer.block(loaded)
-        facts = {"sources": list(block.loaded), "tokens": block.tokens, "cut": len(block.notes)}
+        facts = {"sources": list(block.loaded), "tokens": block.tokens, "cut": list(block.cut)}
         emit(getattr(request.runtime, "stream_writer", None), "injected", **facts)
 
     async def _verified(self, via: Via, handler: Any, request: ModelRequest[Any]) -> Any:

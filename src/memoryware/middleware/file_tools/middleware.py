@@ -18,8 +18,8 @@ from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
 from memoryware._twins import blocking, finish, native
-from memoryware.backends._foreign import is_backend
 from memoryware.backends import _foreign
+from memoryware.backends._foreign import is_backend
 from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
 from memoryware.middleware._prompt import append_to_system_message

@@ -1,0 +1,53 @@
+"""Goal 6: the share of memory in a step of an agent without a checkpointer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from deepagents.backends import FilesystemBackend as PeerFiles
+from deepagents.middleware.memory import MemoryMiddleware as PeerMemory
+from langchain.agents import create_agent
+
+from benchmarks._goals import Claim, Goal
+from benchmarks._inputs import WIDE, memory_files
+from benchmarks._model import BusyModel, look, question
+from benchmarks._turns import Scale, in_turns
+from memoryware import FilesystemBackend, MemoryMiddleware
+
+_CALLS = 20
+"""Model calls in a run; a step is a model call and the tool call after it."""
+_SIZES = {"60 KB": (3, 20_000), "600 KB": (3, 200_000), "2 MB": (10, 200_000)}
+
+
+def goals(scale: Scale, folder: Path) -> list[Goal]:
+    """Measure goal 6."""
+    claims = []
+    for size, (count, length) in _SIZES.items():
+        claims += _shares(scale, folder / f"step-{length}-{count}", size, (count, length))
+    return [Goal(6, f"A step of a bare agent, {_CALLS} steps in a run", claims)]
+
+
+def _shares(scale: Scale, place: Path, size: str, files: tuple[int, int]) -> list[Claim]:
+    paths = memory_files(place, *files)
+    ours = MemoryMiddleware(backend=FilesystemBackend(place), sources=paths, limits=WIDE)
+    peer = PeerMemory(backend=PeerFiles(place), sources=paths)
+    agents = {"bare": _agent(), "ours": _agent(ours), "peer": _agent(peer)}
+    asked = question()
+    times = in_turns(
+        {name: (lambda a=agent: a.invoke(asked)) for name, agent in agents.items()},
+        scale.rounds * 3,
+        calls=1,
+    )
+    ours_more, peer_more = (100 * (times.ratio(one, "bare") - 1) for one in ("ours", "peer"))
+    note = f"a bare step takes {times.text('bare', _CALLS)}; the peer adds {peer_more:.0f} %"
+    return [Claim(f"{size} of memory add", ours_more, at_most=8, unit=" %", note=note)]
+
+
+def _agent(*middleware: Any) -> Any:
+    return create_agent(
+        BusyModel(calls=_CALLS),
+        tools=[look],
+        system_prompt="You are a careful helper.",
+        middleware=middleware,
+    )

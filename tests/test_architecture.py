@@ -1,0 +1,343 @@
+"""The shape of the package, held by tests: what the other tests cannot see."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import memoryware
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "memoryware"
+LONGEST_FILE, LONGEST_BODY, MOST_PARAMETERS = 400, 40, 6
+COPIED, LEAST_COPIED_LINES = 0.8, 4
+FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+PROTOCOLS = {"Appends", "BackendProtocol", "Fingerprints", "Names", "TwinBackend", "RecordBackend"}
+LOOKS = {"isinstance", "issubclass", "hasattr", "signature", "getattr", "getattr_static"}
+MAY_LOOK = {"backends/_foreign.py", "backends/_peer.py"}
+HEAVY = ("deepagents", "langchain", "langgraph", "langsmith", "pydantic", "pytest")
+ABOVE = ("agent", "conformance", "middleware")
+"""What stands above the backends in the ladder and may load langchain."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file of the package."""
+
+    name: str
+    text: str
+
+    @property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text, self.name)
+
+
+MODULES = [
+    Module(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8"))
+    for path in sorted(PACKAGE.rglob("*.py"))
+]
+Rule = Callable[[Module], Iterator[str]]
+
+
+# The rules. Each yields the places that break it.
+
+
+def long_files(module: Module) -> Iterator[str]:
+    lines = module.text.splitlines()
+    if len(lines) > LONGEST_FILE and not re.search(r"^# long: \S", module.text, re.MULTILINE):
+        yield f"{len(lines)} lines; split it, or say why not in a comment '# long: ...'"
+
+
+def long_bodies(module: Module) -> Iterator[str]:
+    for function in functions_of(module):
+        documented = ast.get_docstring(function) is not None
+        start = function.body[0].end_lineno if documented else function.body[0].lineno - 1
+        if (function.end_lineno or 0) - (start or 0) > LONGEST_BODY:
+            yield f"{function.name}: {(function.end_lineno or 0) - (start or 0)} lines"
+
+
+def many_parameters(module: Module) -> Iterator[str]:
+    """Keyword-only options of what is public are counted by nobody, as in a settings value."""
+    for function in functions_of(module):
+        public = not function.name.startswith("_") or function.name == "__init__"
+        given = [*function.args.posonlyargs, *function.args.args]
+        counted = given if public else [*given, *function.args.kwonlyargs]
+        names = [one.arg for one in counted if one.arg not in ("self", "cls", "via")]
+        if len(names) > MOST_PARAMETERS:
+            yield f"{function.name}({', '.join(names)})"
+
+
+def private_names_of_others(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memoryware"):
+            for alias in node.names:
+                private = alias.name.startswith("_") and not alias.name.endswith("__")
+                if private and not is_module(node.module or "", alias.name):
+                    yield f"line {node.lineno}: {alias.name} of {node.module}"
+
+
+def copied_twins(module: Module) -> Iterator[str]:
+    owners = (ast.Module, ast.ClassDef, *FUNCTION)
+    for owner in (node for node in ast.walk(module.tree) if isinstance(node, owners)):
+        functions = {f.name: f for f in owner.body if isinstance(f, FUNCTION)}
+        for name, function in functions.items():
+            twin = functions.get(re.sub(r"^(_?)a(?=[a-z])", r"\1", name))
+            if isinstance(function, ast.AsyncFunctionDef) and twin not in (None, function):
+                mine, other = words_of(function), words_of(twin)
+                alike = difflib.SequenceMatcher(None, mine, other, autojunk=False).ratio()
+                if mine.count("\n") + 1 >= LEAST_COPIED_LINES and alike >= COPIED:
+                    yield f"{name} is a copy of {twin.name}; write the core once (_twins.py)"
+
+
+def looks_at_a_backend(module: Module) -> Iterator[str]:
+    """What a backend can do is asked in one file; everybody else calls it."""
+    if module.name in MAY_LOOK or module.name.startswith("conformance/"):
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in LOOKS:
+            about, *asked = map(ast.unparse, node.args)
+            names = set(re.findall(r"\w+", " ".join(asked)))
+            kinds = names & PROTOCOLS or {one for one in names if one.endswith("Backend")}
+            if kinds or re.search(r"backend|guest", about, re.IGNORECASE):
+                yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
+def private_names_of_langchain(module: Module) -> Iterator[str]:
+    if module.name == "_langchain.py":
+        return
+    for node in ast.walk(module.tree):
+        for name in imported_by(node):
+            package, *rest = name.split(".")
+            if package.startswith(("langchain", "langgraph")) and any(
+                part.startswith("_") for part in rest
+            ):
+                yield f"line {node.lineno}: {name}"
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and re.match(r"(langchain|langgraph)\w*(\.\w+)*\._\w", text):
+            yield f"line {node.lineno}: {text!r}"
+
+
+def undocumented(module: Module) -> Iterator[str]:
+    if module.text.strip() and ast.get_docstring(module.tree) is None and "def " in module.text:
+        yield "the module itself"
+    for node in module.tree.body:
+        named = isinstance(node, (ast.ClassDef, *FUNCTION)) and not node.name.startswith("_")
+        if named and ast.get_docstring(node) is None:
+            yield node.name
+
+
+def prints(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "pprint"):
+            yield f"line {node.lineno}; log it or emit an event"
+
+
+def catches_everything(module: Module) -> Iterator[str]:
+    """What catches everything raises it again, or says in its comment why it may not."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ExceptHandler) and not isinstance(node.body[-1], ast.Raise):
+            caught = ast.unparse(node.type) if node.type else "everything"
+            line = module.text.splitlines()[node.lineno - 1]
+            if caught in ("everything", "Exception", "BaseException") and "#" not in line:
+                yield f"line {node.lineno}: except {caught} without a reason"
+
+
+RULES: list[Rule] = [
+    long_files,
+    long_bodies,
+    many_parameters,
+    private_names_of_others,
+    copied_twins,
+    looks_at_a_backend,
+    private_names_of_langchain,
+    undocumented,
+    prints,
+    catches_everything,
+]
+
+
+def functions_of(module: Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(module.tree) if isinstance(node, FUNCTION)]
+
+
+def words_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    text = "\n".join(map(ast.unparse, body))
+    return re.sub(r"\b(await |async )|\b_?a(?=[a-z_]+\()", "", text)
+
+
+def imported_by(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
+
+
+def is_module(package: str, name: str) -> bool:
+    path = PACKAGE.parent.joinpath(*package.split("."), name)
+    return path.with_suffix(".py").exists() or path.is_dir()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_no_file_has(rule):
+    assert len(MODULES) > 20
+    assert [f"{one.name}: {place}" for one in MODULES for place in rule(one)] == []
+
+
+OFFENCES: list[tuple[Rule, str]] = [
+    (long_files, "x = 1\n" * (LONGEST_FILE + 1)),
+    (long_bodies, "def f():\n    '''Doc.'''\n" + "    x = 1\n" * (LONGEST_BODY + 1)),
+    (many_parameters, "def f(a, b, c, d, e, f, g): ..."),
+    (many_parameters, "def _f(a, *, b, c, d, e, f, g): ..."),
+    (private_names_of_others, "from memoryware.errors import _secret"),
+    (
+        copied_twins,
+        (
+            "def get(self):\n    a = self.one()\n    b = a + 1\n    self.put(b)\n    return a, b\n"
+            "async def aget(self):\n    a = await self.aone()\n    b = a + 1\n"
+            "    await self.aput(b)\n    return a, b\n"
+        ),
+    ),
+    (looks_at_a_backend, "if isinstance(it, StateBackend): ..."),
+    (looks_at_a_backend, "if hasattr(self._backend, 'append'): ..."),
+    (looks_at_a_backend, "inspect.signature(backend.grep)"),
+    (private_names_of_langchain, "from langgraph._internal._config import ensure_config"),
+    (private_names_of_langchain, "import langchain_core._api"),
+    (private_names_of_langchain, "import_module('langgraph._internal')"),
+    (undocumented, "def public(): ..."),
+    (undocumented, "'''Doc.'''\nclass Public: ..."),
+    (prints, "print('here')"),
+    (catches_everything, "try: f()\nexcept Exception: ..."),
+    (catches_everything, "try: f()\nexcept: ..."),
+]
+
+
+@pytest.mark.parametrize(("rule", "text"), OFFENCES)
+def test_the_rule_notices(rule, text):
+    assert [*rule(Module("some/file.py", text))] != []
+
+
+# What is public.
+
+
+def test_everything_public_is_importable_from_the_package():
+    assert sorted(memoryware.__all__) == sorted(set(memoryware.__all__))
+    for name in memoryware.__all__:
+        assert getattr(memoryware, name) is not None, name
+    assert set(memoryware.__all__) <= set(dir(memoryware))
+    with pytest.raises(AttributeError):
+        memoryware.no_such_name
+
+
+def test_type_checkers_see_the_same_names():
+    tree = next(one for one in MODULES if one.name == "__init__.py").tree
+    seen = {alias.name for node in ast.walk(tree) for alias in getattr(node, "names", ())}
+    assert seen - {"annotations", "import_module", "Any", "Final", "TYPE_CHECKING"} == set(
+        memoryware.__all__
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "all_of_it"),
+    [("errors", True), ("settings", True), ("backends.protocol", False), ("backends", True)],
+)
+def test_public_classes_have_their_place_in_the_package(module, all_of_it):
+    """What a module states to be public, or defines, is found in `memoryware` as well."""
+    home = import_module(f"memoryware.{module}")
+    stated = getattr(home, "__all__", None)
+    named = stated or [
+        name
+        for name, value in vars(home).items()
+        if isinstance(value, type)
+        and value.__module__ == home.__name__
+        and not name.startswith("_")
+        and (all_of_it or name.endswith(("Result", "Response", "Protocol")))
+    ]
+    assert named
+    assert [name for name in named if not hasattr(memoryware, name)] == []
+
+
+@pytest.mark.parametrize("module", [one.name for one in MODULES if "\n__all__ = " in one.text])
+def test_a_module_has_what_its_all_says(module):
+    name = ".".join(["memoryware", *Path(module).with_suffix("").parts])
+    home = import_module(name.removesuffix(".__init__"))
+    assert [one for one in home.__all__ if not hasattr(home, one)] == []
+    assert [one for one in home.__all__ if one.startswith("_") and one != "__version__"] == []
+
+
+# What is loaded when.
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Return the modules that a statement loads in a process of its own."""
+    script = f"import sys\n{statement}\nimport json\nprint(json.dumps([*sys.modules]))"
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    return set(json.loads(run.stdout))
+
+
+def heavy(loaded: set[str]) -> set[str]:
+    return {name for name in loaded if re.split(r"[._]", name)[0] in HEAVY}
+
+
+def test_importing_the_package_loads_nothing_else():
+    assert {one for one in loaded_by("import memoryware") if one.startswith("memoryware")} == {
+        "memoryware",
+        "memoryware._version",
+    }
+
+
+def test_nothing_below_the_middleware_loads_langchain():
+    names = [
+        ".".join(["memoryware", *Path(one.name).with_suffix("").parts]).removesuffix(".__init__")
+        for one in MODULES
+        if Path(one.name).with_suffix("").parts[0] not in ABOVE
+    ]
+    assert {"memoryware._langchain", "memoryware.backends.store"} <= set(names)
+    assert heavy(loaded_by(f"import {', '.join(names)}")) == set()
+
+
+def test_backends_can_be_made_without_langchain(tmp_path):
+    statement = (
+        "from memoryware import CompositeBackend, FilesystemBackend, StateBackend, StoreBackend\n"
+        f"disk = FilesystemBackend({str(tmp_path)!r})\n"
+        "disk.write('/a.md', 'one'); disk.edit('/a.md', 'one', 'two'); disk.grep('two')\n"
+        "StateBackend(); CompositeBackend(default=disk, routes={'/b/': FilesystemBackend('.')})\n"
+    )
+    assert heavy(loaded_by(statement)) == set()
+
+
+# One place for each fact.
+
+
+def test_the_version_stands_in_one_place():
+    version = memoryware.__version__
+    assert re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc|\.dev)\d+)?", version)
+    holders = [one.name for one in MODULES if version in one.text]
+    assert holders == ["_version.py"]
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'dynamic = ["version"]' in project
+    assert not re.search(r"^version\s*=", project, re.MULTILINE)
+
+
+def test_every_change_is_told_in_a_fragment():
+    fragments = [
+        one for one in (ROOT / "docs" / "changelog.d").glob("*.md") if one.stem != "README"
+    ]
+    assert fragments
+    for one in fragments:
+        text = one.read_text(encoding="utf-8").strip()
+        assert text, one.name
+        assert len(text) < 600, f"{one.name}: a fragment is a sentence or two"
