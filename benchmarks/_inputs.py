@@ -49,11 +49,19 @@ def grow_old(path: Path, seconds: float = 3600) -> None:
     os.utime(path, (then, then))
 
 
-def tree(folder: Path, count: int) -> None:
-    """Write so many small files, fifty in each folder, a third of them `.py`.
+def tree_of(folder: Path, count: int) -> Path:
+    """Return a tree of so many small files, which is written at the first call.
 
-    One file in five holds `COMMON`, one in a thousand holds `NEEDLE`.
+    Fifty are in each folder, a third is `.py`; one file in five holds `COMMON`, one in a
+    thousand `NEEDLE`.
     """
+    root = folder / f"tree-{count}"
+    if not root.exists():
+        _plant(root, count)
+    return root
+
+
+def _plant(folder: Path, count: int) -> None:
     for number in range(count):
         place = folder / f"area{number // (_PER_FOLDER * 20):03d}" / f"p{number // _PER_FOLDER:04d}"
         if number % _PER_FOLDER == 0:

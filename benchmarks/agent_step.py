@@ -36,7 +36,7 @@ def _shares(scale: Scale, place: Path, size: str, files: tuple[int, int]) -> lis
     asked = question()
     times = in_turns(
         {name: (lambda a=agent: a.invoke(asked)) for name, agent in agents.items()},
-        scale.rounds * 3,
+        scale.rounds * 2,
         calls=1,
     )
     ours_more, peer_more = (100 * (times.ratio(one, "bare") - 1) for one in ("ours", "peer"))

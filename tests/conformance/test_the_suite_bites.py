@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance.dict_backend import DictBackend
-from conformance.faults import FAULTS
+from conformance.more_faults import FAULTS
 
 HERE = Path(__file__).parent
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("bites")]

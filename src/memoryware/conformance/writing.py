@@ -39,6 +39,15 @@ class WritingConformance(Suite):
         assert stored == [*TEXTS]
         assert replaced == [*TEXTS]
 
+    async def test_the_same_text_may_be_written_again(self, backend: Either) -> None:
+        for _ in range(3):
+            assert (await backend.write("/a.md", "the same\n")).error is None
+            (answer,) = await backend.upload_files([("/b.md", b"the same\n")])
+            assert answer.error is None
+        assert await backend.text_of("/a.md") == await backend.text_of("/b.md") == "the same\n"
+        assert (await backend.edit("/a.md", "same", "same")).occurrences == 1
+        assert await backend.text_of("/a.md") == "the same\n"
+
     async def test_a_write_creates_the_folders_above(self, backend: Either) -> None:
         await backend.write("/a/b/c/d.md", "deep")
 

@@ -1,0 +1,278 @@
+"""A draft: the temporary file beside a real one that will take its place.
+
+It is the lock as well: who created it and holds its `flock` is the only writer, in all
+threads and processes. It vanishes with the rename, so a lock never outlives its change;
+what a killed process left behind is found unlocked and removed. Only who holds the lock
+removes or renames a draft. Where that does not work (Windows, file systems without
+`flock`) `filelock` holds a second file as the lock.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import random
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, closed
+from memoryware.backends._paths import RESERVED_SUFFIX
+from memoryware.errors import LockTimeout, WriteFailed
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    HAS_FLOCK = False
+else:
+    HAS_FLOCK = True
+
+Lock = Literal["draft", "native", "soft"]
+"""What holds other writers off: the draft itself, or a second file, by a lock of the system
+or by being there."""
+
+_NEW: Final = os.O_CREAT | os.O_EXCL | os.O_RDWR
+_LONGEST_PLAIN: Final = 120
+"""Longer names are not spelled out in the name of their draft."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
+_NO_FLOCK: Final = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK})
+
+
+class Vanished(Exception):
+    """The folder of a file, or the draft in it, was removed while it was written."""
+
+
+class Patience:
+    """Waits in small steps that grow, until it is too late."""
+
+    def __init__(self, path: str, seconds: float) -> None:
+        self._path, self._seconds = path, seconds
+        self._end, self._pause = time.monotonic() + seconds, _FIRST_PAUSE
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return max(0.0, self._end - time.monotonic())
+
+    def wait(self) -> None:
+        """Wait a little.
+
+        Raises:
+            LockTimeout: If the time is over.
+        """
+        left = self.left
+        if not left:
+            raise self.over()
+        time.sleep(min(left, self._pause * random.uniform(0.5, 1)))  # noqa: S311 - not a secret
+        self._pause = min(self._pause * 1.5, _LONGEST_PAUSE)
+
+    def over(self) -> LockTimeout:
+        """Return the error for when the time is over."""
+        return LockTimeout(
+            self._path,
+            f"'{self._path}' was held by another writer for {self._seconds:g} seconds;"
+            " nothing was written, try again",
+        )
+
+
+@dataclass(slots=True)
+class Claim:
+    """The right to write a file, which is got together with a draft."""
+
+    path: str
+    folder: Folder
+    name: str
+    mode: int
+
+    @property
+    def temporary(self) -> str:
+        """The name of the draft, short enough for every system."""
+        return f".{self._plain}{RESERVED_SUFFIX}"
+
+    @property
+    def side(self) -> str:
+        """The name of a second file that is only a lock."""
+        return f".{self._plain}.lock{RESERVED_SUFFIX}"
+
+    @property
+    def _plain(self) -> str:
+        name = os.fsencode(self.name)
+        if len(name) <= _LONGEST_PLAIN:
+            return self.name
+        return hashlib.blake2b(name, digest_size=16).hexdigest()
+
+    def locked(self, patience: Patience) -> Draft | None:
+        """Wait for a draft that is the lock as well; None where there are no such locks."""
+        while True:
+            fd, mine = self._opened()
+            if fd is None:
+                patience.wait()
+                continue
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if mine and self._still_there(fd):
+                    return Draft(self, fd, None)
+                if self._still_there(fd):
+                    self._discard()  # its writer was killed
+            except OSError as error:
+                if error.errno in _NO_FLOCK:
+                    closed(fd)
+                    return None
+                if error.errno not in (errno.EAGAIN, errno.EACCES):
+                    closed(fd)
+                    raise
+                patience.wait()
+            closed(fd)
+
+    def _opened(self) -> tuple[int | None, bool]:
+        """Open the draft; say whether this call created it."""
+        with suppress(FileExistsError):
+            return self._created(), True
+        try:
+            return self.folder.open(self.temporary, os.O_RDWR), False
+        except (FileNotFoundError, PermissionError):
+            return None, False  # it is gone again, or another user is writing
+        except OSError as error:
+            if error.errno != errno.EISDIR and error.errno not in LINK_IN_THE_WAY:
+                raise
+            message = f"'{self.temporary}' is in the way of '{self.path}'; remove it"
+            raise WriteFailed(self.path, message) from None
+
+    def _created(self) -> int:
+        try:
+            return self.folder.open(self.temporary, _NEW, self.mode)
+        except FileNotFoundError as gone:
+            raise Vanished from gone
+
+    def _still_there(self, fd: int) -> bool:
+        with suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(fd), self.folder.lstat(self.temporary))
+        return False
+
+    def _discard(self) -> None:
+        with suppress(FileNotFoundError):
+            self.folder.remove(self.temporary)
+
+    def fresh(self, patience: Patience) -> Draft:
+        """Return a new draft; the lock is held in another way."""
+        while True:
+            self._discard()
+            with suppress(FileExistsError):  # of somebody who tries for the other kind of lock
+                return Draft(self, self._created(), patience)
+            patience.wait()
+
+
+@contextmanager
+def side_lock(folder: str, claim: Claim, patience: Patience, lock: Lock) -> Iterator[None]:
+    """Hold a second file as the lock of a file."""
+    import filelock
+
+    kind = filelock.FileLock if lock == "native" else filelock.SoftFileLock
+    held = kind(os.path.join(folder, claim.side))
+    try:
+        held.acquire(timeout=patience.left, poll_interval=_LONGEST_PAUSE)
+    except filelock.Timeout:
+        raise patience.over() from None
+    try:
+        yield
+    finally:
+        held.release()
+
+
+@dataclass(slots=True)
+class Draft:
+    """A temporary file that nobody else writes to, on the way to be the real one."""
+
+    claim: Claim
+    fd: int
+    patience: Patience | None
+    """How long to wait for readers in the way; None where they never are."""
+    published: bool = False
+
+    def take_after(self, old: os.stat_result, fd: int) -> None:
+        """Take over the owner, rights and attributes of the open file that is replaced."""
+        mode, now = stat.S_IMODE(old.st_mode), os.fstat(self.fd)
+        if hasattr(os, "fchmod"):
+            os.fchmod(self.fd, mode)
+        if hasattr(os, "listxattr"):
+            with suppress(OSError):
+                _copy_attributes(fd, self.fd)
+        if hasattr(os, "fchown") and (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid):
+            _give_away(self.fd, old, mode)
+
+    def publish(self, data: bytes) -> None:
+        """Become the real file, whole and lasting."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.fd, view) :]
+        if os.utime in os.supports_fd:
+            with suppress(OSError):  # finer than the system's own, for fingerprints
+                os.utime(self.fd, ns=(time.time_ns(),) * 2)
+        os.fsync(self.fd)
+        self._rename()
+        self.published = True
+        try:
+            self.claim.folder.sync()
+        except OSError as error:
+            path = self.claim.path
+            message = f"'{path}' was written, but may not outlive a power cut: {error.strerror}"
+            raise WriteFailed(path, message) from error
+
+    def _rename(self) -> None:
+        if self.patience is None:
+            self._renamed()
+            return
+        os.close(self.fd)  # Windows renames no open file
+        self.fd = -1
+        while not self._renamed():
+            self.patience.wait()
+
+    def _renamed(self) -> bool:
+        claim = self.claim
+        try:
+            claim.folder.replace(claim.temporary, claim.name)
+        except FileNotFoundError as gone:
+            raise Vanished from gone
+        except PermissionError:
+            if os.name != "nt" or self.patience is None:
+                raise
+            return False  # somebody reads the file
+        return True
+
+    def drop(self) -> None:
+        """Remove the draft if it has not become the real file, and unlock."""
+        if not self.published:
+            with suppress(OSError):
+                self.claim.folder.remove(self.claim.temporary)
+        if self.fd >= 0:
+            closed(self.fd)
+
+
+def _copy_attributes(source: int, target: int) -> None:
+    """Give an open file the extended attributes of another, lists of access among them."""
+    wanted = os.listxattr(source)
+    for name in os.listxattr(target):
+        if name not in wanted:
+            with suppress(OSError):
+                os.removexattr(target, name)
+    for name in wanted:
+        with suppress(OSError):
+            os.setxattr(target, name, os.getxattr(source, name))
+
+
+def _give_away(fd: int, old: os.stat_result, mode: int) -> None:
+    """Set the owner as far as this process may, and only rights that go with it."""
+    try:
+        os.fchown(fd, old.st_uid, old.st_gid)
+    except PermissionError:
+        mode &= ~(stat.S_ISUID | stat.S_ISGID)
+        try:
+            os.fchown(fd, -1, old.st_gid)
+        except PermissionError:  # another group now: it gets what everybody has
+            mode = (mode & ~stat.S_IRWXG) | (mode & stat.S_IRWXO) << 3
+    if mode != stat.S_IMODE(os.fstat(fd).st_mode):
+        os.fchmod(fd, mode)
