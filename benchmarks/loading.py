@@ -94,8 +94,13 @@ class _Case:
         note = f"{times.text('ours')} against {times.text('floor')}"
         peer = f"{times.text('peer')} against {times.text('ours')}"
         return [
-            Claim(f"{name}, against `open`, read, decode", times.ratio("ours", "floor"), None, 2.5,
-                  note=note),
+            Claim(
+                f"{name}, against `open`, read, decode",
+                times.ratio("ours", "floor"),
+                None,
+                2.5,
+                note=note,
+            ),
             Claim(f"{name}, faster than the peer", times.ratio("peer", "ours"), 2, note=peer),
         ]
 

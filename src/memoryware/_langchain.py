@@ -206,3 +206,11 @@ def current_runtime() -> Any | None:
         return get_runtime()
     except (RuntimeError, KeyError):
         return None
+
+
+def keeps_to_limits(store: Any) -> bool:
+    """Say whether a store is known to return as many items as it is asked for and has.
+
+    That is true of those that come with langgraph; others may have a cap of their own.
+    """
+    return type(store).__module__.startswith("langgraph.store.")

@@ -7,7 +7,6 @@ never suspends, so `finish` can drive the coroutine to its end without a loop.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, ParamSpec, Protocol, TypeVar
 
@@ -24,6 +23,13 @@ def finish(operation: Coroutine[Any, Any, T]) -> T:
         return result
     operation.close()
     raise RuntimeError(f"{operation!r} waited for an event loop in blocking mode")
+
+
+async def in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run blocking work in a thread of the default pool and return its result."""
+    import asyncio  # a third of what importing a backend would cost; who awaits has it already
+
+    return await asyncio.to_thread(work, *args, **kwargs)
 
 
 class Via(Protocol):
@@ -75,6 +81,8 @@ class _Native:
         return await asyn(*args, **kwargs)
 
     async def all(self, operations: Iterable[Coroutine[Any, Any, T]], /) -> list[T]:
+        import asyncio
+
         return list(await asyncio.gather(*operations))
 
 

@@ -17,8 +17,10 @@ NEEDLE = "needle é"
 WORD = NEEDLE.encode()
 
 
-def nasty_tree(root):
-    """Put into a folder whatever files can be that a search may stumble over."""
+def nasty_tree(outer):
+    """Put into a folder of a folder whatever files can be that a search may stumble over."""
+    root = outer / "in"
+    root.mkdir(parents=True)
     files = {
         "plain.md": b"one\n" + WORD + b"\ntwo " + WORD + b" " + WORD + b"\n",
         "crlf.md": b"one\r\n" + WORD + b"\r\n\r\nlast " + WORD,
@@ -63,12 +65,12 @@ def nasty_tree(root):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    (root.parent / "outside.md").write_bytes(WORD)
+    (outer.parent / "outside.md").write_bytes(WORD)
     (root / os.fsdecode(b"\xff.md")).write_bytes(WORD)
     (root / "link.md").symlink_to("plain.md")
     (root / "link").symlink_to("sub")
-    (root / "out.md").symlink_to("../outside.md")
-    (root / "out").symlink_to("..")
+    (root / "out.md").symlink_to("../../outside.md")
+    (root / "out").symlink_to("../..")
     (root / "nothing").symlink_to("nothing-there")
     (root / "loop").symlink_to(".")
     os.mkfifo(root / "pipe")
@@ -103,15 +105,17 @@ EXPECTED = {
 
 
 def test_a_nasty_tree_gives_the_same_answer_both_ways(tmp_path, way, used):
-    root = tmp_path / "root"
-    root.mkdir()
-    nasty_tree(root)
-    backend = FilesystemBackend(root, limits=FileLimits(grep_max_bytes=500_000))
+    nasty_tree(tmp_path / "root")
+    backend = FilesystemBackend(tmp_path / "root", limits=FileLimits(grep_max_bytes=500_000))
+    inside = FilesystemBackend(tmp_path / "root" / "in", limits=FileLimits(grep_max_bytes=500_000))
 
     found = backend.grep(NEEDLE)
-    assert used[-1] == way
+    assert used == (["walk"] if way == "walk" else ["walk", "ripgrep"])
     assert (found.error, found.truncated) == (None, False)
-    assert {m["path"] for m in found.matches} == EXPECTED
+    assert {m["path"] for m in found.matches} == {f"/in{path}" for path in EXPECTED}
+    stripped = [{**m, "path": m["path"].removeprefix("/in")} for m in found.matches]
+    assert stripped == inside.grep(NEEDLE).matches
+    backend, found = inside, inside.grep(NEEDLE)
     rows = [(m["path"], m["line"]) for m in found.matches]
     assert rows == sorted(rows)
     at = {(m["path"], m["line"]): m["text"] for m in found.matches}
@@ -138,14 +142,15 @@ def test_a_nasty_tree_gives_the_same_answer_both_ways(tmp_path, way, used):
 
 def test_a_file_may_be_as_large_as_the_limit_and_no_larger(tmp_path, way):
     for size in (99, 100, 101, 1 << 16, (1 << 16) + 1):
-        (tmp_path / f"{size}.md").write_bytes(b"needle".ljust(size))
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{size}.md").write_bytes(b"needle".ljust(size))
     small = FilesystemBackend(tmp_path, limits=FileLimits(grep_max_bytes=100))
     large = FilesystemBackend(tmp_path, limits=FileLimits(grep_max_bytes=1 << 16))
 
-    assert {m["path"] for m in small.grep("needle").matches} == {"/99.md", "/100.md"}
+    assert {m["path"] for m in small.grep("needle").matches} == {"/in/99.md", "/in/100.md"}
     assert len(large.grep("needle").matches) == 4
-    assert small.grep("needle", "/100.md").matches
-    assert not small.grep("needle", "/101.md").matches
+    assert small.grep("needle", "/in/100.md").matches
+    assert not small.grep("needle", "/in/101.md").matches
 
 
 def test_what_may_not_be_read_is_named_beside_what_was_found(way):
@@ -171,8 +176,8 @@ def test_what_may_not_be_read_is_named_beside_what_was_found(way):
 
 
 def test_a_ripgrep_that_fails_or_hangs_is_done_without(tmp_path, monkeypatch):
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root" / "a.md").write_text("needle")
+    (tmp_path / "root" / "in").mkdir(parents=True)
+    (tmp_path / "root" / "in" / "a.md").write_text("needle")
     program = tmp_path / "bin" / "rg"
     program.parent.mkdir()
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
@@ -182,11 +187,11 @@ def test_a_ripgrep_that_fails_or_hangs_is_done_without(tmp_path, monkeypatch):
     for script in ("exit 2", "kill -9 $$", "not-a-program"):
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
-        assert [m["path"] for m in backend.grep("needle").matches] == ["/a.md"]
+        assert [m["path"] for m in backend.grep("needle").matches] == ["/in/a.md"]
     program.write_text("#!/no/such/shell\n")
-    assert [m["path"] for m in backend.grep("needle").matches] == ["/a.md"]
+    assert [m["path"] for m in backend.grep("needle").matches] == ["/in/a.md"]
 
-    program.write_text("#!/bin/sh\nprintf './a.md\\0./b'\nexec sleep 30\n")
+    program.write_text("#!/bin/sh\nprintf './in/a.md\\0./b'\nexec sleep 30\n")
     began = time.monotonic()
     found = backend.grep("needle")
     assert time.monotonic() - began < 10
@@ -194,7 +199,8 @@ def test_a_ripgrep_that_fails_or_hangs_is_done_without(tmp_path, monkeypatch):
 
 
 def test_a_ripgrep_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
-    (tmp_path / "a.md").write_text("needle")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.md").write_text("needle")
     (tmp_path / "rg").write_text("#!/bin/sh\ntouch ran\n")
     (tmp_path / "rg").chmod(0o755)
     monkeypatch.chdir(tmp_path)
@@ -207,7 +213,8 @@ def test_a_ripgrep_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
 
 def test_a_configuration_of_ripgrep_changes_nothing(tmp_path, monkeypatch, way):
     (tmp_path / "config").write_text("--invert-match\n--glob=!*.md\n--max-count=1\n")
-    (tmp_path / "a.md").write_text("needle\nneedle\n")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.md").write_text("needle\nneedle\n")
     monkeypatch.setenv("RIPGREP_CONFIG_PATH", str(tmp_path / "config"))
 
     assert [m["line"] for m in FilesystemBackend(tmp_path).grep("needle").matches] == [1, 2]

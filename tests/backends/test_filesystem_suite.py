@@ -28,6 +28,7 @@ class _OnDisk(
 ):
     keeps_empty_folders = True
     longest_name = 255
+    many_files = 300
 
 
 @pytest.fixture
@@ -77,18 +78,6 @@ class TestRipgrep(GreppingConformance, SearchingConformance):
     """In these small trees ripgrep would never be asked, if it were not at once."""
 
     @pytest.fixture
-    def open_backend(self, tmp_path, monkeypatch):
+    def open_backend(self, in_memory, monkeypatch):
         monkeypatch.setattr(_grep, "RIPGREP_AFTER", -1)
-        monkeypatch.setattr(_grep, "_by_walk", _only_the_first(_grep._by_walk))
-        return lambda: FilesystemBackend(tmp_path)
-
-
-def _only_the_first(by_walk):
-    """Let the walk that stops at once pass, and no second one after ripgrep failed."""
-
-    def walk(spot, wanted):
-        found = by_walk(spot, wanted)
-        assert not found.lines
-        return found
-
-    return walk
+        return lambda: FilesystemBackend(in_memory)

@@ -6,18 +6,20 @@ import itertools
 import logging
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain.agents import AgentState, create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
 from backends.in_graph import FileState
+from kit import ScriptedModel
 from memoryware import BackendUnavailable, StateBackend
 from memoryware.backends import _filedata, state
-from memoryware.backends.state import files_reducer
+from memoryware.backends.state import FilesChannel, files_reducer
 
 BACKEND = StateBackend()
 
@@ -248,6 +250,14 @@ def test_within_a_graph_the_graph_counts_and_not_the_runtime_of_older_code():
         return backend.read("/old.md").error, backend.read("/a.md").file_data["content"]
 
     assert run(work)[0] == ("File '/old.md' not found", "new")
+
+
+def test_an_agent_with_files_can_describe_its_input():
+    class FilesAgentState(AgentState):
+        files: NotRequired[FilesChannel]
+
+    agent = create_agent(ScriptedModel(), state_schema=FilesAgentState)
+    assert "files" in agent.get_input_jsonschema()["properties"]
 
 
 # The reducer by itself.

@@ -422,6 +422,29 @@ def test_a_missing_file_costs_no_listing_once_the_folders_are_known():
     assert backend.write("/new", "a file now").error is None
 
 
+def test_a_search_that_writers_disturb_is_tried_again():
+    class Disturbed(InMemoryStore):
+        def __init__(self, *problems):
+            super().__init__()
+            self.problems = list(problems)
+
+        def batch(self, ops):
+            ops = list(ops)
+            if isinstance(ops[0], SearchOp) and self.problems:
+                raise self.problems.pop(0)
+            return super().batch(ops)
+
+    moved = RuntimeError("dictionary changed size during iteration")
+    keys = RuntimeError("dictionary keys changed during iteration")
+    store = Disturbed(moved, keys)
+    store.put(("m",), "/a.md", {"content": "x", "encoding": "utf-8"})
+    assert paths(at(store, "m").ls("/")) == ["/a.md"]
+
+    for problems in ([RuntimeError("the connection is closed")], [moved] * 1000):
+        with pytest.raises(RuntimeError):
+            at(Disturbed(*problems), "m").ls("/")
+
+
 def test_reading_does_not_make_items_live_longer():
     reads: list[Any] = []
 

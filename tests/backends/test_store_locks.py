@@ -78,6 +78,14 @@ def eager_switches():
 
 
 @pytest.fixture(autouse=True)
+def lock_files_of_its_own(tmp_path_factory, monkeypatch):
+    """Other runs of these tests on this machine do not hold up this one."""
+    folder = str(tmp_path_factory.mktemp("locks"))
+    monkeypatch.setattr(tempfile, "tempdir", folder)
+    monkeypatch.setenv("TMPDIR", folder)
+
+
+@pytest.fixture(autouse=True)
 def nothing_is_left_behind():
     yield
     assert _locks._lines.waiting == {}

@@ -24,6 +24,7 @@ class TestStoreInMemory(FileBackendConformance, AppendsConformance):
 class TestStoreInSqlite(FileBackendConformance, AppendsConformance):
     tells_created_at = True
     doors = ("blocking",)
+    many_files = 250
 
     @pytest.fixture
     def open_backend(self, tmp_path):

@@ -22,9 +22,10 @@ class DictBackend(TwinBackend):
     def get(self, path: str) -> bytes:
         name = normalise(path)
         self.must_not_be_a_folder(path, name)
-        if name not in self.files:
+        data = self.files.get(name)
+        if data is None:
             raise FileMissing(path)
-        return self.files[name]
+        return data
 
     def put(self, path: str, data: bytes) -> None:
         name = normalise(path)
@@ -100,7 +101,9 @@ class DictBackend(TwinBackend):
             _match.compile_glob(glob).matches if glob else lambda one: not _match.is_skipped(one)
         )
         found = self.found(wanted, normalise(path or "/"))
-        matches = [m for name in found for m in _match.grep_bytes(name, self.files[name], needle)]
+        matches = [
+            m for name in found for m in _match.grep_bytes(name, self.files.get(name, b""), needle)
+        ]
         kept = matches if max_count is None else matches[:max_count]
         return GrepResult(matches=kept, truncated=len(kept) < len(matches))
 

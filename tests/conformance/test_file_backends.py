@@ -192,6 +192,7 @@ class TestDiskAndStore(OfParts):
     """A tree on disk, parts of which are in a store."""
 
     keeps_empty_folders = True
+    many_files = 300
     standing = frozenset({"/docs/", "/src/", "/src/deep/", "/☕/"})
 
     @pytest.fixture

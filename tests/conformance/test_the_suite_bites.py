@@ -14,7 +14,7 @@ from conformance.dict_backend import DictBackend
 from conformance.more_faults import FAULTS
 
 HERE = Path(__file__).parent
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("bites")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1000), pytest.mark.xdist_group("bites")]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def outcome(tmp_path_factory):
         env={**os.environ, "PYTHONPATH": str(HERE.parent)},
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=900,
         check=False,
     )
     assert told.exists(), run.stdout[-3000:] + run.stderr[-3000:]

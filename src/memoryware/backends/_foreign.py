@@ -7,7 +7,6 @@ read by attribute, and older plain lists are accepted.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import sys
@@ -16,7 +15,7 @@ from dataclasses import fields, replace
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from memoryware._twins import Via
+from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
 from memoryware.backends._paths import normalise
 from memoryware.backends._results import R, build, failure, said
@@ -288,7 +287,7 @@ class Guest:
         asyn = getattr(self.backend, "a" + name, None)
         if sync is None:
             sync = partial(_say, f"{self.name} has no {name}()")
-        return sync, asyn or partial(asyncio.to_thread, sync)
+        return sync, asyn or partial(in_thread, sync)
 
     def _takes(self, parameter: str, name: str) -> bool:
         halves = self._pair(name)

@@ -1,8 +1,9 @@
 """Finding lines in a tree of files on disk.
 
 A search begins with an own walk. If that takes longer than a moment and ripgrep is
-installed, ripgrep says which files hold the text, and only those are read. What a match
-is, and in which files, is decided in one place, so that both ways give one answer.
+installed, ripgrep says which files in the folders that are left hold the text, and only
+those are read. What a match is, and in which files, is decided in one place, so that both
+ways give one answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import stat
 import subprocess
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Final
 
@@ -27,8 +28,10 @@ from memoryware.backends._walk import Entries, Spot, Walk, join, walk_from
 from memoryware.backends.protocol import GrepMatch, GrepResult
 from memoryware.errors import FileError, FileMissing
 
-RIPGREP_AFTER: Final = 0.2
-"""Seconds of an own walk after which ripgrep, which uses all processors, takes over."""
+RIPGREP_AFTER: Final = 0.5
+"""Seconds of an own walk after which ripgrep, which uses all processors, does the rest."""
+_MOST_FOLDERS: Final = 1000
+"""Folders that ripgrep is asked about at once; each is a word of a command line."""
 _FIRST_READ: Final = 1 << 16
 _NAMED: Final = 5
 _GONE: Final = LINK_IN_THE_WAY | {errno.ENOENT, errno.EISDIR, errno.ENXIO, None}
@@ -67,7 +70,6 @@ class Found:
     lines: dict[str, list[GrepMatch]] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
     complete: bool = True
-    late: bool = False
 
     def note(self, relative: str, error: Exception) -> None:
         """Note what could not be read, unless it is gone or something else took its place."""
@@ -108,22 +110,28 @@ def search(spot: Spot, wanted: Search) -> GrepResult:
 
 
 def _below(spot: Spot, host: str, wanted: Search) -> Found:
+    found, soon = Found(), wanted.deadline
     program = _ripgrep() if b"\0" not in wanted.needle else None
-    if program is None:
-        return _by_walk(spot, wanted)
-    moment = min(wanted.deadline, time.monotonic() + RIPGREP_AFTER)
-    found = _by_walk(spot, replace(wanted, deadline=moment))
-    if not found.late or wanted.late():
-        return found
-    return _by_ripgrep(program, spot, host, wanted) or _by_walk(spot, wanted)
+    if program is not None:
+        soon = min(soon, time.monotonic() + RIPGREP_AFTER)
+    left = _by_walk(spot, wanted, found, soon, [""])
+    if left and program is not None and not wanted.late():
+        few = len(left) <= _MOST_FOLDERS
+        if few and _by_ripgrep(program, spot, host, wanted, found, left):
+            return found
+        left = _by_walk(spot, wanted, found, wanted.deadline, left)
+    found.complete = found.complete and not left
+    return found
 
 
 # By a walk.
 
 
-def _by_walk(spot: Spot, wanted: Search) -> Found:
-    walk = Walk(closed_folders(wanted.glob), None, wanted.depth, wanted.deadline)
-    found = Found(unreadable=walk.unreadable)
+def _by_walk(
+    spot: Spot, wanted: Search, found: Found, deadline: float, folders: list[str]
+) -> list[str]:
+    """Search folders and all below them; return those that are left for lack of time."""
+    walk = Walk(closed_folders(wanted.glob), None, wanted.depth, deadline)
 
     def handle(folder: Folder, prefix: str, entries: Entries) -> None:
         for entry in entries:
@@ -131,7 +139,7 @@ def _by_walk(spot: Spot, wanted: Search) -> Found:
             if not entry.is_file(follow_symlinks=False) or not wanted.takes(relative):
                 continue
             if wanted.late():
-                walk.late = True
+                found.complete = False
                 return
             try:
                 data = _with_needle(folder, entry.name, wanted)
@@ -141,9 +149,11 @@ def _by_walk(spot: Spot, wanted: Search) -> Found:
             if data and (lines := wanted.lines(spot.below(relative), data)):
                 found.lines[relative] = lines
 
-    walk_from(spot, "", walk, handle)
-    found.complete, found.late = walk.complete, walk.late
-    return found
+    for base in folders:
+        walk_from(spot, base, walk, handle)
+    found.unreadable += walk.unreadable
+    found.complete = found.complete and not walk.deep
+    return walk.left
 
 
 def _with_needle(folder: Folder, name: str, wanted: Search) -> bytes | None:
@@ -170,35 +180,38 @@ def _ripgrep() -> str | None:
     return program if program is not None and os.path.isabs(program) else None
 
 
-def _by_ripgrep(program: str, spot: Spot, host: str, wanted: Search) -> Found | None:
-    """Return what is in the files that ripgrep names; None if it could not read everything."""
+def _by_ripgrep(
+    program: str, spot: Spot, host: str, wanted: Search, found: Found, folders: list[str]
+) -> bool:
+    """Search folders and all below them; say no if ripgrep could not read everything."""
     try:
-        output, complete = _asked(program, host, wanted)
+        output, complete = _asked(program, host, wanted, folders)
     except (OSError, subprocess.CalledProcessError):
-        return None
-    found, enough, reader = Found(complete=complete), 0, _Reader(spot, wanted.most_bytes)
-    named = (os.fsdecode(one).replace(os.sep, "/").removeprefix("./") for one in output)
+        return False
+    named = [os.fsdecode(one).replace(os.sep, "/").removeprefix("./") for one in output]
+    in_reach = [one for one in named if one.count("/") <= wanted.depth]
+    found.complete = found.complete and complete and len(in_reach) == len(named)
+    reader = _Reader(spot, wanted.most_bytes)
     with reader:
-        for relative in sorted(filter(wanted.takes, named)):
+        for relative in sorted(filter(wanted.takes, in_reach)):
             if wanted.late():
                 found.complete = False
                 break
             try:
-                found.lines[relative] = wanted.lines(spot.below(relative), reader.read(relative))
+                data = reader.read(relative)
             except (OSError, FileError) as error:
                 found.note(relative, error)
                 continue
-            enough += len(found.lines[relative])
-            if wanted.max_count is not None and enough > wanted.max_count:
-                break
-    return found
+            found.lines[relative] = wanted.lines(spot.below(relative), data)
+    return True
 
 
-def _asked(program: str, host: str, wanted: Search) -> tuple[list[bytes], bool]:
+def _asked(program: str, host: str, wanted: Search, folders: list[str]) -> tuple[list[bytes], bool]:
     """Return the relative paths that ripgrep names, and whether it came to its end."""
+    text, places = os.fsdecode(wanted.needle), [f"./{folder}" for folder in folders]
     try:
-        output = subprocess.run(  # noqa: S603 - fixed options, the text stands after -e
-            [program, *_options(wanted), "-e", os.fsdecode(wanted.needle), "--", "."],
+        done = subprocess.run(  # noqa: S603 - fixed options, the text stands after -e
+            [program, *_options(wanted), "-e", text, "--", *places],
             cwd=host,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -208,17 +221,16 @@ def _asked(program: str, host: str, wanted: Search) -> tuple[list[bytes], bool]:
         )
     except subprocess.TimeoutExpired as late:
         return (late.stdout or b"").split(b"\0")[:-1], False
-    if output.returncode not in (0, 1):  # trouble with a file or with the options
-        output.check_returncode()
-    return output.stdout.split(b"\0")[:-1], True
+    if done.returncode not in (0, 1):  # trouble with a file or with the options
+        done.check_returncode()
+    return done.stdout.split(b"\0")[:-1], True
 
 
 def _options(wanted: Search) -> list[str]:
     return [
         *("--files-with-matches", "--null", "--fixed-strings", "--case-sensitive", "--text"),
         *("--no-config", "--no-ignore", "--hidden", "--no-messages", "--encoding=none"),
-        *("--no-follow", "--color=never"),
-        *(f"--max-filesize={wanted.most_bytes}", f"--max-depth={wanted.depth + 1}"),
+        *("--no-follow", "--color=never", f"--max-filesize={wanted.most_bytes}"),
         *(f"--glob=!{name}/" for name in sorted(closed_folders(wanted.glob))),
         f"--glob=!*{RESERVED_SUFFIX}",
     ]

@@ -12,7 +12,6 @@ the line.
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import hashlib
 import os
@@ -23,12 +22,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from memoryware._twins import Via
+from memoryware._twins import Via, in_thread
 from memoryware.errors import LockTimeout, WriteFailed
 from memoryware.events import logger
 
@@ -156,6 +156,8 @@ async def pause(via: Via, seconds: float) -> None:
 
 
 async def _asleep(seconds: float) -> None:
+    import asyncio
+
     await asyncio.sleep(seconds)
 
 
@@ -193,6 +195,8 @@ class _ThreadTurn:
 
 class _LoopTurn:
     def __init__(self) -> None:
+        import asyncio
+
         self._loop = asyncio.get_running_loop()
         self._called = self._loop.create_future()
 
@@ -213,6 +217,8 @@ class _LoopTurn:
         raise NotImplementedError
 
     async def await_(self, seconds: float) -> bool:
+        import asyncio
+
         try:
             async with asyncio.timeout(seconds):
                 await self._called
@@ -289,7 +295,8 @@ class _Flock:
             if error.errno in (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK):
                 return False
             raise
-        os.utime(self._fd)  # so that who cleans up old temporary files finds it new
+        with suppress(OSError):
+            os.utime(self._fd)  # so that who cleans up old temporary files finds it new
         return True
 
     def _open(self) -> int:
@@ -358,7 +365,7 @@ async def alock_folder() -> Path | None:
     """Async twin of `lock_folder`."""
     if tempfile.tempdir in _folders:
         return _folders[tempfile.tempdir]
-    return await asyncio.to_thread(lock_folder)
+    return await in_thread(lock_folder)
 
 
 def _folder_below(parent: str) -> Path | None:

@@ -6,7 +6,6 @@ writers are kept from undoing each other; that is what a `Records` port supplies
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -15,7 +14,7 @@ from operator import itemgetter
 from typing import Any, Final, TypeVar
 
 from memoryware._clock import Clock, utc_now
-from memoryware._twins import Via
+from memoryware._twins import Via, in_thread
 from memoryware.backends._doors import TwinBackend
 from memoryware.backends._filedata import (
     appended,
@@ -111,7 +110,7 @@ class RecordBackend(TwinBackend):
         entries: dict[str, FileInfo] = {}
         records = await self._records().all(via)
 
-        def is_new(name: str) -> bool:
+        def is_new(name: str, _: Any) -> bool:
             # A file in a folder that is listed already makes no new entry.
             return name[: name.find("/", len(prefix)) + 1] not in entries
 
@@ -176,7 +175,9 @@ class RecordBackend(TwinBackend):
         include = compile_glob(glob).matches if glob else None
         records = await self._records().all(via)
 
-        def is_wanted(name: str) -> bool:
+        def is_wanted(name: str, raw: Any) -> bool:
+            if _cannot_hold(raw, pattern):
+                return False
             relative = _relative(name, root)
             return include(relative) if include else not is_skipped(relative)
 
@@ -187,7 +188,7 @@ class RecordBackend(TwinBackend):
             for name, file in sorted(self._files(records, root, is_wanted)):
                 if time.monotonic() > deadline:
                     return build(GrepResult, matches=matches, truncated=True)
-                found = self._lines_with(pattern, needle, name, file)
+                found = self._lines_with(needle, name, file)
                 matches += found if most is None else islice(found, most - len(matches))
                 if len(matches) == most:
                     return build(GrepResult, matches=matches[: most - 1], truncated=True)
@@ -195,13 +196,8 @@ class RecordBackend(TwinBackend):
 
         return await _aside(via, search)
 
-    def _lines_with(
-        self, pattern: str, needle: bytes, name: str, file: FileData
-    ) -> Iterable[GrepMatch]:
-        is_text = file["encoding"] == "utf-8"
-        if (is_text and pattern not in file["content"]) or (
-            size_of(file) > self._limits.grep_max_bytes
-        ):
+    def _lines_with(self, needle: bytes, name: str, file: FileData) -> Iterable[GrepMatch]:
+        if size_of(file) > self._limits.grep_max_bytes:
             return ()
         try:
             return grep_bytes(name, bytes_of(name, file), needle)
@@ -214,7 +210,7 @@ class RecordBackend(TwinBackend):
         start = len(root.rstrip("/")) + 1
         records = await self._records().all(via)
 
-        def is_wanted(name: str) -> bool:
+        def is_wanted(name: str, _: Any) -> bool:
             return fullmatch(name, start) is not None
 
         def search() -> GlobResult:
@@ -330,14 +326,14 @@ class RecordBackend(TwinBackend):
     # What is a file here.
 
     def _files(
-        self, records: Mapping[str, Any], folder: str, wanted: Callable[[str], bool]
+        self, records: Mapping[str, Any], folder: str, wanted: Callable[[str, Any], bool]
     ) -> Iterator[tuple[str, FileData]]:
         """Yield the wanted files in and below a folder, and tell of what else is there."""
         prefix = folder.rstrip("/") + "/"
         others = []
         for name, raw in records.items():
             if name.startswith(prefix) or name == folder or not name.startswith("/"):
-                if not wanted(name):
+                if not wanted(name, raw):
                     continue
                 file = file_of(raw)
                 if file is not None and _is_normal(name):
@@ -364,11 +360,21 @@ def _tell_of_others(backend: str, keys: list[str]) -> None:
 
 async def _aside(via: Via, work: Callable[[], T]) -> T:
     """Do work that only computes: here, or in a thread where a loop would have to wait."""
-    return await via(work, partial(asyncio.to_thread, work))
+    return await via(work, partial(in_thread, work))
 
 
 def _groups(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
+
+
+def _cannot_hold(raw: Any, pattern: str) -> bool:
+    """Say at a glance that a record is a text without the pattern, as most are in a search."""
+    return (
+        type(raw) is dict
+        and raw.get("encoding") == "utf-8"
+        and isinstance(raw.get("content"), str)
+        and pattern not in raw["content"]
+    )
 
 
 def _is_normal(key: str) -> bool:

@@ -238,7 +238,7 @@ def edit(path: str, text: str, old: str, new: str, every: bool) -> tuple[str, in
                 " or use append_file to add a line",
             )
         return new, 1
-    found = _places(text, _exact(old)) or _forgiving(text, old)
+    found = _exactly(text, old) or _forgiving(text, old)
     if not found:
         raise EditRefused(path, _not_found(text, old))
     if len(found) > 1 and not every:
@@ -272,8 +272,16 @@ def _ending(text: str) -> str:
     return first.group() if first else "\n"
 
 
-def _exact(old: str) -> re.Pattern[str]:
-    return re.compile(r"(?:\r\n|\r|\n)".join(re.escape(line) for line in old.split("\n")))
+def _exactly(text: str, old: str) -> list[tuple[int, int]]:
+    """Find every place of a text with LF endings, whatever endings it has there."""
+    if "\n" in old and "\r" in text:
+        pattern = r"(?:\r\n|\r|\n)".join(re.escape(line) for line in old.split("\n"))
+        return _places(text, re.compile(pattern))
+    found, begin = [], text.find(old)
+    while begin >= 0:
+        found.append((begin, begin + len(old)))
+        begin = text.find(old, begin + len(old))
+    return found
 
 
 def _places(text: str, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
@@ -297,11 +305,12 @@ def _forgiving(text: str, old: str) -> list[tuple[int, int]]:
 
 def _replaced(text: str, found: list[tuple[int, int]], new: str) -> str:
     pieces, position = [], 0
+    usual = _ending(text) if "\n" in new else "\n"
     for start, end in found:
         ending = _LINE_END.search(text, start, end)
         pieces += [
             text[position:start],
-            new.replace("\n", ending.group() if ending else _ending(text)),
+            new.replace("\n", ending.group() if ending else usual),
         ]
         position = end
     return "".join([*pieces, text[position:]])

@@ -135,44 +135,40 @@ class Walk:
         skipped: Names of folders that are not entered.
         deepest: Folders inside each other in which something can be found, None for any.
         allowed: Folders inside each other that are entered at most.
-        deadline: When to stop, in monotonic time.
+        deadline: When to enter no more folders, in monotonic time.
+        left: Relative paths of folders that were not entered for lack of time.
+        deep: Whether folders were not entered because they are too deep.
         unreadable: Relative paths of folders and files that could not be read.
-        late: Whether something was left out for lack of time.
-        deep: Whether something was left out because it was too deep.
     """
 
     skipped: frozenset[str]
     deepest: int | None
     allowed: int
     deadline: float
-    unreadable: list[str] = field(default_factory=list)
-    late: bool = False
+    left: list[str] = field(default_factory=list)
     deep: bool = False
-
-    @property
-    def complete(self) -> bool:
-        """Whether everything was seen that may be."""
-        return not self.late and not self.deep
+    unreadable: list[str] = field(default_factory=list)
 
     def through(self, folder: Folder, handle: Handle, prefix: str = "", depth: int = 0) -> None:
         """Hand over what is in a folder, and then do so for each folder in it."""
-        if time.monotonic() > self.deadline:
-            self.late = True
-            return
-        below: Entries = []
+        below: list[str] = []
         others: Entries = []
         for entry in folder.entries():
-            (below if entry.is_dir(follow_symlinks=False) else others).append(entry)
+            if not entry.is_dir(follow_symlinks=False):
+                others.append(entry)
+            elif entry.name not in self.skipped:
+                below.append(entry.name)
         handle(folder, prefix, others)
         if depth == self.deepest:
             return
-        for entry in below:
-            if entry.name in self.skipped:
-                continue
-            if depth == self.allowed:
-                self.deep = True
-                return
-            self._enter(folder, entry.name, handle, prefix, depth)
+        if depth == self.allowed:
+            self.deep = self.deep or bool(below)
+            return
+        for name in below:
+            if time.monotonic() > self.deadline:
+                self.left.append(prefix + name)
+            else:
+                self._enter(folder, name, handle, prefix, depth)
 
     def _enter(self, folder: Folder, name: str, handle: Handle, prefix: str, depth: int) -> None:
         try:
@@ -208,7 +204,7 @@ def find(spot: Spot, pattern: str) -> GlobResult:
     walk_from(spot, glob.base, walk, handle)
     found.sort(key=by_path)
     reason = "unreadable" if walk.unreadable else None
-    if not walk.complete:
+    if walk.left or walk.deep:
         reason = "budget"
     return build(GlobResult, matches=found, truncated=reason is not None, truncation_reason=reason)
 

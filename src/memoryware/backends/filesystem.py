@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 import re
@@ -11,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
-from memoryware._twins import Via
+from memoryware._twins import Via, in_thread
 from memoryware.backends import _grep, _text, _walk
 from memoryware.backends._atomic import Change, Changes
 from memoryware.backends._disk import Disk
@@ -182,7 +181,7 @@ class FilesystemBackend(TwinBackend):
     # One thread hop for a whole operation.
 
     async def _run_native(self, core: Core[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.to_thread(partial(self._run, core, *args, **kwargs))
+        return await in_thread(partial(self._run, core, *args, **kwargs))
 
     # Reading.
 
@@ -277,7 +276,7 @@ class FilesystemBackend(TwinBackend):
 
     async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
         """Async twin of `names`."""
-        return await asyncio.to_thread(self.names, paths)
+        return await in_thread(self.names, paths)
 
     def _names(self, path: str) -> tuple[str, ...]:
         try:
@@ -293,7 +292,7 @@ class FilesystemBackend(TwinBackend):
 
     async def afingerprint(self, paths: list[str]) -> list[str | None]:
         """Async twin of `fingerprint`."""
-        return await asyncio.to_thread(self.fingerprint, paths)
+        return await in_thread(self.fingerprint, paths)
 
     def _token(self, path: str, now: int) -> str | None:
         """Return what tells this content of this file from all others, None if nothing does.

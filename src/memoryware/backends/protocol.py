@@ -22,10 +22,10 @@ The contract, the same for every backend that ships here:
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import Literal, NotRequired, Protocol, TypedDict, runtime_checkable
 
+from memoryware._twins import in_thread
 from memoryware.backends._peer import BackendKin, ResultKin
 
 FileOperationError = Literal["file_not_found", "permission_denied", "is_directory", "invalid_path"]
@@ -180,7 +180,7 @@ class BackendProtocol(BackendKin):
 
     async def als(self, path: str) -> LsResult:
         """Async twin of `ls`."""
-        return await asyncio.to_thread(self.ls, path)
+        return await in_thread(self.ls, path)
 
     def read(self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT) -> ReadResult:
         """Return `limit` lines from line `offset` (counted from 0).
@@ -196,7 +196,7 @@ class BackendProtocol(BackendKin):
         self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT
     ) -> ReadResult:
         """Async twin of `read`."""
-        return await asyncio.to_thread(self.read, file_path, offset, limit)
+        return await in_thread(self.read, file_path, offset, limit)
 
     def write(self, file_path: str, content: str) -> WriteResult:
         """Create a file with this text, or replace its whole text."""
@@ -204,7 +204,7 @@ class BackendProtocol(BackendKin):
 
     async def awrite(self, file_path: str, content: str) -> WriteResult:
         """Async twin of `write`."""
-        return await asyncio.to_thread(self.write, file_path, content)
+        return await in_thread(self.write, file_path, content)
 
     def edit(
         self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
@@ -212,7 +212,9 @@ class BackendProtocol(BackendKin):
         """Replace `old_string`, which must be unique unless `replace_all` is set.
 
         Line endings do not matter for finding the text; those of untouched lines
-        stay as they are. An empty `old_string` sets the text of an empty file.
+        stay as they are. Where the text is missing, blanks at line ends and the kind of
+        indentation are forgiven if that leaves one place. An empty `old_string` sets
+        the text of an empty file.
         """
         raise self._unsupported("edit")
 
@@ -220,7 +222,7 @@ class BackendProtocol(BackendKin):
         self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
     ) -> EditResult:
         """Async twin of `edit`."""
-        return await asyncio.to_thread(self.edit, file_path, old_string, new_string, replace_all)
+        return await in_thread(self.edit, file_path, old_string, new_string, replace_all)
 
     def delete(self, file_path: str) -> DeleteResult:
         """Delete a file, or a folder with all that is in it. The root is refused."""
@@ -228,7 +230,7 @@ class BackendProtocol(BackendKin):
 
     async def adelete(self, file_path: str) -> DeleteResult:
         """Async twin of `delete`."""
-        return await asyncio.to_thread(self.delete, file_path)
+        return await in_thread(self.delete, file_path)
 
     def grep(
         self,
@@ -241,7 +243,9 @@ class BackendProtocol(BackendKin):
         """Find a literal text (no regular expression) in the lines of files.
 
         `path` is a folder or a file (default: everything), `glob` limits the files,
-        `max_count` the matches in all. Binary and over-large files are skipped.
+        `max_count` the matches in all; `truncated` says that there are more. Binary and
+        over-large files are skipped, and the folders of tools such as `.git` unless
+        they are named. A folder that is not there has no matches.
         """
         raise self._unsupported("grep")
 
@@ -254,7 +258,7 @@ class BackendProtocol(BackendKin):
         max_count: int | None = None,
     ) -> GrepResult:
         """Async twin of `grep`."""
-        return await asyncio.to_thread(self.grep, pattern, path, glob, max_count=max_count)
+        return await in_thread(self.grep, pattern, path, glob, max_count=max_count)
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
         """Find files by name, sorted by path.
@@ -262,21 +266,25 @@ class BackendProtocol(BackendKin):
         Without `/` the pattern is a file name at any depth below `path`; with `/` it
         is a path relative to `path`, where `**` stands for any folders; a leading `/`
         ties it to `path` itself. `{a,b}`, `[abc]`, `?` and `*` as in a shell; a name
-        that begins with a dot must be asked for with a dot.
+        that begins with a dot must be asked for with a dot, but `**` does enter folders
+        with such names, except those of tools such as `.git`.
         """
         raise self._unsupported("glob")
 
     async def aglob(self, pattern: str, path: str | None = None) -> GlobResult:
         """Async twin of `glob`."""
-        return await asyncio.to_thread(self.glob, pattern, path)
+        return await in_thread(self.glob, pattern, path)
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        """Store files from bytes, one answer per file in the given order."""
+        """Store files from bytes, one answer per file in the given order.
+
+        A file that cannot be stored has an error, and the others are stored.
+        """
         raise self._unsupported("upload_files")
 
     async def aupload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
         """Async twin of `upload_files`."""
-        return await asyncio.to_thread(self.upload_files, files)
+        return await in_thread(self.upload_files, files)
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
         """Return the bytes of files, one answer per path in the given order."""
@@ -284,7 +292,7 @@ class BackendProtocol(BackendKin):
 
     async def adownload_files(self, paths: list[str]) -> list[FileDownloadResponse]:
         """Async twin of `download_files`."""
-        return await asyncio.to_thread(self.download_files, paths)
+        return await in_thread(self.download_files, paths)
 
     def _unsupported(self, operation: str) -> NotImplementedError:
         return NotImplementedError(f"{type(self).__name__} does not implement {operation}()")

@@ -138,14 +138,6 @@ class _Channel:
         return self._spelled
 
 
-def _is_unreduced(record: Any) -> bool:
-    """Say whether what was done is still in a stored record: another reducer is in force.
-
-    It would stay there and be wrong after the next change.
-    """
-    return isinstance(record, Mapping) and _DONE in record
-
-
 def _spelled(key: str) -> str:
     """Return the normal spelling of a path, or a refused path as it is."""
     try:
@@ -271,5 +263,6 @@ else:
     def __getattr__(name: str) -> Any:
         if name == "FilesChannel":
             channel = _langchain.step_channel(files_reducer, describe_step)
-            return Annotated[dict[str, FileData], channel]
+            # Any, because pydantic makes no schema of a TypedDict of Python 3.11.
+            return Annotated[dict[str, Any], channel]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -226,7 +226,7 @@ class _Records:
             if len(items) < limit:
                 break
             limit *= _GROWTH
-        if len(items) < _NO_CAP_BELOW:
+        if len(items) < _NO_CAP_BELOW or _langchain.keeps_to_limits(self._store):
             return items
         # The store may have a cap of its own below the limit: see if there is more.
         while more := await self._page(via, limit, len(items)):

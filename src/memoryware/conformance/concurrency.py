@@ -115,5 +115,9 @@ class ConcurrencyConformance(Suite):
             assert (await backend.glob("**/*.md")).error is None
             assert (await backend.grep("needle")).error is None
             assert await backend.text_of("/f/a.md") == "needle two"
+            await backend.fill({"/f/b.md": "needle", "/f/sub/c.md": "needle"})
+            assert (await backend.read("/nothing.md")).error
+            assert (await backend.edit("/nothing.md", "a", "b")).error
+            assert (await backend.grep("needle", "/f", "*.md", max_count=1)).truncated
             if self.deletes:
                 assert (await backend.delete("/f")).error is None

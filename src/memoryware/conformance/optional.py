@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import ClassVar
 
+import pytest
 from blockbuster import blockbuster_ctx
 
 from memoryware.backends.protocol import Appends, Fingerprints, Names
@@ -57,12 +58,8 @@ class AppendsConformance(Suite):
         assert (await backend.append("/new.md", "half \ud800")).error
         assert (await backend.append("/", "line")).error
         for attack in ("../a.md", "/f/../a.md", "/a\0.md", "C:\\a.md"):
-            refused = False
-            try:
+            with pytest.raises(ValueError):
                 await backend.append(attack, "owned")
-            except ValueError:
-                refused = True
-            assert refused, attack
         assert await backend.text_of("/f/a.md") == "one\n"
         assert await backend.files() == ["/f/a.md"]
 

@@ -130,10 +130,12 @@ class ReadingConformance(Suite):
         ],
     )
     async def test_text_in_every_script_comes_back(self, backend: Either, text: str) -> None:
-        await backend.put(a=text)
+        await backend.write("/a.md", text)
+        await backend.put(b=text)
 
-        assert seen(await backend.read("/a.md"))[0] == text
-        assert await backend.text_of("/a.md") == text
+        for path in ("/a.md", "/b.md"):
+            assert seen(await backend.read(path))[0] == text
+            assert await backend.text_of(path) == text
 
     async def test_a_byte_order_mark_is_not_part_of_the_text(self, backend: Either) -> None:
         await backend.fill({"/a.md": b"\xef\xbb\xbfone\r\ntwo\r\n"})
