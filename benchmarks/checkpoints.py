@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from pathlib import Path
 from statistics import median
@@ -83,4 +84,4 @@ def _per_turn(make: Any, **more: Any) -> float:
             sizes.append(database.execute(_BYTES).fetchone()[0])
     finally:
         database.close()
-    return median(after - before for before, after in zip(sizes, sizes[1:], strict=False))
+    return median(after - before for before, after in itertools.pairwise(sizes))

@@ -22,7 +22,7 @@ def goals(scale: Scale, folder: Path) -> list[Goal]:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     codes = (_BACKEND, _MEMORY, _PEER, _FLOOR)
     seconds: dict[str, list[float]] = {code: [] for code in codes}
-    for number in range(-1, scale.rounds):
+    for number in range(-1, scale.share(0.7)):
         for code in codes:
             taken = _cpu_of(code, environment)
             if number >= 0:  # the first turn writes the compiled files

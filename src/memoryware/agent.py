@@ -21,6 +21,7 @@ from memoryware.config import MODEL_VARIABLE, AgentConfig, load_config
 from memoryware.errors import ModelMissing, SettingError
 from memoryware.events import logger
 from memoryware.middleware.file_tools import FileToolsMiddleware
+from memoryware.middleware.guidelines import WRITERS
 from memoryware.middleware.memory import MemoryMiddleware
 
 _SKILLS_NOTE: Final = (
@@ -61,7 +62,8 @@ def create_deep_agent(
             with `config` the state with `/memories/` and `/skills/` on disk.
         system_prompt: The base prompt; memory is appended to it.
         middleware: Your own; it stands before memory, so that replacing the prompt in it
-            does not wipe memory.
+            does not wipe memory. A `FileToolsMiddleware` among it takes the place of the
+            built-in one, with the rules that you gave it.
         interrupt_on: Tools that wait for a person, as for `HumanInTheLoopMiddleware`.
         checkpointer: As for `create_agent`, like the arguments that are not described here.
         config: A configuration, or the path of its file.
@@ -72,20 +74,23 @@ def create_deep_agent(
         ConfigError: If the configuration file cannot be used.
     """
     settings = _settings(config)
+    chat_model = _model(model, settings)
     backend = _backend(backend, settings, has_checkpointer=bool(checkpointer))
     sources = _sources(memory, settings, enable_memory=enable_memory)
     _refuse_second_memory(sources, middleware)
+    file_tools = _file_tools(middleware, backend)
+    _tell_what_is_not_waited_for(interrupt_on, file_tools)
     answer_format: Any = response_format or (settings.response_format if settings else None)
     make: Any = create_agent  # its overloads tell apart what is passed through here
     agent: CompiledStateGraph[Any, Any, Any, Any] = make(
-        _model(model, settings),
+        chat_model,
         tools=tools,
         system_prompt=_prompt(system_prompt, settings),
         middleware=[
             TodoListMiddleware(),
-            *middleware,
+            *(one for one in middleware if one not in file_tools),
             *file_memory(sources, backend),
-            FileToolsMiddleware(backend=backend),
+            *file_tools,
             *([HumanInTheLoopMiddleware(interrupt_on=interrupt_on)] if interrupt_on else []),
         ],
         response_format=answer_format,
@@ -165,6 +170,33 @@ def _model(model: str | BaseChatModel | None, settings: AgentConfig | None) -> B
             f' create_deep_agent("anthropic:claude-sonnet-4-5"), or set {MODEL_VARIABLE}'
         )
     return init_chat_model(chosen) if isinstance(chosen, str) else chosen
+
+
+def _file_tools(
+    middleware: Sequence[AgentMiddleware[Any, Any, Any]], backend: Any
+) -> list[AgentMiddleware[Any, Any, Any]]:
+    """Return the user's own file tools, or the built-in ones."""
+    own = [one for one in middleware if isinstance(one, FileToolsMiddleware)]
+    if len(own) > 1:
+        raise SettingError(
+            "middleware= holds more than one FileToolsMiddleware; their tools have the same names,"
+            " so the rules of one would be lost. Use one, with all rules"
+        )
+    return list(own) or [FileToolsMiddleware(backend=backend)]
+
+
+def _tell_what_is_not_waited_for(
+    interrupt_on: dict[str, Any] | None, file_tools: Sequence[AgentMiddleware[Any, Any, Any]]
+) -> None:
+    """Warn when some writing tools wait for a person and others do not."""
+    waits = {name for name, how in (interrupt_on or {}).items() if how}
+    writers = {*WRITERS, "delete"} & {tool.name for one in file_tools for tool in one.tools}
+    if waits & writers and writers - waits:
+        logger.warning(
+            "interrupt_on covers %s, but %s can change files as well",
+            ", ".join(sorted(waits & writers)),
+            ", ".join(sorted(writers - waits)),
+        )
 
 
 def _refuse_second_memory(

@@ -83,7 +83,7 @@ class Holding:
         self._held.append((number, turn, file))
 
     async def _wait(self, turn: _Turn, deadline: float) -> None:
-        left = max(0.0, deadline - time.monotonic())
+        left = min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)
         if not await self._via(turn.wait, turn.await_, left):
             raise self._too_late()
 

@@ -37,8 +37,9 @@ def edit_memory_tool(
             message = f"Error: '{path}' is not a memory file. You can write: {', '.join(writable)}"
             return _said(name, runtime, message, failed=True)
         try:
-            error = await _change(via, backend_for(runtime), known, old, new, every)
-        except (MemorywareError, NotImplementedError) as problem:
+            guest = _foreign.Guest(backend_for(runtime))
+            error = await _change(via, guest, known, old, new, every)
+        except MemorywareError as problem:
             error = f"Error: {problem}"
         return _said(name, runtime, error or f"Updated memory file {known}", failed=bool(error))
 
@@ -67,19 +68,23 @@ def edit_memory_tool(
     )
 
 
-async def _change(via: Via, backend: Any, path: str, old: str, new: str, every: bool) -> str | None:
+async def _change(
+    via: Via, guest: _foreign.Guest, path: str, old: str, new: str, every: bool
+) -> str | None:
     """Edit the file, or create it when it is not there and no old text was given."""
-    (before,) = await via(backend.download_files, backend.adownload_files, [path])
-    if not old and before.error == "file_not_found":
-        able = _foreign.appends_of(backend)
-        if able is not None:  # adds to what another writer may have created meanwhile
-            result = await via(able.append, able.aappend, path, new)
-        else:
-            result = await via(backend.write, backend.awrite, path, new)
-    else:
-        result = await via(backend.edit, backend.aedit, path, old, new, every)
-    error: str | None = result.error
-    return error
+    if old:
+        return (await guest.edit(via, path, path, old, new, every)).error
+    (before,) = await guest.download(via, [path])
+    if before.content and before.content.strip():
+        return (
+            f"Error: old_string is empty, but {path} has text. Give the text to replace; to add a"
+            " line, replace the line before it by itself and the new line"
+        )
+    if before.error not in (None, "file_not_found"):
+        return f"Error: {path} could not be read: {before.error}"
+    if _foreign.appends_of(guest.backend) is not None:  # adds to what was created meanwhile
+        return (await guest.append(via, path, path, new)).error
+    return (await guest.write(via, path, path, new)).error
 
 
 def _identity(path: str) -> str:
@@ -87,6 +92,13 @@ def _identity(path: str) -> str:
         return normalise(path)
     except PathRefused:
         return path
+
+
+def unavailable(call: Any) -> ToolMessage:
+    """Return the answer to a call of the tool in a request that did not offer it."""
+    name = call["name"]
+    text = f"Error: {name} is not available here. Use the tools that you were given"
+    return ToolMessage(content=text, name=name, tool_call_id=call["id"] or "", status="error")
 
 
 def _said(name: str, runtime: ToolRuntime[Any, Any], text: str, *, failed: bool) -> ToolMessage:

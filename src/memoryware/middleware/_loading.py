@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from langgraph.errors import GraphBubbleUp
+
 from memoryware._twins import Via
 from memoryware.backends import _foreign
 from memoryware.backends._text import decode
-from memoryware.errors import LoadError, ResponseCountError
+from memoryware.errors import LoadError, MemorywareError, ResponseCountError
 from memoryware.events import logger
 from memoryware.middleware._bounded import Bounded
 from memoryware.middleware._rules import PathRules, names_of
@@ -130,10 +132,17 @@ class Loader:
     async def _download(self, via: Via, backend: Any, paths: list[str]) -> list[_Answer]:
         try:
             responses = await via(backend.download_files, backend.adownload_files, paths)
+        except GraphBubbleUp:
+            raise
         except Exception as error:  # a foreign backend may raise anything
-            if self._on_error == "raise":
+            if self._on_error == "warn":
+                return [_Answer(None, type(error).__name__) for _ in paths]
+            if isinstance(error, MemorywareError | NotImplementedError):
                 raise
-            return [_Answer(None, type(error).__name__) for _ in paths]
+            reason = f"{type(error).__name__}: {error}"
+            raise LoadError(
+                ", ".join(paths), reason, f"{type(backend).__name__} raised it"
+            ) from error
         check_count(backend, paths, responses)
         return [_Answer(_bytes_of(one.content), one.error) for one in responses]
 
@@ -206,7 +215,8 @@ def hint_for(error: str) -> str:
     hints = {
         "is_directory": "It is a folder; name a file in it",
         "permission_denied": "This process, or a rule given here, may not read it",
-        "invalid_path": "Use a path inside the backend's root, without '..' and '~'",
+        "invalid_path": "It leaves the root (also by a link), lies below a file, or is no path"
+        " that this backend has; use one such as /AGENTS.md",
     }
     skip = 'or pass on_error="warn" to go on without it'
     return f"{hints[error]}, {skip}" if error in hints else skip[3].upper() + skip[4:]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -54,18 +55,45 @@ def check_template(template: object) -> None:
         )
 
 
-def distinct(sources: Sequence[str]) -> list[str]:
+def distinct(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
     """Return the sources without those that spell an earlier one differently.
 
     Raises:
-        SettingError: If it is one string, or holds something that is not text.
+        SettingError: If it is one string, or holds something that is no path.
     """
-    if isinstance(sources, str) or not all(isinstance(path, str) for path in sources):
-        raise SettingError(f"sources must be a list of paths, not {sources!r}")
     first: dict[str, str] = {}
-    for path in sources:
+    for path in paths_of("sources", sources):
         first.setdefault(identity(path), path)
     return list(first.values())
+
+
+def paths_of(option: str, given: Any) -> list[str]:
+    """Return a list option as texts.
+
+    Raises:
+        SettingError: If it is one string, or holds something that is no path.
+    """
+    if isinstance(given, str | bytes | os.PathLike) or not isinstance(given, Iterable):
+        raise SettingError(f"{option}={given!r}: give a list of paths, such as ['/AGENTS.md']")
+    paths = [os.fspath(one) if isinstance(one, os.PathLike) else one for one in given]
+    wrong = [one for one in paths if not isinstance(one, str)]
+    if wrong:
+        raise SettingError(f"{option} holds {wrong[0]!r}: a path is a text such as '/AGENTS.md'")
+    return paths
+
+
+def check_guidelines(given: object) -> None:
+    """Refuse guidelines that are neither a style nor a text.
+
+    Raises:
+        SettingError: Also for a single word, which is a misspelled style.
+    """
+    if given is None or given in ("balanced", "immediate"):
+        return
+    if not isinstance(given, str) or len(given.split()) == 1:
+        raise SettingError(
+            f"guidelines={given!r}: must be 'balanced', 'immediate', a text of your own, or None"
+        )
 
 
 def identity(path: str) -> str:
@@ -85,10 +113,11 @@ def writable(sources: Sequence[str], chosen: Sequence[str] | None) -> list[str]:
     if chosen is None:
         return list(sources)
     known = {identity(path): path for path in sources}
-    stray = [path for path in chosen if identity(path) not in known]
+    wanted = paths_of("writable", chosen)
+    stray = [path for path in wanted if identity(path) not in known]
     if stray:
         raise SettingError(f"writable={stray!r}: not among the sources {list(sources)!r}")
-    return [known[identity(path)] for path in chosen]
+    return [known[identity(path)] for path in wanted]
 
 
 def tool_name(name: str | None) -> str:
@@ -96,14 +125,24 @@ def tool_name(name: str | None) -> str:
     return NAME if name is None else f"{NAME}_{re.sub(r'[^a-zA-Z0-9_-]', '_', name)}"[:64]
 
 
-def with_max_tokens(limits: MemoryLimits | None, max_tokens: int | None) -> MemoryLimits:
-    """Return the limits with the total, and the share of one source, brought down to it."""
-    limits = limits or MemoryLimits()
+def with_max_tokens(limits: Any, max_tokens: Any) -> MemoryLimits:
+    """Return the limits with this total, which one source alone may fill.
+
+    Limits that were given keep their own share of one source, as far as it fits.
+
+    Raises:
+        SettingError: If it is not a whole number of at least 1, or the limits are none.
+    """
+    if limits is not None and not isinstance(limits, MemoryLimits):
+        raise SettingError(f"limits={limits!r}: must be a MemoryLimits(...)")
     if max_tokens is None:
-        return limits
-    return replace(
-        limits, total_tokens=max_tokens, source_tokens=min(limits.source_tokens, max_tokens)
-    )
+        return limits or MemoryLimits()
+    if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < 1:
+        raise SettingError(f"max_tokens={max_tokens!r}: must be a whole number of at least 1")
+    if limits is None:
+        return MemoryLimits(total_tokens=max_tokens, source_tokens=max_tokens)
+    share = min(limits.source_tokens, max_tokens)
+    return replace(limits, total_tokens=max_tokens, source_tokens=share)
 
 
 def approximate_tokens(text: str) -> int:
@@ -111,7 +150,8 @@ def approximate_tokens(text: str) -> int:
     return count_tokens_approximately([text])
 
 
-def check(template: Any, **choices: object) -> None:
-    """Check a template and every option that has choices."""
+def check(template: Any, guidelines: object, **choices: object) -> None:
+    """Check a template, the guidelines and every option that has choices."""
     check_template(template)
+    check_guidelines(guidelines)
     check_choices(**choices)

@@ -14,6 +14,7 @@ from memoryware.middleware._loading import Loaded
 from memoryware.middleware._prompt import Placement, place
 from memoryware.middleware.guidelines import (
     READER,
+    Condition,
     Hands,
     guidelines,
     known_writers,
@@ -60,8 +61,8 @@ class Renderer:
         """Return which of a request's tools the text may name."""
         writers = known_writers(names)
         own = self._options.own_tool
-        if not writers and own and own in names:
-            writers = (own,)
+        if not writers and own in names and READER not in names:
+            writers = (own,)  # file tools that only read mean that nothing is to be written
         return Hands(writers, READER if READER in names else "")
 
     def render(self, loaded: Loaded, hands: Hands) -> Rendered | None:
@@ -72,7 +73,8 @@ class Renderer:
         block = self.block(loaded)
         rendered = None
         if self._style.sources and (block.loaded or loaded.problems or self._speaks(hands)):
-            rendered = Rendered(fill(self._template(block, hands), block.text), block)
+            template_ = self._template(block, hands, loaded.problems)
+            rendered = Rendered(fill(template_, block.text), block)
         loaded.rendered[hands] = rendered
         return rendered
 
@@ -109,9 +111,9 @@ class Renderer:
         """Return the text for contents given by hand."""
         block = make_block(contents, self._style)
         hands = Hands(("edit_file",))
-        return fill(custom or self._template(block, hands), block.text)
+        return fill(custom or self._template(block, hands, ()), block.text)
 
-    def _template(self, block: Block, hands: Hands) -> str:
+    def _template(self, block: Block, hands: Hands, problems: Sequence[tuple[str, str]]) -> str:
         options = self._options
         if options.custom is not None:
             return options.custom
@@ -119,7 +121,8 @@ class Renderer:
             return template("")
         if options.guidelines not in ("balanced", "immediate"):
             return template(options.guidelines)
-        files = [(path, path in block.loaded) for path in options.writable]
+        unread = {path for path, _ in problems}
+        files = [(path, _condition(path, block, unread)) for path in options.writable]
         return template(guidelines(hands, style=options.guidelines, files=files))
 
     def _speaks(self, hands: Hands) -> bool:
@@ -127,6 +130,12 @@ class Renderer:
         if self._options.when_empty is not None:
             return self._options.when_empty == "prompt"
         return bool(hands.writers or self._options.own_tool)
+
+
+def _condition(path: str, block: Block, unread: Collection[str]) -> Condition:
+    if path in block.loaded:
+        return "filled"
+    return "unread" if path in unread else "empty"
 
 
 def _copied(content: Any) -> Any:

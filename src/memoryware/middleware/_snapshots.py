@@ -24,6 +24,7 @@ class Snapshots:
         self._sources = frozenset(sources)
         self._new_id = new_id
         self._kept: Bounded[str, Loaded] = Bounded(size)
+        self._saved: Bounded[str, tuple[Loaded, str]] = Bounded(size)
         self._by_hand: tuple[Mapping[str, str], dict[str, str], Loaded] | None = None
 
     def keep(self, loaded: Loaded) -> dict[str, str]:
@@ -37,11 +38,26 @@ class Snapshots:
         snapshot = state.get(self.key)
         return self._kept.get(snapshot) if snapshot else None
 
-    def drop(self, state: Any) -> None:
-        """Forget what a run has loaded, because it has changed since."""
+    def outdated(self, state: Any, saved: str | None) -> None:
+        """Forget what a run has loaded, because a tool may have changed it.
+
+        `saved` says which change a tool reported, for `missed`.
+        """
         snapshot = state.get(self.key) if isinstance(state, Mapping) else None
-        if snapshot:
+        loaded = self._kept.get(snapshot) if snapshot else None
+        if snapshot and loaded is not None:
             self._kept.drop(snapshot)
+            if saved:
+                self._saved.put(snapshot, (loaded, saved))
+
+    def missed(self, state: Mapping[str, Any], loaded: Loaded) -> str | None:
+        """Return the change that a tool reported and that a new load does not show, once."""
+        snapshot = state.get(self.key)
+        before = self._saved.get(snapshot) if snapshot else None
+        if snapshot is None or before is None:
+            return None
+        self._saved.drop(snapshot)
+        return before[1] if before[0] is loaded else None
 
     def carried(self, state: Mapping[str, Any], *, all_ours: bool) -> Loaded | None:
         """Return the contents that the state itself carries.

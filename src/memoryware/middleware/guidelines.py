@@ -17,6 +17,10 @@ Guidelines = Literal["balanced", "immediate"]
 """When to save: after looking into the matter, or as the first thing in the turn."""
 
 
+Condition = Literal["filled", "empty", "unread"]
+"""How a memory file is: it has text, has none yet, or could not be read just now."""
+
+
 class Hands(NamedTuple):
     """Which tools a request offers: names of those that change memory, and the reader."""
 
@@ -86,7 +90,7 @@ def guidelines(
     hands: Hands,
     *,
     style: str = "balanced",
-    files: Sequence[tuple[str, bool]] = (),
+    files: Sequence[tuple[str, Condition]] = (),
 ) -> str:
     """Return the guideline text for a request.
 
@@ -94,7 +98,7 @@ def guidelines(
         hands: The tools of the request. Without one that writes, only the part on trust
             is returned.
         style: When in a turn to save, see `Guidelines`.
-        files: Writable memory files, each with whether it has text.
+        files: Writable memory files, each with its condition.
     """
     if not hands.writers:
         return TRUST
@@ -104,15 +108,19 @@ def guidelines(
     return "\n\n".join(parts)
 
 
-def _how(hands: Hands, files: Sequence[tuple[str, bool]]) -> list[str]:
+def _how(hands: Hands, files: Sequence[tuple[str, Condition]]) -> list[str]:
     tools = [f"`{name}`" for name in hands.writers]
     named = tools[0] if len(tools) == 1 else f"{', '.join(tools[:-1])} or {tools[-1]}"
     change = (
         f"- To remember something, change the memory file with {named}. What you save is in the"
         " memory block from the next turn on. Saying that you will remember is not saving."
     )
-    first = f" is empty. {_first(hands)}"
-    return [change, *(f"- {path}{'' if has_text else first}" for path, has_text in files)]
+    said = {
+        "filled": "is a memory file.",
+        "empty": f"is empty. {_first(hands)}",
+        "unread": "could not be read just now; leave it alone.",
+    }
+    return [change, *(f"- {path} {said[condition]}" for path, condition in files)]
 
 
 def _first(hands: Hands) -> str:

@@ -25,8 +25,9 @@ from memoryware.backends import _foreign
 from memoryware.events import emit, is_heard, logger
 from memoryware.middleware import _options
 from memoryware.middleware._block import BlockStyle, CountTokens, tags_of
-from memoryware.middleware._edit_memory import edit_memory_tool
+from memoryware.middleware._edit_memory import edit_memory_tool, unavailable
 from memoryware.middleware._loading import Loaded, Loader, OnError
+from memoryware.middleware._offers import Offers
 from memoryware.middleware._overridable import OverridableParts
 from memoryware.middleware._prompt import (
     Placement,
@@ -43,7 +44,7 @@ from memoryware.middleware._state import (
     snapshot_key,
     state_schema_for,
 )
-from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT, WRITERS, Hands
+from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT, WRITERS
 from memoryware.settings import MemoryLimits
 
 __all__ = [
@@ -136,7 +137,7 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
     ) -> None:
         super().__init__()
         choices = {"refresh": refresh, "on_error": on_error, "placement": placement}
-        _options.check(system_prompt, **choices, when_empty=when_empty, tools=tools)
+        _options.check(system_prompt, guidelines, **choices, when_empty=when_empty, tools=tools)
         default = system_prompt == MEMORY_SYSTEM_PROMPT == self.MEMORY_SYSTEM_PROMPT
         if system_prompt == MEMORY_SYSTEM_PROMPT:
             system_prompt = self.MEMORY_SYSTEM_PROMPT
@@ -169,7 +170,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         self._renderer = Renderer(style, PromptOptions(template, *part))
         with_files = _foreign.keeps_files_in_state(backend)
         self.state_schema = state_schema_for(self.name, with_files=with_files)
-        self._last_tools: tuple[list[Any], Hands, list[Any] | None] | None = None
+        self._offers = Offers(self._own_tool, self._renderer, limits.snapshots)
+        self._identities = frozenset(map(_options.identity, self.sources))
         self._prompt_verified = self._told_missing = False
 
     @property
@@ -233,7 +235,7 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         """
         state = request.state
         loaded = self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
-        hands, tools = self._tools_of(request.tools or [])
+        hands, tools = self._offers.of(request.tools or [])
         before = request.system_message
         message: SystemMessage | None = before
         if self._formats_itself():
@@ -270,6 +272,7 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         changed = self.modify_request(request)
         self._tell_injected(changed)
         response: ModelResponse[Any] | AIMessage = await self._verified(via, handler, changed)
+        self._offers.note(changed.tools, response)
         if not update:
             return response
         if isinstance(response, AIMessage):
@@ -287,6 +290,14 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         if own is None and carried is not None:
             return {}
         loaded = await self._load(via, state, runtime, _langchain.current_config())
+        missed = self._snapshots.missed(state, loaded)
+        if missed:
+            logger.warning(
+                "%s, but memory still reads the old text: give the file tools and %s the same"
+                " backend",
+                missed,
+                self.name,
+            )
         if loaded is own:
             return {}
         return (
@@ -298,10 +309,20 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
     async def _around_tool(
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
+        call = request.tool_call
+        if self._offers.refuses(call, request.runtime):
+            return unavailable(call)
         result: ToolMessage | Command[Any] = await via(handler, handler, request)
-        if request.tool_call["name"] in _CHANGING or request.tool_call["name"] == self._own_tool:
-            self._snapshots.drop(request.state)
+        if call["name"] in _CHANGING or call["name"] == self._own_tool:
+            self._snapshots.outdated(request.state, self._change_of(call, result))
         return result
+
+    def _change_of(self, call: Any, result: Any) -> str | None:
+        """Return what a tool says that it did to one of our sources, or None."""
+        path = _options.identity(str(call["args"].get("file_path") or call["args"].get("path")))
+        if getattr(result, "status", "") != "success" or path not in self._identities:
+            return None
+        return f"{call['name']} reported a change of {path}"
 
     async def _load(self, via: Via, state: Any, runtime: Any, config: Any) -> Loaded:
         backend = self._get_backend(state, runtime, config)
@@ -309,7 +330,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
             loaded = Loaded(await self._contents_one_by_one(via, backend))
         else:
             loaded = await self._loader.load(via, backend)
-        if self.sources and not loaded.contents and not self._told_missing:
+        nothing = self.sources and not loaded.contents and not loaded.problems
+        if nothing and not self._told_missing:
             self._told_missing = True
             logger.warning(
                 "no memory file was found: %s; the first save creates one, or check the paths",
@@ -330,19 +352,6 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         both = self._load_memory_from_backend_sync, self._load_memory_from_backend
         texts = {path: await via(*both, backend, path) for path in self.sources}
         return {path: text for path, text in texts.items() if text is not None}
-
-    def _tools_of(self, tools: list[Any]) -> tuple[Hands, list[Any] | None]:
-        """Return what the request's tools can do, and the tools if ours has to be hidden."""
-        known = self._last_tools
-        if known is not None and known[0] == tools:
-            return known[1], known[2]
-        names = {one.get("name", "") if isinstance(one, dict) else one.name for one in tools}
-        hands = self._renderer.hands(names)
-        shown = None
-        if self._own_tool in names and self._own_tool not in hands.writers:
-            shown = [one for one in tools if getattr(one, "name", "") != self._own_tool]
-        self._last_tools = (list(tools), hands, shown)
-        return hands, shown
 
     def _tool_backend(self, runtime: Any) -> Any:
         return self._get_backend(runtime.state, runtime, runtime.config)

@@ -1,0 +1,51 @@
+"""Which tools a request offers, and whether our own writing tool is among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memoryware.middleware._bounded import Bounded
+from memoryware.middleware._rendering import Renderer
+from memoryware.middleware.guidelines import Hands
+
+
+class Offers:
+    """Hides the middleware's own tool where another one writes, also from being called."""
+
+    def __init__(self, own_tool: str, renderer: Renderer, size: int) -> None:
+        self._own_tool = own_tool
+        self._renderer = renderer
+        self._granted: Bounded[str, str] = Bounded(size)
+        self._last: tuple[list[Any], Hands, list[Any] | None] | None = None
+
+    def of(self, tools: list[Any]) -> tuple[Hands, list[Any] | None]:
+        """Return what tools can do, and the tools without ours if it has to be hidden."""
+        known = self._last
+        if known is not None and known[0] == tools:
+            return known[1], known[2]
+        names = {one.get("name", "") if isinstance(one, dict) else one.name for one in tools}
+        hands = self._renderer.hands(names)
+        shown = None
+        if self._own_tool in names and self._own_tool not in hands.writers:
+            shown = [one for one in tools if getattr(one, "name", "") != self._own_tool]
+        self._last = (list(tools), hands, shown)
+        return hands, shown
+
+    def note(self, tools: list[Any], response: Any) -> None:
+        """Note the calls of our tool that a model made when it could see it."""
+        if not self._own_tool or self._own_tool not in self.of(tools)[0].writers:
+            return
+        for message in getattr(response, "result", [response]):
+            for call in getattr(message, "tool_calls", []):
+                if call["name"] == self._own_tool:
+                    self._granted.put(call["id"] or "", self._own_tool)
+
+    def refuses(self, call: Any, runtime: Any) -> bool:
+        """Say whether a call is of our tool where the model could not see it.
+
+        A call that is older than this process is judged by all tools of the agent.
+        """
+        if not self._own_tool or call["name"] != self._own_tool:
+            return False
+        _, shown = self.of(getattr(runtime, "tools", None) or [])
+        return shown is not None and self._granted.get(call["id"] or "") is None
