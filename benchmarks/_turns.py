@@ -93,10 +93,15 @@ def in_turns(
     names = list(variants)
     for name, call in variants.items():
         turn(call, max(1, counts[name] // 4))
-    for number in range(rounds):
-        first = number % len(names)
-        for name in names[first:] + names[:first]:
-            seconds[name].append(_quiet(turn, variants[name], counts[name]))
+    gc.collect()
+    gc.freeze()  # what is there by now need not be looked through before each turn
+    try:
+        for number in range(rounds):
+            first = number % len(names)
+            for name in names[first:] + names[:first]:
+                seconds[name].append(_quiet(turn, variants[name], counts[name]))
+    finally:
+        gc.unfreeze()
     return Times(seconds)
 
 

@@ -53,6 +53,7 @@ _HOMES: Final = {
         "ReadResult",
         "WriteResult",
     ),
+    "memoryware.backends._paths": ("normalise_path",),
     "memoryware.backends.filesystem": ("FilesystemBackend",),
     "memoryware.backends.state": ("StateBackend",),
     "memoryware.backends.store": ("StoreBackend",),
@@ -72,6 +73,7 @@ _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in name
 
 if TYPE_CHECKING:
     from memoryware.agent import create_deep_agent, file_memory
+    from memoryware.backends._paths import normalise_path
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
     from memoryware.backends.protocol import (
@@ -181,6 +183,7 @@ __all__ = [
     "create_deep_agent",
     "file_memory",
     "load_config",
+    "normalise_path",
     "redact_memory",
 ]
 

@@ -93,3 +93,7 @@ def is_below(path: str, folder: str) -> bool:
 def join(folder: str, path: str) -> str:
     """Put a normal path that is absolute within a folder below that folder."""
     return path if folder == "/" else folder if path == "/" else folder + path
+
+
+normalise_path = normalise
+"""The name under which backends of other people import it."""

@@ -15,7 +15,7 @@ from memoryware.backends._locks import Holding, pause
 from memoryware.backends._paths import is_below
 from memoryware.backends._port import Change, Records, add_folders
 from memoryware.backends._records import RecordBackend
-from memoryware.errors import BackendUnavailable, NamespaceError
+from memoryware.errors import BackendUnavailable, NamespaceError, SettingError
 from memoryware.settings import FileLimits
 
 if TYPE_CHECKING:
@@ -75,9 +75,11 @@ class StoreBackend(RecordBackend):
                 "StoreBackend needs a namespace with a tenant in it; pass for example"
                 ' namespace=lambda runtime: ("memory", runtime.context.user_id)'
             )
+        if hasattr(runtime, "aput"):
+            raise SettingError("Pass the store by name: StoreBackend(store=..., namespace=...)")
         self._runtime, self._namespace, self._store = runtime, namespace, store
         if namespace is not None and not callable(namespace):
-            encoded(namespace)
+            _refuse_template(encoded(namespace))
 
     def _records(self) -> Records:
         current = _langchain.current_runtime()
@@ -100,7 +102,9 @@ class StoreBackend(RecordBackend):
             return encoded(self._old_default())
         if not callable(self._namespace):
             return encoded(self._namespace)
-        given = current if self._runtime is None else _OldContext(self._runtime, current)
+        given = None
+        if self._runtime is not None or current is not None:
+            given = _Context(self._runtime, current)
         try:
             made = self._namespace(given)
         except (AttributeError, KeyError, TypeError) as error:
@@ -127,16 +131,34 @@ class StoreBackend(RecordBackend):
         return (str(assistant), "filesystem")
 
 
-class _OldContext:
-    """What older namespace callables read: `.runtime`, `.state`; and all that newer ones do."""
+class _Context:
+    """The runtime as namespace callables read it.
+
+    That is all of a runtime, `.config` of the run, and `.runtime` and `.state` as in older
+    versions.
+    """
 
     def __init__(self, given: Any, current: Any) -> None:
-        self.runtime, self._current = given, current
+        self.runtime, self._current = given if given is not None else current, current
+
+    @property
+    def config(self) -> Any:
+        own = getattr(self.runtime, "config", None)
+        return _langchain.current_config() if own is None else own
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(self.runtime, name):
             return getattr(self.runtime, name)
         return getattr(self._current, name)
+
+
+def _refuse_template(namespace: tuple[str, ...]) -> None:
+    """Refuse `("memory", "{user_id}")`, which would be one namespace for everybody."""
+    if any("%7B" in part and "%7D" in part for part in namespace):
+        raise NamespaceError(
+            "A namespace is not a template: the part in braces would be the same for every user."
+            ' Pass a function: namespace=lambda runtime: ("memory", runtime.context.user_id)'
+        )
 
 
 def encoded(namespace: Any) -> tuple[str, ...]:
@@ -153,7 +175,8 @@ def encoded(namespace: Any) -> tuple[str, ...]:
         if not isinstance(part, str) or not part:
             raise NamespaceError(
                 f"The namespace {tuple(namespace)!r} has the part {part!r}; every part must be"
-                " text that is not empty, or users without an id would share one"
+                " text that is not empty (for a number: str(id)), or users without an id"
+                " would share one"
             )
     first, *rest = namespace
     # LangGraph keeps this root to itself.

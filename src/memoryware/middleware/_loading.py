@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from langgraph.errors import GraphBubbleUp
 
@@ -39,8 +39,7 @@ class BackendRuntime:
     tool_call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(NamedTuple):  # a tuple, because answers are made, hashed and compared all the time
     """What a backend said about one path: bytes, or an error code."""
 
     content: bytes | None
@@ -62,8 +61,7 @@ class Loaded:
     rendered: dict[Any, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """What a backend held when it was last asked; the reference keeps its `id` its own."""
 
     backend: Any
