@@ -43,7 +43,7 @@ def goals(scale: Scale, folder: Path) -> list[Goal]:
         "peer": lambda: peer.read(path),
         "peer direct": lambda: peer_direct.read(path),
     }
-    times = in_turns(reads, scale.rounds)
+    times = in_turns(reads, scale.rounds * 2)
     worst = max((*map(str, _COUNTS), "routed"), key=lambda name: times.ratio(name, "direct"))
     note = f"{found.text('peer')} against {found.text('ours')}"
     peer_note = f"the peer with 1,000: {times.ratio('peer', 'peer direct'):.1f}x"

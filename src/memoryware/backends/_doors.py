@@ -79,9 +79,7 @@ class TwinBackend(BackendProtocol):
     async def als(self, path: str) -> LsResult:
         return await self._run_native(_told(LsResult, self._ls), path)
 
-    def read(
-        self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT
-    ) -> ReadResult:
+    def read(self, file_path: str, offset: int = 0, limit: int = DEFAULT_READ_LIMIT) -> ReadResult:
         return self._run(_told(ReadResult, self._read), file_path, offset, limit)
 
     async def aread(

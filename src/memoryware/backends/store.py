@@ -52,10 +52,13 @@ class StoreBackend(RecordBackend):
     Changes of one file wait for each other: threads, tasks, event loops and processes of
     this machine. A store cannot compare before it writes, so between two machines that
     change one file in the same moment the last one wins, unless the store's owner keeps
-    them apart. `Raises BackendUnavailable` where there is no store, `NamespaceError` for
-    a namespace that cannot be used.
+    them apart.
 
     The runtime that older code passes first is accepted.
+
+    Raises:
+        NamespaceError: If there is no namespace, or one that cannot be used.
+        BackendUnavailable: By every operation, where there is no store.
     """
 
     def __init__(
