@@ -1,7 +1,8 @@
-"""Puts into pages what is made from the code: changelog, settings, the tree of errors.
+"""Puts into pages what is made from the code: changelog, options, limits, the tree of errors.
 
 A page has a slot such as `<!-- made: fragments -->`. What goes there is read from the source
-when the site is built, so that it cannot differ from it.
+when the site is built, so that it cannot differ from it. Where `<!-- end -->` follows, the
+file itself holds it as well, for those who read the file: run this file to write it anew.
 """
 # ruff: noqa: INP001 - a hook of mkdocs is a file, not a package
 
@@ -16,19 +17,36 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+import memoryware
 from memoryware import errors, settings
 
-_SLOT: Final = re.compile(r"<!-- made: (\w+)(?: (\w+))? -->")
+_END: Final = "<!-- end -->"
+_SLOT: Final = re.compile(
+    rf"(<!-- made: (\w+)(?: (\w+))? -->)(\n(?:(?!<!-- made: ).)*?{_END})?", re.DOTALL
+)
+_DOCS: Final = Path(__file__).parents[1]
+_LONGEST_DEFAULT: Final = 30
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Fill the slots of a page."""
-    return _SLOT.sub(lambda slot: _MAKERS[slot[1]](*filter(None, [slot[2]])), markdown)
+    return _SLOT.sub(_made, markdown)
+
+
+def written(markdown: str) -> str:
+    """Return a page with what its slots hold brought up to date, for the file."""
+    return _SLOT.sub(
+        lambda slot: f"{slot[1]}\n\n{_made(slot)}\n\n{_END}" if slot[4] else slot[0], markdown
+    )
+
+
+def _made(slot: re.Match[str]) -> str:
+    return _MAKERS[slot[2]](*filter(None, [slot[3]]))
 
 
 def fragments() -> str:
     """Return one list item per fragment of the changelog, sorted by file name."""
-    folder = Path(__file__).parents[1] / "changelog.d"
+    folder = _DOCS / "changelog.d"
     found = [one for one in sorted(folder.glob("*.md")) if one.name != "README.md"]
     return "\n".join(f"- {one.read_text(encoding='utf-8').strip()}" for one in found)
 
@@ -43,6 +61,34 @@ def limits(name: str) -> str:
     ]
     head = ["| setting | default | range | meaning |", "|---|---|---|---|"]
     return "\n".join([*head, *rows])
+
+
+def options(name: str) -> str:
+    """Return a table of the arguments of a class or function, with default and meaning."""
+    target = getattr(memoryware, name)
+    meanings = _arguments_in(inspect.getdoc(target) or "")
+    rows = [
+        f"| `{one.name}` | {_default(one)} | {meanings.get(one.name, 'As for `create_agent`.')} |"
+        for one in inspect.signature(target).parameters.values()
+    ]
+    return "\n".join(["| option | default | meaning |", "|---|---|---|", *rows])
+
+
+def _arguments_in(docstring: str) -> dict[str, str]:
+    """Return the text of each argument in the section `Args:`."""
+    section = docstring.partition("\nArgs:\n")[2].partition("\n\n")[0]
+    entries = re.split(r"^ {4}(?=\w)", section, flags=re.MULTILINE)[1:]
+    pairs = (" ".join(entry.split()).partition(": ") for entry in entries)
+    return {name: text for name, _, text in pairs}
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    value = parameter.default
+    if value is parameter.empty:
+        return "must be given"
+    if callable(value):
+        return f"`{value.__name__}`"
+    return f"`{value!r}`" if len(repr(value)) <= _LONGEST_DEFAULT else "the default text"
 
 
 def errors_tree() -> str:
@@ -74,5 +120,10 @@ def _number(value: Any) -> str:
 _MAKERS: Final[dict[str, Callable[..., str]]] = {
     "fragments": fragments,
     "limits": limits,
+    "options": options,
     "errors": errors_tree,
 }
+
+if __name__ == "__main__":
+    for page in _DOCS.rglob("*.md"):
+        page.write_text(written(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from docs.pages import ROOT, blocks, pages, run
 from docs.stand_in import StandIn
+from memoryware.backends._match import SKIPPED_FOLDERS
 
 WITH_CODE = [page for page in pages() if any(one.language == "python" for one in blocks(page))]
 
@@ -78,6 +80,22 @@ def test_links_of_the_readmes_lead_to_files():
     for page in pages()[:2]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{_name(page)}: {target}"
+
+
+def test_tables_that_are_made_from_the_code_are_up_to_date_in_the_files():
+    spec = importlib.util.spec_from_file_location("made", ROOT / "docs" / "hooks" / "made.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    texts = {page: page.read_text() for page in (ROOT / "docs").rglob("*.md")}
+    stale = [_name(page) for page, text in texts.items() if made.written(text) != text]
+    assert stale == [], "run: python docs/hooks/made.py"
+    assert sum("<!-- end -->" in text for text in texts.values()) >= 2
+
+
+def test_the_page_on_paths_names_every_folder_that_searches_skip():
+    page = (ROOT / "docs" / "concepts" / "paths.md").read_text()
+    shown = page.partition("names them:")[2].partition(". Everything else")[0]
+    assert set(re.findall(r"`(\.\w+)`", shown)) == SKIPPED_FOLDERS
 
 
 def test_a_fragment_of_the_changelog_is_one_sentence():

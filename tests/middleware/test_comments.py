@@ -10,6 +10,7 @@ from memoryware.middleware._comments import strip_comments
 
 CASES = [
     ("a <!-- x --> b", "a  b"),
+    ("- Be kind. <!-- x -->\n- Be brief.", "- Be kind.\n- Be brief."),
     ("Rule A\n<!-- two\nlines -->\nRule B", "Rule A\nRule B"),
     ("<!-- a --><!-- b -->\nc", "\nc"),
     ("```\n<!-- kept -->\n```\n<!-- gone -->\nx", "```\n<!-- kept -->\n```\nx"),

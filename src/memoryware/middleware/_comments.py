@@ -115,13 +115,15 @@ class _Scan:
         return piece
 
     def _drop(self, copied: int, start: int, end: int) -> int:
-        """Leave out a comment, with its line when nothing else stands in it."""
+        """Leave out a comment, with its line, or with the blanks before it at a line's end."""
         before, text = self._keep(copied, start), self.text
         if text.startswith("\n", end):
             _, line_end, indent = before.rpartition("\n")
             starts_line = line_end or not copied or text[copied - 1] == "\n"
             if starts_line and not indent.strip(" \t"):
                 end += 1
+            else:
+                self.kept[-1] = before.rstrip(" \t")
         self.removed.append((self.lines, text.count("\n", start, end)))
         return end
 

@@ -84,8 +84,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
             without showing anything.
         guidelines: "balanced", "immediate", a text of your own, or None.
         when_empty: "prompt" or "skip"; by default what fits the tools of the request.
-        tools: "auto" offers `edit_memory` in requests without another writing tool; False
-            never offers it.
+        tools: "auto" offers `edit_memory` in requests without another writing tool or
+            `read_file`, and refuses it elsewhere; False never offers it.
         writable: Sources that the guidelines name as writable and that `edit_memory` may
             change; by default all. What file tools may change is set there.
         allow: Patterns of paths that may be loaded, as for `FileToolsMiddleware`.
@@ -96,7 +96,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         path_separator: What stands between a path and its text.
         add_cache_control: Mark the last system block for prompt caching, with Anthropic
             models only.
-        max_tokens: Tokens for all sources together; overrides `limits.total_tokens`.
+        max_tokens: Tokens for all sources together, which one alone may fill; overrides
+            `limits.total_tokens`.
         count_tokens: A text's token count; by default langchain's approximation.
         limits: Every other limit.
         new_id: Makes snapshot ids; for tests.

@@ -80,7 +80,7 @@ class FileToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         first_match: Let `edit_file` replace the first of several places.
         limits: Bounds of what the tools say.
         system_prompt: Guidance to use instead of the default; `""` for none.
-        name: The name of this middleware, where one agent has several.
+        name: The name of this middleware; an agent takes one of this kind.
 
     Raises:
         SettingError: For an unknown tool name or value.
