@@ -8,6 +8,7 @@ from typing import Any
 from deepagents.backends import FilesystemBackend as PeerFiles
 from deepagents.middleware.memory import MemoryMiddleware as PeerMemory
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
 
 from benchmarks._goals import Claim, Goal
 from benchmarks._inputs import WIDE, memory_files
@@ -34,17 +35,42 @@ def _shares(scale: Scale, place: Path, size: str, files: tuple[int, int]) -> lis
     paths = memory_files(place, *files)
     ours = MemoryMiddleware(backend=FilesystemBackend(place), sources=paths, limits=WIDE)
     peer = PeerMemory(backend=PeerFiles(place), sources=paths)
-    agents = {"bare": _agent(), "ours": _agent(ours), "peer": _agent(peer)}
+    agents = {
+        "bare": _agent(),
+        "idle": _agent(_Idle()),
+        "ours": _agent(ours),
+        "peer": _agent(peer),
+    }
     asked = question()
     calls = {name: (lambda a=agent: a.invoke(asked)) for name, agent in agents.items()}
     few = in_turns(calls, scale.share(0.7), calls=1)
     del calls["peer"]
     times = in_turns(calls, scale.rounds * _MANY, calls=1)
-    ours_more, peer_more = (
-        100 * (some.ratio(one, "bare") - 1) for some, one in ((times, "ours"), (few, "peer"))
+    added = {
+        name: 100 * (some.ratio(name, "bare") - 1)
+        for some, name in ((times, "ours"), (times, "idle"), (few, "peer"))
+    }
+    note = (
+        f"a bare step takes {times.text('bare', _CALLS)};"
+        f" the same hooks with nothing in them add {added['idle']:.1f} %;"
+        f" the peer adds {added['peer']:.0f} %"
     )
-    note = f"a bare step takes {times.text('bare', _CALLS)}; the peer adds {peer_more:.0f} %"
-    return [Claim(f"{size} of memory add", ours_more, at_most=8, unit=" %", note=note)]
+    return [Claim(f"{size} of memory add", added["ours"], at_most=8, unit=" %", note=note)]
+
+
+class _Idle(AgentMiddleware):
+    """The hooks that memory uses, with nothing in them: what langchain takes for having them."""
+
+    def before_agent(self, state: Any, runtime: Any) -> None:
+        """Load nothing."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        """Change nothing."""
+        return handler(request.override(system_message=request.system_message))
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        """Notice nothing."""
+        return handler(request)
 
 
 def _agent(*middleware: Any) -> Any:

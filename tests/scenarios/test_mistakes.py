@@ -202,3 +202,37 @@ def test_writing_tools_that_do_not_wait_are_told(disk, caplog):
     every = dict.fromkeys(["edit_file", "append_file", "delete", "write_file"], True)
     create_deep_agent(ScriptedModel(), backend=disk, interrupt_on=every)
     assert caplog.text == ""
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"backend": None}, {"backend": "/x"}, {"name": 3}, {"name": ""}, {"count_tokens": 3}]
+)
+def test_a_part_that_cannot_work_is_refused_when_built(wrong):
+    name = next(iter(wrong))
+    with pytest.raises(SettingError, match=name):
+        MemoryMiddleware(**{"backend": Notes(), "sources": ["/A.md"], **wrong})
+
+
+@pytest.mark.parametrize("tokens", [None, [], ["a", "b"]])
+def test_a_backend_that_fails_at_fingerprints_is_read(tokens):
+    class Odd(Notes):
+        def fingerprint(self, paths):
+            if tokens is None:
+                raise ConnectionError("away")
+            return tokens
+
+        async def afingerprint(self, paths):
+            return self.fingerprint(paths)
+
+    memory = MemoryMiddleware(backend=Odd({"/A.md": "tea"}), sources=["/A.md"])
+
+    assert memory.before_agent({}, None, {}) == {"memory_contents": {"/A.md": "tea"}}
+
+
+def test_two_sets_of_file_tools_do_not_end_a_run(disk, tmp_path):
+    model = ScriptedModel(call("write_file", file_path="/new.md", content="x"), say())
+    sets = [FileToolsMiddleware(backend=disk), FileToolsMiddleware(backend=disk, name="more")]
+    (message,) = tool_messages(ask(create_agent(model, middleware=sets)))
+
+    assert message.status == "success"
+    assert (tmp_path / "new.md").read_text() == "x"

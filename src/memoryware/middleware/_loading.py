@@ -17,6 +17,7 @@ from langgraph.errors import GraphBubbleUp
 from memoryware._twins import Via
 from memoryware.backends import _foreign
 from memoryware.backends._text import decode
+from memoryware.backends.protocol import Fingerprints
 from memoryware.errors import LoadError, MemorywareError, ResponseCountError
 from memoryware.events import logger
 from memoryware.middleware._bounded import Bounded
@@ -37,6 +38,17 @@ class BackendRuntime:
     stream_writer: Any
     config: Any
     tool_call_id: str | None = None
+
+    @classmethod
+    def of(cls, state: Any, runtime: Any, config: Any) -> BackendRuntime:
+        """Put together what a hook knows."""
+        return cls(
+            state=state,
+            context=getattr(runtime, "context", None),
+            store=getattr(runtime, "store", None),
+            stream_writer=getattr(runtime, "stream_writer", None),
+            config=config or {},
+        )
 
 
 class _Answer(NamedTuple):  # a tuple, because answers are made, hashed and compared all the time
@@ -93,7 +105,7 @@ class Loader:
         tokens: list[str | None] = [None] * len(self._sources)
         able = _foreign.fingerprints_of(backend)
         if able is not None and self._sources:
-            tokens = await via(able.fingerprint, able.afingerprint, self._sources)
+            tokens = await self._told(via, able)
         seen = self._seen.get(id(backend))
         if seen is not None and seen.backend is not backend:
             seen = None
@@ -103,6 +115,18 @@ class Loader:
         loaded = self._same_or_new(answers)
         self._seen.put(id(backend), _Seen(backend, tokens, answers, loaded))
         return loaded
+
+    async def _told(self, via: Via, able: Fingerprints) -> list[str | None]:
+        """Ask for fingerprints; a backend that fails at it is read instead, and says why then."""
+        try:
+            tokens = await via(able.fingerprint, able.afingerprint, self._sources)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # noqa: BLE001 - a foreign backend may raise anything
+            logger.debug("no fingerprints: %s", type(error).__name__)
+            tokens = []
+        unknown: list[str | None] = [None] * len(self._sources)
+        return tokens if len(tokens) == len(self._sources) else unknown
 
     async def _answers(
         self, via: Via, backend: Any, tokens: Sequence[str | None], seen: _Seen | None

@@ -96,6 +96,18 @@ def check_guidelines(given: object) -> None:
         )
 
 
+def check_parts(name: object, count_tokens: object) -> None:
+    """Refuse a name that is no text and a counter that cannot be called.
+
+    Raises:
+        SettingError: Naming the option.
+    """
+    if name is not None and not (isinstance(name, str) and name):
+        raise SettingError(f"name={name!r}: must be a text that is not empty, or None")
+    if count_tokens is not None and not callable(count_tokens):
+        raise SettingError(f"count_tokens={count_tokens!r}: must be a function of a text")
+
+
 def identity(path: str) -> str:
     """Return the normal spelling, or the path itself where only its backend can tell."""
     try:

@@ -28,13 +28,7 @@ class OverridableParts:
         if _foreign.is_backend(self._backend):
             backend: BackendProtocol = self._backend
             return backend
-        facts = BackendRuntime(
-            state=state,
-            context=getattr(runtime, "context", None),
-            store=getattr(runtime, "store", None),
-            stream_writer=getattr(runtime, "stream_writer", None),
-            config=config or {},
-        )
+        facts = BackendRuntime.of(state, runtime, config)
         return _foreign.resolve(self._backend, facts)
 
     def _format_agent_memory(
@@ -51,6 +45,12 @@ class OverridableParts:
     async def _load_memory_from_backend(self, backend: Any, path: str) -> str | None:
         """Async twin of `_load_memory_from_backend_sync`."""
         return await _load_one(native, backend, path, self._on_error)
+
+    def _check_backend(self, backend: Any) -> None:
+        """Refuse what is neither a backend nor a factory, unless a subclass brings its own."""
+        name = "_get_backend"
+        if getattr(type(self), name) is getattr(OverridableParts, name) and not callable(backend):
+            _foreign.must_be_backend(backend, "backend")
 
     def _loads_each_path(self) -> bool:
         return self._overrides("_load_memory_from_backend_sync") or self._overrides(

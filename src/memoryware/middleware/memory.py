@@ -139,6 +139,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         super().__init__()
         choices = {"refresh": refresh, "on_error": on_error, "placement": placement}
         _options.check(system_prompt, guidelines, **choices, when_empty=when_empty, tools=tools)
+        _options.check_parts(name, count_tokens)
+        self._check_backend(backend)
         default = system_prompt == MEMORY_SYSTEM_PROMPT == self.MEMORY_SYSTEM_PROMPT
         if system_prompt == MEMORY_SYSTEM_PROMPT:
             system_prompt = self.MEMORY_SYSTEM_PROMPT

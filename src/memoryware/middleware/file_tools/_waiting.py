@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage
-from langgraph.config import get_config
 
+from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.backends import _foreign
 from memoryware.events import logger
@@ -30,7 +30,9 @@ async def noted(
     if not calls:
         return {}
     try:
-        files = _foreign.Guest(_foreign.resolve(backend, _runtime(request)))
+        config = _langchain.current_config()
+        facts = BackendRuntime.of(request.state, request.runtime, config)
+        files = _foreign.Guest(_foreign.resolve(backend, facts))
         now = await digests(via, files, list(calls.values()))
     except Exception as error:  # noqa: BLE001 - the call itself will say what is wrong
         logger.debug("no digest of files to replace: %s", type(error).__name__)
@@ -48,18 +50,3 @@ def _replacing(messages: Sequence[Any], tools: frozenset[str]) -> dict[str, str]
             if call["name"] in tools and call["id"] and isinstance(path, str):
                 found[call["id"]] = path
     return found
-
-
-def _runtime(request: Any) -> BackendRuntime:
-    runtime = request.runtime
-    try:
-        config: Any = get_config()
-    except RuntimeError:
-        config = {}
-    return BackendRuntime(
-        state=request.state,
-        context=getattr(runtime, "context", None),
-        store=getattr(runtime, "store", None),
-        stream_writer=getattr(runtime, "stream_writer", None),
-        config=config,
-    )

@@ -41,13 +41,20 @@ from memoryware.settings import ToolLimits
 FileToolName = Literal[
     "ls", "read_file", "write_file", "edit_file", "append_file", "delete", "glob", "grep"
 ]
+_NOTED_AT_MOST: Final = 256
+"""Calls to replace a file, of all that wait in one thread, whose files are remembered."""
 ALL_TOOLS: Final = (LS, READ, WRITE, EDIT, APPEND, DELETE, GLOB, GREP)
+
+
+def _both(left: dict[str, Seen] | None, right: dict[str, Seen] | None) -> dict[str, Seen]:
+    """Put together what several of these middlewares note; the newest calls stay."""
+    return dict([*(left or {}).items(), *(right or {}).items()][-_NOTED_AT_MOST:])
 
 
 class FileToolsState(AgentState[Any]):
     """Agent state with what the tools have noted; never a text."""
 
-    file_tools_seen: NotRequired[Annotated[dict[str, Seen], PrivateStateAttr]]
+    file_tools_seen: NotRequired[Annotated[dict[str, Seen], PrivateStateAttr, _both]]
 
 
 class FileToolsStateWithFiles(FileToolsState):
