@@ -70,3 +70,10 @@ def test_lines_of_the_original_are_found_again():
 
     assert stripped.text == "one\ntwo\nthree"
     assert [stripped.original_line(n) for n in range(3)] == [0, 4, 6]
+
+
+def test_text_before_a_comment_keeps_its_line():
+    stripped = strip_comments("zero\none <!-- a\nb --> tail\nthree <!-- x --><!-- y\n --> z\nfive")
+
+    assert stripped.text == "zero\none  tail\nthree  z\nfive"
+    assert [stripped.original_line(n) for n in range(4)] == [0, 1, 3, 5]

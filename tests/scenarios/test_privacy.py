@@ -176,3 +176,32 @@ def test_a_traced_payload_can_be_redacted():
     assert "(memory not shown)" in repr(redacted["messages"])
     assert redacted["other"] == ("x", SECRET)
     assert SECRET in repr(payload)
+
+
+def test_every_shape_of_a_payload_is_redacted():
+    from collections import deque
+    from dataclasses import dataclass
+
+    from langchain_core.messages import AIMessage
+    from langchain_core.prompt_values import ChatPromptValue
+
+    @dataclass
+    class Payload:
+        text: str
+
+    block = f"<agent_memory>{SECRET}</agent_memory>"
+    message = AIMessage(block, additional_kwargs={"x": block})
+    shapes = [
+        block.encode(),
+        {block},
+        frozenset({block}),
+        deque([block]),
+        {block: 1},
+        Payload(block),
+        message,
+        ChatPromptValue(messages=[message]),
+        f"cut <agent_memory>{SECRET}",
+    ]
+
+    assert all(secret_free(redact_memory(one)) for one in shapes)
+    assert SECRET in repr(shapes)

@@ -16,7 +16,7 @@ from notes import Notes
 def test_two_memories_need_two_names_and_then_do_not_clash():
     team, own = Notes({"/t.md": "team rule"}), Notes({"/o.md": "own rule"})
     first = MemoryMiddleware(backend=team, sources=["/t.md"])
-    second = MemoryMiddleware(backend=own, sources=["/o.md"], name="own notes")
+    second = MemoryMiddleware(backend=own, sources=["/o.md"], name="own_notes")
     with pytest.raises(AssertionError, match="duplicate middleware"):
         create_agent(
             ScriptedModel(),
@@ -139,3 +139,53 @@ def test_many_runs_at_once_keep_their_own_snapshots():
         list(pool.map(lambda _: ask(agent), range(40)))
 
     assert all("/A.md\nrule" in model.system(n) for n in range(40))
+
+
+def test_names_that_look_alike_keep_their_memories_apart():
+    names = ["\u0410\u043d\u044f", "\u0411\u043e\u0431", "a b", "a.b", "x" * 70, "x" * 71]
+    notes = {name: Notes({"/m.md": f"of {number};"}) for number, name in enumerate(names)}
+    memories = [
+        MemoryMiddleware(backend=notes[name], sources=["/m.md"], name=name) for name in names
+    ]
+    tools = [memory.tools[0].name for memory in memories]
+    model = ScriptedModel(call(tools[1], old_string="of 1", new_string="changed"), say())
+    ask(create_agent(model, middleware=memories))
+
+    assert len(set(tools)) == len(names)
+    assert notes[names[1]].files == {"/m.md": "changed;"}
+    assert all(f"of {number};" in model.system(0) for number in range(len(names)))
+
+
+def test_two_memories_may_both_stay_as_they_were_in_the_thread():
+    first, second = Notes({"/m.md": "first"}), Notes({"/m.md": "second"})
+    model = ScriptedModel()
+    agent = create_agent(
+        model,
+        middleware=[
+            MemoryMiddleware(backend=first, sources=["/m.md"], refresh="thread"),
+            MemoryMiddleware(backend=second, sources=["/m.md"], name="two", refresh="thread"),
+        ],
+        checkpointer=InMemorySaver(),
+    )
+    for _ in range(3):
+        ask(agent, thread="t")
+        first.files["/m.md"] = second.files["/m.md"] = "newer"
+
+    assert all("/m.md\nfirst" in model.system(turn) for turn in range(3))
+    assert all("/m.md\nsecond" in model.system(turn) for turn in range(3))
+    assert len(first.asked) == len(second.asked) == 1
+
+
+def test_edit_memory_takes_path_and_wants_one_where_there_are_several():
+    notes = Notes({"/A.md": "a", "/B.md": "b"})
+    model = ScriptedModel(
+        call("edit_memory", path="/B.md", old_string="b", new_string="bee"),
+        call("edit_memory", old_string="a", new_string="x"),
+        say(),
+    )
+    memory = MemoryMiddleware(backend=notes, sources=["/A.md", "/B.md"])
+    done, refused = tool_messages(ask(create_agent(model, middleware=[memory])))
+
+    assert done.status == "success"
+    assert refused.status == "error"
+    assert notes.files == {"/A.md": "a", "/B.md": "bee"}

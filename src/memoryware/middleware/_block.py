@@ -16,11 +16,14 @@ from memoryware.middleware._comments import Stripped, strip_comments
 
 SLOT: Final = "{agent_memory}"
 PLACEHOLDER: Final = "(No memory loaded)"
-_TAG: Final = re.compile(r"</\s*([A-Za-z][\w.:-]*)\s*>")
+_TAG: Final = re.compile(r"</\s*(\w[\w.:-]*)\s*>")
 _HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
 _CODE_FENCE: Final = re.compile(r"^[ \t]*(`{3,64}|~{3,64})(?![`~])", re.MULTILINE)
 _KEPT_AT_HEADING = 0.5
 """A cut goes back to a heading only if at least this share of the fitting text stays."""
+
+_LINE_ENDS: Final = {0x85: "\n", 0x2028: "\n", 0x2029: "\n"}
+"""Characters that end a line as well."""
 
 CountTokens = Callable[[str], int]
 """Says how many tokens a text takes."""
@@ -100,15 +103,11 @@ def make_block(
         for path in style.sources
         if path in contents and (section := _prepare(path, contents[path], style, fence)).clean
     ]
-    _fit(sections, style)
-    parts, first_with = [], dict[str, str]()
-    for section in sections:
-        same = first_with.setdefault(section.clean, section.path)
-        if same != section.path:
-            section.shown, section.announcement = "", f"[same text as {same}]"
-        parts.append(_show(section, style, fence))
-    unread = [f"[not loaded: {neutralise(path, fence)} ({code})]" for path, code in problems]
-    text = "\n\n".join([*parts, *unread]) or PLACEHOLDER
+    _fit(_by_urgency(sections), style)
+    parts = [_show(section, style) for section in sections]
+    unread = [f"[not loaded: {path} ({' '.join(code.split())})]" for path, code in problems]
+    # Once more over the whole: a tag must not be put together from two parts.
+    text = neutralise("\n\n".join([*parts, *unread]), fence) or PLACEHOLDER
     return Block(
         text=text,
         loaded=tuple(section.path for section in sections),
@@ -120,6 +119,7 @@ def make_block(
 
 def _prepare(path: str, text: str, style: BlockStyle, fence: re.Pattern[str]) -> _Section:
     lines = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    lines = lines if lines.isascii() else lines.translate(_LINE_ENDS)
     stripped = strip_comments(lines) if style.strip_comments else Stripped(lines)
     visible, dropped = drop_hidden(stripped.text)
     section = _Section(path, neutralise(visible, fence).rstrip(), stripped)
@@ -133,10 +133,23 @@ def _prepare(path: str, text: str, style: BlockStyle, fence: re.Pattern[str]) ->
     return section
 
 
+def _by_urgency(sections: list[_Section]) -> list[_Section]:
+    """Return the sections to show, the last listed first; a text that comes again only once.
+
+    The first of equal texts is shown, as urgently as the last of them.
+    """
+    first = {section.clean: section for section in reversed(sections)}
+    for section in sections:
+        same = first[section.clean]
+        if same is not section:
+            section.announcement = f"[same text as {same.path}]"
+    return list({id(one): one for one in (first[s.clean] for s in reversed(sections))}.values())
+
+
 def _fit(sections: list[_Section], style: BlockStyle) -> None:
-    """Share the total budget out, the last listed source first."""
+    """Share the total budget out, in the given order."""
     left = style.total_tokens
-    for section in reversed(sections):
+    for section in sections:
         allowed = min(style.source_tokens, left)
         tokens = style.count_tokens(section.clean)
         if tokens <= allowed:
@@ -185,8 +198,8 @@ def _whole_character(text: str, end: int) -> int:
     return end
 
 
-def _show(section: _Section, style: BlockStyle, fence: re.Pattern[str]) -> str:
+def _show(section: _Section, style: BlockStyle) -> str:
     body = "\n".join(part for part in (section.shown, section.announcement) if part)
     if not style.show_paths:
         return body
-    return f"{neutralise(section.path, fence)}{style.path_separator}{body}"
+    return f"{section.path}{style.path_separator}{body}"

@@ -30,8 +30,8 @@ class Stripped:
 
     Attributes:
         text: What is left.
-        removed: For each comment, the line of `text` it stood in (from 0) and how many line
-            breaks went with it, to find lines of the original again.
+        removed: For each comment, the line of `text` from which on lines of the original are
+            further down (from 0), and by how many, to find them again.
         unclosed: Openers that no end belongs to; they are still in the text.
     """
 
@@ -60,6 +60,7 @@ class _Scan:
         self.lines = 0
         self.removed: list[tuple[int, int]] = []
         self.unclosed = 0
+        self._at_start = True
         self._next_end = 0
 
     # Looked for when the first code begins; most texts have none, or no comments beside it.
@@ -111,7 +112,9 @@ class _Scan:
     def _keep(self, start: int, end: int) -> str:
         piece = self.text[start:end]
         self.kept.append(piece)
-        self.lines += piece.count("\n")
+        _, line_end, rest = piece.rpartition("\n")
+        self.lines += piece.count("\n") if line_end else 0
+        self._at_start = (bool(line_end) or self._at_start) and not rest.strip(" \t")
         return piece
 
     def _drop(self, copied: int, start: int, end: int) -> int:
@@ -124,7 +127,8 @@ class _Scan:
                 end += 1
             else:
                 self.kept[-1] = before.rstrip(" \t")
-        self.removed.append((self.lines, text.count("\n", start, end)))
+        # Text before the comment keeps its line where it was; what follows moves up.
+        self.removed.append((self.lines + (not self._at_start), text.count("\n", start, end)))
         return end
 
     def _after_fence(self, opening: str, position: int) -> int:

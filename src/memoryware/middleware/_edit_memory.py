@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import AliasChoices, BaseModel, Field, create_model
 
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _foreign
@@ -30,41 +31,55 @@ def edit_memory_tool(
     allowed = {_identity(path): path for path in writable}
 
     async def change(
-        via: Via, path: str, old: str, new: str, every: bool, runtime: ToolRuntime[Any, Any]
+        via: Via,
+        *,
+        runtime: ToolRuntime[Any, Any],
+        file_path: str,
+        old_string: str,
+        new_string: str,
+        replace_all: bool,
     ) -> ToolMessage:
-        known = allowed.get(_identity(path))
+        known = allowed.get(_identity(file_path))
         if known is None:
-            message = f"Error: '{path}' is not a memory file. You can write: {', '.join(writable)}"
+            message = (
+                f"Error: '{file_path}' is not a memory file. You can write: {', '.join(writable)}"
+            )
             return _said(name, runtime, message, failed=True)
         try:
             guest = _foreign.Guest(backend_for(runtime))
-            error = await _change(via, guest, known, old, new, every)
+            error = await _change(via, guest, known, old_string, new_string, replace_all)
         except MemorywareError as problem:
             error = f"Error: {problem}"
         return _said(name, runtime, error or f"Updated memory file {known}", failed=bool(error))
 
-    def edit(
-        runtime: ToolRuntime[Any, Any],
-        old_string: Annotated[str, "Text to replace; empty for a missing or empty file"],
-        new_string: Annotated[str, "Text to put in its place"],
-        file_path: Annotated[str, "Which memory file"] = writable[0],
-        replace_all: Annotated[bool, "Replace every occurrence"] = False,
-    ) -> ToolMessage:
-        core = change(blocking, file_path, old_string, new_string, replace_all, runtime)
-        return finish(core)
+    def edit(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
+        return finish(change(blocking, runtime=runtime, **given))
 
-    async def aedit(
-        runtime: ToolRuntime[Any, Any],
-        old_string: Annotated[str, "Text to replace; empty for a missing or empty file"],
-        new_string: Annotated[str, "Text to put in its place"],
-        file_path: Annotated[str, "Which memory file"] = writable[0],
-        replace_all: Annotated[bool, "Replace every occurrence"] = False,
-    ) -> ToolMessage:
-        return await change(native, file_path, old_string, new_string, replace_all, runtime)
+    async def aedit(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
+        return await change(native, runtime=runtime, **given)
 
-    description = _DESCRIPTION.format(paths=", ".join(writable))
-    return StructuredTool.from_function(
-        func=edit, coroutine=aedit, name=name, description=description
+    return StructuredTool(
+        name=name,
+        description=_DESCRIPTION.format(paths=", ".join(writable)),
+        args_schema=_arguments(list(writable)),
+        func=edit,
+        coroutine=aedit,
+    )
+
+
+def _arguments(writable: list[str]) -> type[BaseModel]:
+    """Return the arguments; the file may be left out where there is only one."""
+    which = Field(
+        default=writable[0] if len(writable) == 1 else ...,
+        validation_alias=AliasChoices("file_path", "path"),
+        description="Which memory file",
+    )
+    return create_model(
+        "EditMemory",
+        old_string=(str, Field(description="Text to replace; empty for a missing or empty file")),
+        new_string=(str, Field(description="Text to put in its place")),
+        file_path=(str, which),
+        replace_all=(bool, Field(default=False, description="Replace every occurrence")),
     )
 
 

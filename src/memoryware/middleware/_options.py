@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -14,6 +13,7 @@ from memoryware.backends._paths import normalise
 from memoryware.errors import PathRefused, SettingError
 from memoryware.middleware._block import SLOT
 from memoryware.middleware._edit_memory import NAME
+from memoryware.middleware._state import slug
 from memoryware.settings import MemoryLimits
 
 _CHOICES: Final = {
@@ -134,7 +134,7 @@ def writable(sources: Sequence[str], chosen: Sequence[str] | None) -> list[str]:
 
 def tool_name(name: str | None) -> str:
     """Return the name of the writing tool of a middleware with this name."""
-    return NAME if name is None else f"{NAME}_{re.sub(r'[^a-zA-Z0-9_-]', '_', name)}"[:64]
+    return NAME if name is None else f"{NAME}_{slug(name)}"
 
 
 def with_max_tokens(limits: Any, max_tokens: Any) -> MemoryLimits:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final, Literal
 
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import SystemMessage
+from pydantic import BaseModel
 
 Placement = Literal["append", "prepend"]
-_MEMORY: Final = re.compile(r"(<agent_memory>).*(</agent_memory>)", re.DOTALL)
+_MEMORY: Final = re.compile(r"(<agent_memory>).*?(</agent_memory>|\Z)", re.DOTALL)
 
 
 def append_to_system_message(system_message: SystemMessage | None, text: str) -> SystemMessage:
@@ -59,17 +62,27 @@ def with_cache_mark(message: SystemMessage | None) -> SystemMessage | None:
 def redact_memory(value: Any) -> Any:
     """Return a copy of traced inputs or outputs with the text of memory blocks removed.
 
-    For tracers that take a function over payloads; strings, mappings, sequences and
-    messages are looked through, everything else is returned as it is.
+    For tracers that take a function over payloads. Texts, bytes, mappings, collections,
+    messages and other pydantic objects, and dataclasses are looked through; everything
+    else is returned as it is.
     """
     if isinstance(value, str):
         return _MEMORY.sub(r"\1(memory not shown)\2", value)
-    if isinstance(value, BaseMessage):
-        return value.model_copy(update={"content": redact_memory(value.content)})
+    if isinstance(value, bytes | bytearray):
+        return type(value)(
+            redact_memory(value.decode("utf-8", "surrogateescape")), "utf-8", "surrogateescape"
+        )
+    if isinstance(value, BaseModel):
+        return value.model_copy(update=redact_memory(dict(value)))
     if isinstance(value, Mapping):
-        return {key: redact_memory(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [redact_memory(one) for one in value]
-    if isinstance(value, tuple):
-        return tuple(redact_memory(one) for one in value)
+        return {redact_memory(key): redact_memory(one) for key, one in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(redact_memory, value))
+    if isinstance(value, list | tuple | set | frozenset | deque):
+        return type(value)(map(redact_memory, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        own = {
+            one.name: redact_memory(getattr(value, one.name)) for one in fields(value) if one.init
+        }
+        return replace(value, **own)
     return value

@@ -12,15 +12,16 @@ from typing import Any
 from memoryware._clock import NewId
 from memoryware.middleware._bounded import Bounded
 from memoryware.middleware._loading import Loaded
-
-CONTENTS = "memory_contents"
+from memoryware.middleware._state import CONTENTS
 
 
 class Snapshots:
     """The loaded memory of each run of one middleware."""
 
-    def __init__(self, key: str, sources: Sequence[str], *, size: int, new_id: NewId) -> None:
-        self.key = key
+    def __init__(
+        self, key: str, contents_key: str, sources: Sequence[str], *, size: int, new_id: NewId
+    ) -> None:
+        self.key, self.contents_key = key, contents_key
         self._sources = frozenset(sources)
         self._new_id = new_id
         self._kept: Bounded[str, Loaded] = Bounded(size)
@@ -65,7 +66,9 @@ class Snapshots:
         Another middleware may have left its own there, so only those of our sources count;
         with `all_ours` any other path makes the whole mapping somebody else's.
         """
-        contents = state.get(CONTENTS)
+        contents = state.get(self.contents_key)
+        if contents is None:
+            contents = state.get(CONTENTS)
         if contents is None:
             return None
         known = self._by_hand

@@ -37,10 +37,12 @@ from memoryware.middleware._prompt import (
 )
 from memoryware.middleware._rendering import PromptOptions, Renderer
 from memoryware.middleware._rules import PathRules
-from memoryware.middleware._snapshots import CONTENTS, Snapshots
+from memoryware.middleware._snapshots import Snapshots
 from memoryware.middleware._state import (
+    CONTENTS,
     MemoryState,
     MemoryStateUpdate,
+    contents_key,
     snapshot_key,
     state_schema_for,
 )
@@ -155,9 +157,8 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
             self.tools = [edit_memory_tool(self._own_tool, writes, self._tool_backend)]
         rules = PathRules(allow=allow, deny=deny)
         self._loader = Loader(self.sources, on_error, limits, rules)
-        self._snapshots = Snapshots(
-            snapshot_key(self.name), self.sources, size=limits.snapshots, new_id=new_id
-        )
+        keys = snapshot_key(self.name), contents_key(name)
+        self._snapshots = Snapshots(*keys, self.sources, size=limits.snapshots, new_id=new_id)
         style = BlockStyle(
             sources=tuple(self.sources),
             count_tokens=count_tokens or _options.approximate_tokens,
@@ -172,7 +173,7 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         part = (guidelines, tuple(writes), self._own_tool, when_empty, placement)
         self._renderer = Renderer(style, PromptOptions(template, *part))
         with_files = _foreign.keeps_files_in_state(backend)
-        self.state_schema = state_schema_for(self.name, with_files=with_files)
+        self.state_schema = state_schema_for(*keys, with_files=with_files)
         self._offers = Offers(self._own_tool, self._renderer, limits.snapshots)
         self._identities = frozenset(map(_options.identity, self.sources))
         self._prompt_verified = self._told_missing = False
@@ -261,10 +262,11 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
     ) -> dict[str, Any] | None:
         in_node = _langchain.runs_in_node(config, f"{self.name}.before_agent")
         keeps_text = not in_node or self._refresh == "thread"
-        if keeps_text and CONTENTS in state:
+        key = self._snapshots.contents_key if in_node else CONTENTS
+        if keeps_text and key in state:
             return None
         loaded = await self._load(via, state, runtime, config)
-        return {CONTENTS: dict(loaded.contents)} if keeps_text else self._snapshots.keep(loaded)
+        return {key: dict(loaded.contents)} if keeps_text else self._snapshots.keep(loaded)
 
     async def _around_model(
         self, via: Via, request: ModelRequest[Any], handler: Any
@@ -304,7 +306,7 @@ class MemoryMiddleware(OverridableParts, AgentMiddleware[AgentState[Any], Any, A
         if loaded is own:
             return {}
         return (
-            {CONTENTS: dict(loaded.contents)}
+            {self._snapshots.contents_key: dict(loaded.contents)}
             if self._refresh == "thread"
             else dict(self._snapshots.keep(loaded))
         )
