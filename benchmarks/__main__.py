@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 import traceback
-from importlib import import_module
-from pathlib import Path
 
+from benchmarks._alone import measured_alone
 from benchmarks._goals import Goal
 from benchmarks._page import facts, table, write
 from benchmarks._turns import Scale
@@ -42,8 +40,7 @@ def main() -> int:
         start = time.monotonic()
         print(f"{name} ...", end=" ", flush=True, file=sys.stderr)
         try:
-            with tempfile.TemporaryDirectory(prefix="memoryware-bench-") as folder:
-                goals += import_module(f"benchmarks.{name}").goals(scale, Path(folder))
+            goals += measured_alone(name, scale)
         except Exception:
             failed.append(name)
             traceback.print_exc()

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import tool
+from langchain_core.tools import StructuredTool
 
 
 class BusyModel(BaseChatModel):
@@ -51,10 +51,17 @@ class BusyModel(BaseChatModel):
         return self._generate(messages)
 
 
-@tool
-def look(at: str) -> str:
+def _look(at: str) -> str:
     """Look at something."""
     return f"saw {at}"
+
+
+async def _alook(at: str) -> str:
+    return _look(at)
+
+
+look = StructuredTool.from_function(_look, _alook, name="look")
+"""A tool with both doors, so that no thread is needed for it."""
 
 
 def question(text: str = "hello") -> dict[str, Any]:

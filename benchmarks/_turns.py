@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -93,32 +94,45 @@ def in_turns(
     names = list(variants)
     for name, call in variants.items():
         turn(call, max(1, counts[name] // 4))
-    gc.collect()
-    gc.freeze()  # what is there by now need not be looked through before each turn
-    try:
+    with frozen():
         for number in range(rounds):
             first = number % len(names)
             for name in names[first:] + names[:first]:
-                seconds[name].append(_quiet(turn, variants[name], counts[name]))
-    finally:
-        gc.unfreeze()
+                with quiet():
+                    taken = turn(variants[name], counts[name])
+                seconds[name].append(taken / counts[name])
     return Times(seconds)
 
 
-def _quiet(turn: Turn, call: Any, count: int) -> float:
-    """Return the seconds of one call, while no garbage is collected."""
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Collect garbage before the block and none within it."""
     gc.collect()
     gc.disable()
     try:
-        return turn(call, count) / count
+        yield
     finally:
         gc.enable()
 
 
+@contextmanager
+def frozen() -> Iterator[None]:
+    """Have what is there by now not looked through again by each `quiet` in the block."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
 def _enough(turn: Turn, call: Any) -> int:
-    """Return how many calls make a turn long enough."""
+    """Return how many calls make a turn long enough; the very first ones do not count."""
+    turn(call, 2)
     count = 1
-    while (taken := turn(call, count)) < LONG_ENOUGH and count < _MOST_CALLS:
+    while (taken := min(turn(call, count) for _ in range(3))) < LONG_ENOUGH:
+        if count >= _MOST_CALLS:
+            break
         count *= 2 if taken > LONG_ENOUGH / 8 else 8
     return min(count, _MOST_CALLS)
 

@@ -15,7 +15,7 @@ from langchain.agents import create_agent
 from benchmarks._goals import Claim, Goal
 from benchmarks._inputs import WIDE, memory_files
 from benchmarks._model import BusyModel, look, question
-from benchmarks._turns import Scale
+from benchmarks._turns import Scale, frozen, quiet
 from memoryware import FilesystemBackend, MemoryMiddleware
 
 _AGENTS = 100
@@ -40,11 +40,13 @@ def goals(scale: Scale, folder: Path) -> list[Goal]:
     agents = {"bare": bare, "ours": ours, "peer": peer, "todo": todo}
     seconds: dict[str, list[float]] = {name: [] for name in agents}
     stalls: dict[str, list[float]] = {name: [] for name in agents}
-    with asyncio.Runner() as runner:
-        runner.run(_crowd(bare))
-        for _ in range(scale.share(0.5)):
+    with asyncio.Runner() as runner, frozen():
+        for agent in agents.values():
+            runner.run(_crowd(agent))
+        for _ in range(scale.rounds):
             for name, agent in agents.items():
-                taken, stall = runner.run(_crowd(agent))
+                with quiet():
+                    taken, stall = runner.run(_crowd(agent))
                 seconds[name].append(taken)
                 stalls[name].append(stall)
     rates = {name: _AGENTS / median(taken) for name, taken in seconds.items()}

@@ -157,7 +157,7 @@ def _edit(scale: Scale, place: Path) -> list[Claim]:
             calls[name] = _Toggle(backend, path)
         toggle = calls["unflushed"]
         calls["unflushed"] = lambda t=toggle: _unflushed(t)
-        times = in_turns(calls, scale.rounds, clock=WALL, calls=10)
+        times = in_turns(calls, scale.rounds * 3, clock=WALL, calls=10)
         for name, limit, how in (
             ("ours", 2.2, "as it is"),
             ("unflushed", 1.1, "`fsync` switched off for the measurement"),

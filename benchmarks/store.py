@@ -39,8 +39,8 @@ def goals(scale: Scale, folder: Path) -> list[Goal]:
                 "peer": lambda o=operation: o(peer[10_000]),
                 "floor": lambda: store.search(_NAMESPACE, limit=10_000),
             },
-            scale.share(0.4),
-            calls=1,
+            scale.share(0.7),
+            calls=3,
         )
         note = (
             f"{times.text('peer')} against {times.text('ours')};"

@@ -8,6 +8,7 @@ MemorywareError
 │   ├── FileDenied            also PermissionError
 │   ├── FileIsDirectory       also IsADirectoryError
 │   ├── FileNotRegular        also ValueError: a pipe, a device, a socket
+│   ├── FileTooLarge          also ValueError: more bytes than are read at once
 │   ├── FileAlreadyThere      also FileExistsError
 │   ├── EditRefused           also ValueError: the old text is missing or not unique
 │   ├── TextRefused           also ValueError: cannot be stored as UTF-8
@@ -40,6 +41,7 @@ FileErrorCode = Literal[
     "invalid_text",
     "write_failed",
     "lock_timeout",
+    "too_large",
 ]
 """What went wrong with a path. The first four are those of `download_files`."""
 
@@ -113,6 +115,12 @@ class FileNotRegular(FileError, ValueError):
 
     def __init__(self, path: str, message: str | None = None) -> None:
         super().__init__(path, message or f"'{path}' is not a regular file")
+
+
+class FileTooLarge(FileError, ValueError):
+    """The file has more bytes than are read at once."""
+
+    code = "too_large"
 
 
 class FileAlreadyThere(FileError, FileExistsError):

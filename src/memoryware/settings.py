@@ -42,6 +42,8 @@ class FileLimits(_Ranged):
     """Seconds after which `glob` returns what it has, marked truncated."""
     grep_max_bytes: int = _limit(10 * 1024 * 1024, 1)
     """Files larger than this are not searched."""
+    read_max_bytes: int = _limit(256 * 1024 * 1024, 1)
+    """A larger file on disk is neither read nor changed, because that takes it whole."""
     symlink_hops: int = _limit(40, 1)
     """Symbolic links that one path may pass through."""
     folder_depth: int = _limit(200, 1, 400)

@@ -18,7 +18,9 @@ import pytest
 
 from memoryware.backends._atomic import Changes
 from memoryware.backends._disk import Disk
-from memoryware.errors import FileIsDirectory, FileMissing, LockTimeout, WriteFailed
+from memoryware.backends._draft import Claim
+from memoryware.backends._folder import HeldFolder
+from memoryware.errors import FileMissing, FileTooLarge, LockTimeout, WriteFailed
 from memoryware.settings import FileLimits
 
 TEMPORARY = ".a.md.memoryware-tmp"
@@ -202,11 +204,106 @@ def test_a_link_where_the_draft_goes_is_never_written_through(changes, tmp_path,
     assert names(tmp_path) == ["f", "outside.md"]
 
 
-def test_a_folder_where_the_draft_goes_is_named_in_the_error(changes, tmp_path):
-    (tmp_path / TEMPORARY).mkdir()
-    with pytest.raises((WriteFailed, FileIsDirectory)):
-        write(changes, b"new")
+def test_a_folder_where_the_draft_goes_is_put_aside_with_all_that_is_in_it(changes, tmp_path):
+    for content in ("one", "two"):
+        (tmp_path / TEMPORARY).mkdir()
+        (tmp_path / TEMPORARY / "inside.md").write_text(content)
+        write(changes, content.encode())
+        assert (tmp_path / "a.md").read_text() == content
+
+    kept = [one.read_text() for one in tmp_path.glob(".*.aside.memoryware-tmp/inside.md")]
+    assert sorted(kept) == ["one", "two"]
+    assert TEMPORARY not in names(tmp_path)
+
+
+def test_the_draft_of_a_faster_writer_is_not_put_aside(tmp_path):
+    folder = HeldFolder.at(str(tmp_path))
+    claim = Claim("/a.md", folder, "a.md", 0o600)
+    (tmp_path / TEMPORARY).write_text("live")
+    assert claim._put_aside()  # there is no folder any more, so it is worth another try
+    folder.close()
+
     assert names(tmp_path) == [TEMPORARY]
+    assert (tmp_path / TEMPORARY).read_text() == "live"
+
+
+def _appended(path):
+    with open(path, "ab") as file:
+        file.write(b"person\n")
+
+
+def _renamed_over(path):
+    new = path.with_name("swap")
+    new.write_bytes(path.read_bytes() + b"person\n")
+    new.replace(path)
+
+
+@pytest.mark.parametrize("save", [_appended, _renamed_over])
+def test_what_another_program_saves_after_the_reading_is_not_lost(changes, tmp_path, save):
+    file, tries = tmp_path / "a.md", []
+    file.write_bytes(b"one\n")
+
+    def change(old):
+        tries.append(old)
+        if len(tries) < 4:
+            save(file)
+        return old + b"ours\n"
+
+    changes.change("/a.md", "/a.md", change, create=False)
+
+    assert file.read_bytes() == b"one\n" + b"person\n" * 3 + b"ours\n"
+    assert len(tries) == 4
+    assert names(tmp_path) == ["a.md"]
+
+
+def test_a_file_that_another_program_creates_or_removes_meanwhile_is_noticed(changes, tmp_path):
+    file, seen = tmp_path / "a.md", []
+
+    def created(old):
+        seen.append(old)
+        if old is None:
+            file.write_bytes(b"person\n")
+        return (old or b"") + b"ours\n"
+
+    changes.change("/a.md", "/a.md", created, create=True)
+    assert seen == [None, b"person\n"]
+    assert file.read_bytes() == b"person\nours\n"
+
+    def removed(old):
+        file.unlink()
+        return b"back from the dead"
+
+    with pytest.raises(FileMissing):
+        changes.change("/a.md", "/a.md", removed, create=False)
+    assert names(tmp_path) == []
+
+
+def test_a_file_that_never_stays_as_it_is_ends_in_an_error_that_says_so(changes, tmp_path):
+    file = tmp_path / "a.md"
+    file.write_bytes(b"")
+
+    def change(old):
+        _appended(file)
+        return old + b"ours"
+
+    with pytest.raises(WriteFailed, match=r"another program keeps changing it; try again"):
+        changes.change("/a.md", "/a.md", change, create=False)
+    assert set(file.read_bytes().split()) == {b"person"}
+    assert names(tmp_path) == ["a.md"]
+
+
+def test_a_file_above_the_limit_is_neither_read_nor_changed(tmp_path):
+    disk = Disk(str(tmp_path), FileLimits(read_max_bytes=10))
+    (tmp_path / "a.md").write_bytes(b"x" * 10)
+    (tmp_path / "b.md").write_bytes(b"x" * 11)
+    assert disk.read("/a.md", "/a.md") == b"x" * 10
+    for work in (
+        lambda: disk.read("/b.md", "/b.md"),
+        lambda: Changes(disk).change("/b.md", "/b.md", lambda old: b"", create=False),
+    ):
+        with pytest.raises(FileTooLarge, match=r"'/b\.md' is too large .* less than 10 bytes"):
+            work()
+    assert names(tmp_path) == ["a.md", "b.md"]
 
 
 def test_two_files_with_long_names_have_two_locks(changes, tmp_path):

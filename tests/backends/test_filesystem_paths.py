@@ -235,9 +235,11 @@ def test_every_way_a_path_can_fail_is_a_code_and_a_sentence(root):
         long: "invalid_path",
         "/" + "é" * 128: "invalid_path",
         "/d" * 300: "invalid_path",
-        ("/" + "d" * 200) * 30: "invalid_path",
+        ("/" + "d" * 200) * 20: "invalid_path",
         "/../AGENTS.md": "invalid_path",
         "/.AGENTS.md.memoryware-tmp": "invalid_path",
+        "/.AGENTS.md.memoryware-tmp/below.md": "invalid_path",
+        "/folder/.x.Memoryware-TMP/deep/below.md": "invalid_path",
     }
     backend = FilesystemBackend(root)
     loaded = backend.download_files([*codes])
@@ -337,3 +339,41 @@ def test_the_backend_is_imported_without_a_framework():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+def test_a_name_that_a_backend_gives_means_the_same_when_it_is_given_back(root, monkeypatch):
+    monkeypatch.setenv("HOME", str(root))
+    monkeypatch.setenv("USERPROFILE", str(root))
+    (root / "link.md").symlink_to("AGENTS.md")
+    backend, host = FilesystemBackend(root), root.as_posix()
+    for before in (host, host * 2, host * 5, host[1:] + host, f"~{host}", f"~{host}{host}"):
+        for name in ("/AGENTS.md", "/link.md", "/new/file.md"):
+            (names,) = backend.names([before + name])
+            assert names[0] == name
+            assert backend.names([names[0]]) == [names]
+    assert text(backend, host * 3 + "/AGENTS.md") == "inside"
+
+
+def test_a_path_does_not_change_its_meaning_while_a_backend_is_used(root):
+    backend, host = FilesystemBackend(root), root.as_posix()
+    before = backend.names([host + "/AGENTS.md"])
+    (root / host[1:]).mkdir(parents=True)
+    (root / host[1:] / "AGENTS.md").write_text("deeper")
+
+    assert backend.names([host + "/AGENTS.md"]) == before == [("/AGENTS.md",)]
+    assert FilesystemBackend(root).names([host + "/AGENTS.md"]) == [(host + "/AGENTS.md",)]
+
+
+def test_a_root_that_is_a_link_is_followed_once(root, tmp_path):
+    link = tmp_path / "current"
+    link.symlink_to(root)
+    backend = FilesystemBackend(link)
+    assert text(backend, "/AGENTS.md") == "inside"
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "AGENTS.md").write_text("newer")
+    link.unlink()
+    link.symlink_to(other)
+
+    assert text(backend, "/AGENTS.md") == "inside"
+    assert text(FilesystemBackend(link), "/AGENTS.md") == "newer"

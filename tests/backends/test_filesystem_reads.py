@@ -213,3 +213,20 @@ def test_a_token_follows_the_file_when_its_folder_is_exchanged(backend, tmp_path
 
     assert token(backend, "/f/a.md") not in (None, before)
     assert token(backend, "/g/a.md") not in (None, before)
+
+
+def test_one_enormous_file_leaves_the_others_of_a_batch_alone(tmp_path):
+    (tmp_path / "a.md").write_text("small")
+    with open(tmp_path / "huge.md", "wb") as file:
+        file.truncate(1 << 42)
+    backend = FilesystemBackend(tmp_path)
+
+    one, two = backend.download_files(["/a.md", "/huge.md"])
+    assert (one.content, two.error) == (b"small", "too_large")
+    for result in (
+        backend.read("/huge.md"),
+        backend.edit("/huge.md", "a", "b"),
+        backend.append("/huge.md", "x"),
+    ):
+        assert "'/huge.md' is too large" in result.error
+    assert (tmp_path / "huge.md").stat().st_size == 1 << 42

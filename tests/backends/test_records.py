@@ -78,7 +78,7 @@ def test_a_change_keeps_the_byte_order_mark_and_refuses_what_is_no_text():
         lambda: edited("/a.bin", binary, "x", "y", every=False),
         lambda: appended("/a.bin", binary, "x"),
     ):
-        with pytest.raises(EditRefused, match="binary"):
+        with pytest.raises(EditRefused, match="not text"):
             change()
 
 
@@ -88,3 +88,21 @@ def test_a_digest_tells_contents_apart_and_nothing_else():
     assert text["content"] == binary["content"]
     assert len({digest_of(text), digest_of(binary), digest_of(None)}) == 3
     assert digest_of({**text, "modified_at": "2026"}) == digest_of(text)
+
+
+def test_text_in_another_encoding_is_changed_in_it():
+    for encoding in ("utf-16", "utf-32"):
+        wide = file_from_bytes("one\r\n".encode(encoding))
+        changed, count = edited("/a.md", wide, "one", "two", every=False)
+
+        assert (changed["encoding"], text_of("/a.md", changed), count) == ("base64", "two\r\n", 1)
+        longer = bytes_of("/a.md", appended("/a.md", changed, "three"))
+        assert longer == "two\r\nthree\r\n".encode(encoding)
+
+
+def test_bytes_that_are_not_valid_stay_beside_a_change():
+    latin = file_from_bytes(b"caf\xe9 tea")
+    changed, _ = edited("/a.md", latin, "tea", "milk", every=False)
+
+    assert bytes_of("/a.md", changed) == b"caf\xe9 milk"
+    assert bytes_of("/a.md", appended("/a.md", changed, "x")) == b"caf\xe9 milk\nx\n"

@@ -183,6 +183,23 @@ def test_threads_within_one_task_lose_nothing():
 # What does not fit together.
 
 
+@pytest.mark.parametrize(
+    ("old", "first", "second"),
+    [("limit: 10", "limit: 100", "limit: 20"), ("10", "0", "20"), ("limit: 10", "xlimit: 10", "y")],
+)
+@pytest.mark.parametrize("every", [False, True])
+def test_an_edit_is_not_done_again_within_what_another_made_of_its_line(old, first, second, every):
+    base = "- limit: 10\n- name: Ann\n"
+    graph = branches(
+        lambda: ok(BACKEND.edit("/a.md", old, first)),
+        lambda: ok(BACKEND.edit("/a.md", old, second, replace_all=every)),
+    )
+    result = texts(graph.invoke(given(a=base)))
+
+    assert result.pop("/a.md") == base.replace(old, first)
+    assert [*result.values()] == [base.replace(old, second)]
+
+
 def test_a_second_whole_text_is_kept_beside_the_first(caplog):
     graph = branches(
         lambda: ok(BACKEND.write("/notes/a.md", "first")),

@@ -3,6 +3,11 @@
 A change is written to a draft beside the real file, flushed, and renamed over it. Who
 reads sees the old bytes or the new ones; what fails leaves the old ones. A file with
 several hard links becomes two files.
+
+Programs that know nothing of our lock save as they like. Right before the rename the file
+must therefore be as it was when it was read, else the change is made anew. What is saved
+after that last look and before the rename, some microseconds, is lost, and so is what is
+written later into the old file by who holds it open.
 """
 
 from __future__ import annotations
@@ -14,12 +19,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Final
 
-from memoryware.backends._disk import Absent, Disk, Place, Telling, regular, whole
+from memoryware.backends._disk import Absent, Disk, Place, Telling, regular
 from memoryware.backends._draft import (
     HAS_FLOCK,
     Claim,
     Draft,
     Lock,
+    Overtaken,
     Patience,
     Vanished,
     side_lock,
@@ -33,6 +39,8 @@ Change = Callable[[bytes | None], bytes]
 
 _ATTEMPTS: Final = 5
 """How often a folder may be deleted under a writer before it gives up."""
+_SAVES: Final = 25
+"""How often another program may change a file under a writer before it gives up."""
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -54,9 +62,12 @@ class Changes:
         with Telling(path, "write"):
             for _ in range(_ATTEMPTS):
                 with suppress(Vanished), self._disk.place(path, at, absent) as place:
-                    while not self._changed(path, place, change, create=create):
-                        pass  # a link took the place of the file meanwhile
-                    return
+                    for _ in range(_SAVES):
+                        with suppress(Overtaken):
+                            if self._changed(path, place, change, create=create):
+                                return
+                    message = f"'{path}' was not written: another program keeps changing it"
+                    raise WriteFailed(path, f"{message}; try again")
         message = f"'{path}' was not written: its folder vanishes again and again; try again"
         raise WriteFailed(path, message)
 
@@ -72,7 +83,7 @@ class Changes:
             except FileNotFoundError:
                 if not create:
                     raise
-                draft.publish(change(None))
+                draft.publish(change(None), None)
                 return True
             except OSError as error:
                 if error.errno in LINK_IN_THE_WAY:
@@ -80,14 +91,14 @@ class Changes:
                 raise
             try:
                 seen = regular(path, os.fstat(fd))
-                old = whole(fd, seen.st_size)
+                old = self._disk.content(path, fd, seen.st_size)
                 new = change(old)
                 if new == old:
                     return True
                 draft.take_after(seen, fd)
             finally:
                 closed(fd)
-            draft.publish(new)
+            draft.publish(new, seen)
             return True
 
     def delete(self, path: str, at: str, *, root: str = "/") -> None:

@@ -24,6 +24,7 @@ from memoryware.backends._folder import (
     Folder,
     HeldFolder,
     NamedFolder,
+    whole,
 )
 from memoryware.backends._paths import check_windows_names
 from memoryware.backends._straight import straight
@@ -33,6 +34,7 @@ from memoryware.errors import (
     FileIsDirectory,
     FileMissing,
     FileNotRegular,
+    FileTooLarge,
     PathRefused,
     PathUnusable,
     WriteFailed,
@@ -90,9 +92,27 @@ class Disk:
                 with self.place(path, at) as place:
                     fd = place.open(os.O_RDONLY)
             try:
-                return whole(fd, regular(path, os.fstat(fd)).st_size)
+                return self.content(path, fd, regular(path, os.fstat(fd)).st_size)
             finally:
                 os.close(fd)
+
+    def content(self, path: str, fd: int, size: int) -> bytes:
+        """Return all bytes of an open regular file of about this size.
+
+        Raises:
+            FileTooLarge: If they are more than is read at once.
+        """
+        most = self.limits.read_max_bytes
+        if size <= most:
+            with suppress(MemoryError):
+                data = whole(fd, size, most)
+                if len(data) <= most:
+                    return data
+        raise FileTooLarge(
+            path,
+            f"'{path}' is too large to be read at once; split it into files of less than"
+            f" {most} bytes, or raise read_max_bytes in FileLimits",
+        )
 
     def real(self, path: str, at: str) -> str:
         """Return where a path leads within the root, with all links resolved.
@@ -372,14 +392,3 @@ def regular(path: str, seen: os.stat_result) -> os.stat_result:
     if stat.S_ISREG(seen.st_mode):
         return seen
     raise FileIsDirectory(path) if stat.S_ISDIR(seen.st_mode) else FileNotRegular(path)
-
-
-def whole(fd: int, size: int) -> bytes:
-    """Return all bytes of an open regular file of about this size."""
-    data = os.read(fd, size + 1)
-    if len(data) == size:  # the byte more that was asked for is not there
-        return data
-    pieces = [data]  # it has changed meanwhile, or is more than one read can give
-    while piece := os.read(fd, 1 << 20):
-        pieces.append(piece)
-    return b"".join(pieces)

@@ -46,6 +46,10 @@ class Vanished(Exception):
     """The folder of a file, or the draft in it, was removed while it was written."""
 
 
+class Overtaken(Exception):
+    """Another program changed a file between our reading it and our replacing it."""
+
+
 class Patience:
     """Waits in small steps that grow, until it is too late."""
 
@@ -139,8 +143,28 @@ class Claim:
         except OSError as error:
             if error.errno != errno.EISDIR and error.errno not in LINK_IN_THE_WAY:
                 raise
+            if error.errno == errno.EISDIR and self._put_aside():
+                return None, False
             message = f"'{self.temporary}' is in the way of '{self.path}'; remove it"
             raise WriteFailed(self.path, message) from None
+
+    def _put_aside(self) -> bool:
+        """Give a folder that has the name of the draft another reserved name, with all in it.
+
+        It is renamed over an empty folder, which systems allow to folders only: the draft
+        of a writer who was faster cannot be taken away like that.
+        """
+        aside = f".{random.getrandbits(64):016x}.aside{RESERVED_SUFFIX}"
+        try:
+            self.folder.make(aside)
+        except OSError:
+            return False
+        try:
+            self.folder.replace(self.temporary, aside)
+        except OSError as error:
+            self.folder.clear(aside)
+            return error.errno in (errno.ENOENT, errno.EISDIR, errno.ENOTDIR)
+        return True
 
     def _created(self) -> int:
         try:
@@ -155,7 +179,11 @@ class Claim:
 
     def _discard(self) -> None:
         with suppress(FileNotFoundError):
-            self.folder.remove(self.temporary)
+            try:
+                self.folder.remove(self.temporary)
+            except IsADirectoryError:
+                if not self._put_aside():
+                    raise
 
     def fresh(self, patience: Patience) -> Draft:
         """Return a new draft; the lock is held in another way."""
@@ -204,8 +232,14 @@ class Draft:
         if hasattr(os, "fchown") and (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid):
             _give_away(self.fd, old, mode)
 
-    def publish(self, data: bytes) -> None:
-        """Become the real file, whole and lasting."""
+    def publish(self, data: bytes, over: os.stat_result | None) -> None:
+        """Become the real file, whole and lasting, over the file that was read, None for none.
+
+        Raises:
+            Overtaken: If that is not what is there now. Between the last look and the
+                rename lies a moment in which a save of a program that does not know our
+                locks is still lost; no system can rename on condition.
+        """
         view = memoryview(data)
         while view:
             view = view[os.write(self.fd, view) :]
@@ -213,7 +247,7 @@ class Draft:
             with suppress(OSError):  # finer than the system's own, for fingerprints
                 os.utime(self.fd, ns=(time.time_ns(),) * 2)
         os.fsync(self.fd)
-        self._rename()
+        self._rename(over)
         self.published = True
         try:
             self.claim.folder.sync()
@@ -222,17 +256,19 @@ class Draft:
             message = f"'{path}' was written, but may not outlive a power cut: {error.strerror}"
             raise WriteFailed(path, message) from error
 
-    def _rename(self) -> None:
+    def _rename(self, over: os.stat_result | None) -> None:
         if self.patience is None:
-            self._renamed()
+            self._renamed(over)
             return
         os.close(self.fd)  # Windows renames no open file
         self.fd = -1
-        while not self._renamed():
+        while not self._renamed(over):
             self.patience.wait()
 
-    def _renamed(self) -> bool:
+    def _renamed(self, over: os.stat_result | None) -> bool:
         claim = self.claim
+        if _marks(self._there()) != _marks(over):
+            raise Overtaken
         try:
             claim.folder.replace(claim.temporary, claim.name)
         except FileNotFoundError as gone:
@@ -243,6 +279,11 @@ class Draft:
             return False  # somebody reads the file
         return True
 
+    def _there(self) -> os.stat_result | None:
+        with suppress(FileNotFoundError):
+            return self.claim.folder.lstat(self.claim.name)
+        return None
+
     def drop(self) -> None:
         """Remove the draft if it has not become the real file, and unlock."""
         if not self.published:
@@ -250,6 +291,11 @@ class Draft:
                 self.claim.folder.remove(self.claim.temporary)
         if self.fd >= 0:
             closed(self.fd)
+
+
+def _marks(seen: os.stat_result | None) -> tuple[int, ...] | None:
+    """Return what changes with each save of a file."""
+    return seen and (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 
 
 def _copy_attributes(source: int, target: int) -> None:

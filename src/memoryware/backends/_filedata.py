@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from memoryware.backends import _text
 from memoryware.backends.protocol import FileData
-from memoryware.errors import EditRefused, FileNotRegular
+from memoryware.errors import FileNotRegular
 
 _MOMENTS: Final = ("created_at", "modified_at")
 _BOM: Final = "\ufeff"
@@ -131,9 +131,21 @@ def edited(path: str, file: FileData, old: str, new: str, *, every: bool) -> tup
         EditRefused: If the text does not fit, or the file holds no text.
         TextRefused: If the new text cannot be stored.
     """
-    mark, body = _text_to_change(path, file)
+    if file["encoding"] == "base64":
+        data, count = _text.edit_bytes(path, bytes_of(path, file), old, new, every)
+        return file_from_bytes(data), count
+    mark, body = _marked(file)
     text, count = _text.edit(path, body, old, new, every)
     return FileData(content=mark + text, encoding="utf-8"), count
+
+
+def surroundings(path: str, file: FileData, old: str) -> str:
+    """Return a name for the whole lines in which an edit of a file would take place.
+
+    Raises:
+        FileNotRegular: As `bytes_of`.
+    """
+    return _text.surroundings(text_of(path, file), old)
 
 
 def appended(path: str, file: FileData | None, line: str) -> FileData:
@@ -144,15 +156,13 @@ def appended(path: str, file: FileData | None, line: str) -> FileData:
         TextRefused: If the line cannot be stored.
     """
     _text.encode(path, line)
-    mark, body = _text_to_change(path, file) if file else ("", "")
-    return FileData(content=mark + _text.append(body, line), encoding="utf-8")
+    if file and file["encoding"] == "base64":
+        return file_from_bytes(_text.append_bytes(path, bytes_of(path, file), line))
+    mark, body = _marked(file) if file else ("", "")
+    return FileData(content=mark + _text.append(path, body, line), encoding="utf-8")
 
 
-def _text_to_change(path: str, file: FileData) -> tuple[str, str]:
-    if file["encoding"] == "base64":
-        raise EditRefused(
-            path, f"'{path}' holds binary data, which text edits would break; write it as a whole"
-        )
+def _marked(file: FileData) -> tuple[str, str]:
     content = file["content"]
     body = content.removeprefix(_BOM)
     return content[: len(content) - len(body)], body

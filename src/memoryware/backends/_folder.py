@@ -12,6 +12,7 @@ import errno
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Protocol
@@ -254,6 +255,19 @@ def closed(fd: int) -> None:
     """Close a descriptor from which nothing is expected any more."""
     with suppress(OSError):
         os.close(fd)
+
+
+def whole(fd: int, size: int, most: int = sys.maxsize) -> bytes:
+    """Return the bytes of an open regular file of about this size; few more than `most`."""
+    data = os.read(fd, size + 1)
+    if len(data) == size:  # the byte more that was asked for is not there
+        return data
+    pieces = [data]  # it has changed meanwhile, or is more than one read can give
+    left = most - len(data)
+    while left >= 0 and (piece := os.read(fd, 1 << 20)):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 HOLDS_FOLDERS: Final = all(

@@ -172,7 +172,7 @@ class Guest:
                 break
             before = got.content
             text = before.decode("utf-8", "replace")
-            longer = _text.append(text, line)
+            longer = _text.append(path, text, line)
             result = await self.edit(via, path, inner, text, longer, every=False)
             if not result.error:
                 break

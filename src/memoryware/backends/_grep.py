@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Final
 
-from memoryware.backends._disk import Place, Telling, regular, whole
-from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, closed
+from memoryware.backends._disk import Place, Telling, regular
+from memoryware.backends._folder import LINK_IN_THE_WAY, Folder, closed, whole
 from memoryware.backends._match import closed_folders, compile_glob, grep_bytes
 from memoryware.backends._paths import RESERVED_SUFFIX, is_nameable
 from memoryware.backends._results import build
@@ -34,6 +34,8 @@ _MOST_FOLDERS: Final = 1000
 """Folders that ripgrep is asked about at once; each is a word of a command line."""
 _FIRST_READ: Final = 1 << 16
 _NAMED: Final = 5
+_ENDLESS: Final = 1 << 60
+"""More matches than there can be; beyond, counting fails."""
 _GONE: Final = LINK_IN_THE_WAY | {errno.ENOENT, errno.EISDIR, errno.ENXIO, None}
 
 
@@ -56,7 +58,9 @@ class Search:
     def lines(self, shown: str, data: bytes) -> list[GrepMatch]:
         """Return the matches in a file, one more than wanted at most."""
         found = grep_bytes(shown, data, self.needle)
-        return list(found if self.max_count is None else islice(found, max(0, self.max_count) + 1))
+        return list(
+            found if self.max_count is None else islice(found, _at_most(self.max_count) + 1)
+        )
 
     def late(self) -> bool:
         """Say whether the time is over."""
@@ -79,11 +83,15 @@ class Found:
     def result(self, spot: Spot, max_count: int | None) -> GrepResult:
         """Return the answer: in the order of the paths, and not more than wanted."""
         rows = chain.from_iterable(self.lines[relative] for relative in sorted(self.lines))
-        most = None if max_count is None else max(0, max_count)
+        most = None if max_count is None else _at_most(max_count)
         matches = list(rows if most is None else islice(rows, most + 1))
         cut = not self.complete or (most is not None and len(matches) > most)
         error = _unread(spot, sorted(self.unreadable))
         return build(GrepResult, matches=matches[:most], truncated=cut, error=error)
+
+
+def _at_most(count: int) -> int:
+    return min(max(0, count), _ENDLESS)
 
 
 def _unread(spot: Spot, unreadable: list[str]) -> str | None:
@@ -165,7 +173,7 @@ def _with_needle(folder: Folder, name: str, wanted: Search) -> bytes | None:
             size = os.fstat(fd).st_size
             if size > wanted.most_bytes:
                 return None
-            data += whole(fd, max(0, size - _FIRST_READ))
+            data += whole(fd, max(0, size - _FIRST_READ), wanted.most_bytes)
         return data if wanted.needle in data and len(data) <= wanted.most_bytes else None
     finally:
         os.close(fd)
@@ -266,6 +274,6 @@ def _limited(spot: Spot, fd: int, most: int) -> bytes:
     """Return the bytes of an open file and close it; none if there are too many."""
     try:
         size = regular(spot.path, os.fstat(fd)).st_size
-        return b"" if size > most else whole(fd, size)
+        return b"" if size > most else whole(fd, size, most)
     finally:
         closed(fd)

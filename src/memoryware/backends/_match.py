@@ -23,8 +23,19 @@ SKIPPED_FOLDERS: Final = frozenset(
 )
 """Folders that a search enters only when it is told their name."""
 _BRACES = 1000
+LONGEST_PATTERN: Final = 4096
+"""Characters that a pattern may have; a path is not longer either."""
+_MOST_SPELLED: Final = 50_000
+"""Characters that all alternatives of a pattern may have together."""
+_NESTED: Final = 100
+"""Opening braces that a pattern may have."""
+_DEEPEST: Final = 1000
+"""Slashes that a pattern may have."""
+_BACKTRACKED: Final = 2
+"""Stretches between two `**` that may be tried at every place; each is a power of the depth."""
 _NOT_SKIPPED = "(?!(?:" + "|".join(map(re.escape, sorted(SKIPPED_FOLDERS))) + ")/)"
-_ANY_FOLDERS = rf"(?:{_NOT_SKIPPED}[^/]+/)*"
+_FOLDER = rf"(?:{_NOT_SKIPPED}[^/]++/)"
+_ANY_FOLDERS = _FOLDER + "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +107,10 @@ def _after(segments: tuple[str, ...], name: str) -> Iterator[tuple[str, ...]]:
 def put_together(tied: Iterable[str]) -> tuple[str, ...]:
     """Make one pattern of several that are tied to the place of the search, if it can be."""
     texts = sorted({one.lstrip("/") for one in tied})
-    if len(texts) > 1 and not any(set(one) & set("{},\\") for one in texts):
-        return ("/{" + ",".join(texts) + "}",)
+    together = "/{" + ",".join(texts) + "}"
+    plain = not any(set(one) & set("{},\\") for one in texts)
+    if len(texts) > 1 and plain and len(together) <= LONGEST_PATTERN:
+        return (together,)
     return tuple("/" + one for one in texts)
 
 
@@ -153,17 +166,35 @@ def compile_rule(pattern: str) -> RulePattern:
 
 
 def _rule(segments: list[str]) -> str:
-    text = "".join("(?:/[^/]+)*" if part == "**" else "/" + _wildcards(part) for part in segments)
-    return text + "/[^/]+" if segments[-1] == "**" else text
+    first, *groups = _groups(segments)
+    text = _names(first)
+    for group in groups[:-1]:
+        text += rf"(?>(?:/[^/]++)*?{_names(group)}(?=/|\Z))"
+    return text + ("(?:/[^/]++)*" + (_names(groups[-1]) or "/[^/]++") if groups else "")
+
+
+def _names(segments: list[str]) -> str:
+    return "".join("/" + _wildcards(part) for part in segments)
 
 
 def _spelled(pattern: str) -> list[str]:
     text = pattern.replace("\\", "/")
+    if len(text) > LONGEST_PATTERN or text.count("{") > _NESTED or text.count("/") > _DEEPEST:
+        raise PatternRefused(
+            f"Glob pattern '{pattern[:80]}…' is too long: at most {LONGEST_PATTERN} characters and"
+            f" {_NESTED} braces and {_DEEPEST} folders"
+        )
     try:
         spelled = {one for one in bracex.expand(text, limit=_BRACES) if one.strip("/.")}
     except bracex.ExpansionLimitException:
         message = f"Glob pattern {pattern!r} has more than {_BRACES} alternatives; narrow it"
         raise PatternRefused(message) from None
+    except RecursionError:
+        message = f"Glob pattern {pattern!r} has too many braces in each other; narrow it"
+        raise PatternRefused(message) from None
+    if sum(map(len, spelled)) > _MOST_SPELLED:
+        message = f"Glob pattern '{pattern[:80]}…' has too long alternatives; narrow it"
+        raise PatternRefused(message)
     if any(".." in one.split("/") for one in (text, *spelled)):
         raise PatternRefused(f"Path traversal not allowed in glob pattern: {pattern}")
     if not spelled:
@@ -181,10 +212,39 @@ def _segments(pattern: str) -> list[str]:
     return ["**", *segments]
 
 
+# A star takes as little as it can, and what was found stays found: if the rest does not
+# match then, it would not match after a longer star either. So no pattern takes longer
+# than its length times that of the path, where trying every split would never end.
+
+
 def _expression(segments: list[str]) -> str:
-    *folders, name = segments
-    text = "".join(_ANY_FOLDERS if part == "**" else _segment(part) + "/" for part in folders)
-    return text + (_ANY_FOLDERS + r"(?!\.)[^/]+" if name == "**" else _segment(name))
+    first, *groups = _groups(segments)
+    if not groups:
+        return "/".join(map(_segment, first))
+    text = "".join(_segment(part) + "/" for part in first)
+    tried = [group for group in groups[:-1] if any(map(_may_be_skipped, group))]
+    if len(tried) > _BACKTRACKED:
+        raise PatternRefused("A pattern with so many '**' and '.*' takes too long; narrow it")
+    for group in groups[:-1]:
+        names = "".join(_segment(part) + "/" for part in group)
+        # What `**` does not enter a later place may still hold, so the first may be wrong.
+        text += _ANY_FOLDERS + names if group in tried else f"(?>{_FOLDER}*?{names})"
+    return text + _ANY_FOLDERS + ("/".join(map(_segment, groups[-1])) or r"(?!\.)[^/]++")
+
+
+def _groups(segments: list[str]) -> list[list[str]]:
+    """Return the stretches of a pattern between its `**`."""
+    groups: list[list[str]] = [[]]
+    for part in segments:
+        if part == "**":
+            groups.append([])
+        else:
+            groups[-1].append(part)
+    return groups
+
+
+def _may_be_skipped(part: str) -> bool:
+    return part.startswith(".") and re.search(r"[*?\[]", part) is not None
 
 
 def _segment(part: str) -> str:
@@ -192,18 +252,25 @@ def _segment(part: str) -> str:
 
 
 def _wildcards(part: str) -> str:
-    text, rest = "", part
+    """Return an expression for a whole name between slashes."""
+    pieces, rest = [""], part
     while rest:
         group = re.match(r"\[[!^]?\]?[^\]]*\]", rest)
         if rest[0] == "*":
-            rest, text = rest.lstrip("*"), text + "[^/]*"
+            rest = rest.lstrip("*")
+            pieces.append("")
         elif rest[0] == "?":
-            rest, text = rest[1:], text + "[^/]"
+            rest, pieces[-1] = rest[1:], pieces[-1] + "[^/]"
         elif group:
-            rest, text = rest[group.end() :], text + _character_class(group.group()[1:-1])
+            rest = rest[group.end() :]
+            pieces[-1] += _character_class(group.group()[1:-1])
         else:
-            rest, text = rest[1:], text + re.escape(rest[0])
-    return text
+            rest, pieces[-1] = rest[1:], pieces[-1] + re.escape(rest[0])
+    first, *others = pieces
+    if not others:
+        return first
+    text = first + "".join(f"(?>[^/]*?{piece})" for piece in others[:-1])
+    return rf"(?>{text}[^/]*{others[-1]}(?=/|\Z))"
 
 
 def _character_class(inside: str) -> str:

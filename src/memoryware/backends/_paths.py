@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import re
 
-from memoryware.errors import PathRefused
+from memoryware.errors import PathRefused, PathUnusable
 
 _PLAIN = re.compile(r"(?:/[\w\-+@,=]+(?:\.[\w\-+@,=]+)*)+", re.ASCII)
 """Paths that are normal already, the common case, checked in one step."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|$)")
 _UNNAMEABLE = re.compile(
-    r"[\x00-\x1f\x7f\ud800-\udfff\\]|(?:^|/)~(?:/|$)|\.memoryware-tmp$", re.ASCII
+    r"[\x00-\x1f\x7f\ud800-\udfff\\]|(?:^|/)~(?:/|$)|(?i:\.memoryware-tmp)(?:/|$)", re.ASCII
 )
 _WINDOWS_NAME = re.compile(
     r'[<>:"|?*]|[ .]$|^(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\.|$)', re.IGNORECASE
 )
+LONGEST_PATH = 4096
+"""Characters of a path; systems end there, and rules look at every part of it."""
 RESERVED_SUFFIX = ".memoryware-tmp"
-"""Ending of the temporary files beside real ones; no agent may touch them."""
+"""Ending of the temporary files beside real ones, in any case of letters.
+
+No agent may touch them, nor make a folder of such a name, which would be in their way.
+"""
 
 
 def normalise(path: str) -> str:
@@ -31,9 +36,14 @@ def normalise(path: str) -> str:
     Raises:
         PathRefused: For `..` segments, `~` as a segment, control characters, lone
             surrogates, drive letters and reserved names. The message says what to use.
+        PathUnusable: For more characters than any system takes.
     """
     path = as_text(path)
-    if _PLAIN.fullmatch(path) and not path.endswith(RESERVED_SUFFIX):
+    if len(path) > LONGEST_PATH:
+        raise PathUnusable(
+            path, f"A path may have at most {LONGEST_PATH} characters: '{path[:80]}…'"
+        )
+    if _PLAIN.fullmatch(path) and RESERVED_SUFFIX not in path.lower():
         return path
     if _CONTROL.search(path):
         raise PathRefused(path, f"Path {path!r} contains a control character; use plain text")
@@ -53,8 +63,8 @@ def normalise(path: str) -> str:
                 path,
                 f"'~' is not available here: {path}. Use a path below the root such as /notes.md",
             )
-    if parts and parts[-1].endswith(RESERVED_SUFFIX):
-        raise PathRefused(path, f"Names ending in {RESERVED_SUFFIX} are reserved: {path}")
+        if part.lower().endswith(RESERVED_SUFFIX):
+            raise PathRefused(path, f"Names ending in {RESERVED_SUFFIX} are reserved: {path}")
     return "/" + "/".join(parts)
 
 

@@ -63,6 +63,8 @@ T = TypeVar("T")
 AT_ONCE: Final = 64
 """Files that a batch locks and changes together."""
 _MOST_TOLD: Final = 1000
+_ENDLESS: Final = 1 << 60
+"""More matches than there can be; beyond, counting fails."""
 
 
 class RecordBackend(TwinBackend):
@@ -183,7 +185,7 @@ class RecordBackend(TwinBackend):
 
         def search() -> GrepResult:
             deadline = time.monotonic() + self._limits.grep_timeout
-            most = None if max_count is None else max(max_count, 0) + 1
+            most = None if max_count is None else min(max(max_count, 0), _ENDLESS) + 1
             matches: list[GrepMatch] = []
             for name, file in sorted(self._files(records, root, is_wanted)):
                 if time.monotonic() > deadline:

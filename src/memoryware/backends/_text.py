@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import base64
 import codecs
-import difflib
-import re
+import hashlib
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import AnyStr, Final, Generic
 
+from memoryware.backends._finding import (
+    LINE_END,
+    Span,
+    around,
+    exactly,
+    forgivingly,
+    nearest,
+    to_lf,
+)
 from memoryware.backends._results import build
 from memoryware.backends.protocol import FileData, ReadResult
 from memoryware.errors import EditRefused, FileError, TextRefused
@@ -22,7 +30,6 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _BOM_STARTS: Final = frozenset(bom[:1] for bom, _ in _BOMS)
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _MEDIA: Final = frozenset(
     [
         *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ico", ".heic"),
@@ -31,9 +38,6 @@ _MEDIA: Final = frozenset(
         *(".pdf", ".ppt", ".pptx"),
     ]
 )
-NEAREST_LINES = 3
-"""How many similar lines an edit that found nothing names."""
-_NEAREST_SEARCHED = 2000
 _SHOWN = 80
 _STRIDE = 1 << 16
 
@@ -84,11 +88,6 @@ def encode(path: str, text: str) -> bytes:
             f"The text for '{path}' cannot be stored as UTF-8: character {error.start} is half of"
             " a surrogate pair. Nothing was written; send the whole character",
         ) from None
-
-
-def to_lf(text: str) -> str:
-    """Return the text with LF line endings only."""
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def is_binary(data: bytes) -> bool:
@@ -204,32 +203,33 @@ def edit_bytes(path: str, data: bytes, old: str, new: str, every: bool) -> tuple
     """Apply an edit to the bytes of a file; untouched bytes stay as they are.
 
     The byte order mark and the encoding are kept, and so are bytes that are not valid
-    in it.
+    UTF-8.
 
     Raises:
-        EditRefused: If the old text is not found, not unique or empty.
+        EditRefused: If the file is not text, or the old text is not found, not unique or
+            empty.
         TextRefused: If the new text cannot be stored.
     """
     encode(path, new)
-    bom, encoding = _mark(data)
-    keep = "surrogateescape" if encoding == "utf-8" else "surrogatepass"
-    text, count = edit(path, data[len(bom) :].decode(encoding, keep), old, new, every)
-    return bom + text.encode(encoding, keep), count
+    body = _Body.of(path, data)
+    text, count = edit(path, body.text, old, new, every)
+    return body.changed(text), count
 
 
 def edit(path: str, text: str, old: str, new: str, every: bool) -> tuple[str, int]:
     """Return the text with `old` replaced by `new`, and how often.
 
     Line endings do not matter for finding the text, the new lines take the ending of
-    the place. When nothing matches, blanks at line ends and the kind of indentation
-    are forgiven if that leaves exactly one place.
+    the place. When nothing matches, blanks at the ends of whole lines and the kind and
+    depth of their indentation are forgiven if that leaves exactly one place.
 
     Raises:
-        EditRefused: If the old text is not found, not unique, or empty in a file that
-            has text; the message says what is there instead.
+        EditRefused: If the text is no text for a reader, or the old text is not found, not
+            unique, or empty in a file that has text; the message says what is there.
     """
     encode(path, new)
     old, new = to_lf(old), to_lf(new)
+    _check_text(path, text)
     if not old:
         if text.strip():
             raise EditRefused(
@@ -238,9 +238,13 @@ def edit(path: str, text: str, old: str, new: str, every: bool) -> tuple[str, in
                 " or use append_file to add a line",
             )
         return new, 1
-    found = _exactly(text, old) or _forgiving(text, old)
+    found = exactly(text, old)
     if not found:
-        raise EditRefused(path, _not_found(text, old))
+        forgiven = forgivingly(text, old, new)
+        if forgiven is None:
+            raise EditRefused(path, _not_found(text, old))
+        place, new = forgiven
+        found = [place]
     if len(found) > 1 and not every:
         raise EditRefused(
             path,
@@ -250,8 +254,25 @@ def edit(path: str, text: str, old: str, new: str, every: bool) -> tuple[str, in
     return _replaced(text, found, new), len(found)
 
 
-def append(text: str, line: str) -> str:
-    """Return the text with a line added at its end, in the file's own line ending."""
+def surroundings(text: str, old: str) -> str:
+    """Return a name for the whole lines in which an edit would take place."""
+    found = exactly(text, to_lf(old)) if old else [(0, len(text))]
+    if not found:
+        forgiven = forgivingly(text, to_lf(old), "")
+        found = [forgiven[0]] if forgiven else []
+    digest = hashlib.blake2b(digest_size=16)
+    for lines in around(text, found):
+        digest.update(lines.encode("utf-8", "surrogatepass") + b"\0")
+    return digest.hexdigest()
+
+
+def append(path: str, text: str, line: str) -> str:
+    """Return the text with a line added at its end, in the file's own line ending.
+
+    Raises:
+        EditRefused: If the file is not text.
+    """
+    _check_text(path, text)
     ending = _ending(text)
     gap = "" if not text or text.endswith(("\n", "\r")) else ending
     added = to_lf(line)
@@ -260,54 +281,60 @@ def append(text: str, line: str) -> str:
 
 
 def append_bytes(path: str, data: bytes, line: str) -> bytes:
-    """Return the bytes of a file with a line added at its end."""
+    """Return the bytes of a file with a line added at its end.
+
+    Raises:
+        EditRefused: If the file is not text.
+        TextRefused: If the line cannot be stored.
+    """
     encode(path, line)
-    bom, encoding = _mark(data)
-    keep = "surrogateescape" if encoding == "utf-8" else "surrogatepass"
-    return bom + append(data[len(bom) :].decode(encoding, keep), line).encode(encoding, keep)
+    body = _Body.of(path, data)
+    return body.changed(append(path, body.text, line))
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The text of a file in a form that gives the same bytes again."""
+
+    text: str
+    bom: bytes
+    encoding: str
+    invalid: str
+
+    @classmethod
+    def of(cls, path: str, data: bytes) -> _Body:
+        bom, encoding = _mark(data)
+        invalid = "surrogateescape" if encoding == "utf-8" else "surrogatepass"
+        try:
+            return cls(data[len(bom) :].decode(encoding, invalid), bom, encoding, invalid)
+        except UnicodeDecodeError:
+            raise EditRefused(
+                path,
+                f"'{path}' is not text that can be changed: it begins as {encoding.upper()} and"
+                " is broken further on. Write it as a whole",
+            ) from None
+
+    def changed(self, text: str) -> bytes:
+        return self.bom + text.encode(self.encoding, self.invalid)
+
+
+def _check_text(path: str, text: str) -> None:
+    if is_media(path) or "\0" in text:
+        raise EditRefused(
+            path, f"'{path}' is not text, so an edit could break it; write it as a whole"
+        )
 
 
 def _ending(text: str) -> str:
-    first = _LINE_END.search(text)
+    first = LINE_END.search(text)
     return first.group() if first else "\n"
 
 
-def _exactly(text: str, old: str) -> list[tuple[int, int]]:
-    """Find every place of a text with LF endings, whatever endings it has there."""
-    if "\n" in old and "\r" in text:
-        pattern = r"(?:\r\n|\r|\n)".join(re.escape(line) for line in old.split("\n"))
-        return _places(text, re.compile(pattern))
-    found, begin = [], text.find(old)
-    while begin >= 0:
-        found.append((begin, begin + len(old)))
-        begin = text.find(old, begin + len(old))
-    return found
-
-
-def _places(text: str, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
-    return [match.span() for match in pattern.finditer(text)]
-
-
-def _forgiving(text: str, old: str) -> list[tuple[int, int]]:
-    """Find one place that differs only in blanks at line ends or in indentation."""
-    if not old.strip():
-        return []
-    lines = [line.strip(" \t") for line in old.rstrip("\n").split("\n")]
-    pattern = r"^[ \t]*" if old[0] in " \t" else ""
-    for line, following in zip(lines, [*lines[1:], None], strict=True):
-        pattern += re.escape(line) + r"[ \t]*"
-        if following is not None:
-            pattern += r"(?:\r\n|\r|\n)" + (r"[ \t]*" if following else "")
-    pattern += r"(?:\r\n|\r|\n|\Z)" if old.endswith("\n") else ""
-    found = _places(text, re.compile(pattern, re.MULTILINE))
-    return found if len(found) == 1 else []
-
-
-def _replaced(text: str, found: list[tuple[int, int]], new: str) -> str:
+def _replaced(text: str, found: list[Span], new: str) -> str:
     pieces, position = [], 0
     usual = _ending(text) if "\n" in new else "\n"
     for start, end in found:
-        ending = _LINE_END.search(text, start, end)
+        ending = LINE_END.search(text, start, end)
         pieces += [
             text[position:start],
             new.replace("\n", ending.group() if ending else usual),
@@ -317,12 +344,8 @@ def _replaced(text: str, found: list[tuple[int, int]], new: str) -> str:
 
 
 def _not_found(text: str, old: str) -> str:
-    wanted = next((line.strip() for line in old.split("\n") if line.strip()), old)
-    lines = [line.strip() for line in to_lf(text).split("\n")[:_NEAREST_SEARCHED] if line.strip()]
-    near = difflib.get_close_matches(
-        wanted[:400], [line[:400] for line in lines], NEAREST_LINES, 0.6
-    )
     message = f"String not found in file: {_short(old)}"
+    near = nearest(text, old)
     if near:
         return f"{message}. The nearest lines are: {'; '.join(map(_short, near))}"
     return f"{message}. Read the file again, it may have changed"

@@ -7,7 +7,6 @@ fails tells its error and leaves the answers of the other parts alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -17,7 +16,7 @@ from memoryware._twins import Via
 from memoryware.backends._doors import TwinBackend
 from memoryware.backends._foreign import Guest, must_be_backend
 from memoryware.backends._mounts import Mounts, Routes
-from memoryware.backends._paths import join, normalise
+from memoryware.backends._paths import join
 from memoryware.backends._results import answer, build
 from memoryware.backends._searching import (
     Question,
@@ -28,6 +27,7 @@ from memoryware.backends._searching import (
     questions,
     visible,
 )
+from memoryware.backends._ways import Pathfinder, Ways
 from memoryware.backends.protocol import (
     BackendProtocol,
     DeleteResult,
@@ -41,12 +41,8 @@ from memoryware.backends.protocol import (
     ReadResult,
     WriteResult,
 )
-from memoryware.errors import FileDenied, FileError, FileIsDirectory, PathRefused
+from memoryware.errors import FileDenied, FileError
 
-_OF_A_DISK = re.compile(r"(?:~|[A-Za-z]:)(?:[/\\]|$)")
-"""Spellings that mean something on a disk only: the default backend is asked."""
-_KNOWN_AT_MOST = 4096
-"""Paths whose way is remembered; the mounts never change."""
 _NAMED = 20
 """How many found files the error of a glob names, because callers may drop the rest."""
 
@@ -70,6 +66,9 @@ class CompositeBackend(TwinBackend):
     Routes go by whole names and the longest wins: `/memories/` does not catch
     `/memories-old`. Any spelling of a path or of a route means the same folder. Parts
     may be ours, deepagents' or anybody's, and composites themselves.
+
+    What a mount hides stays hidden under every name that the part below has for it: a
+    host path goes where its name in the tree goes, and a link to it is refused.
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class CompositeBackend(TwinBackend):
         by_prefix = Routes({f"{name}/": routes[prefix] for prefix, name in names.items()})
         self._routes = MappingProxyType(by_prefix)
         self._sorted = sorted(by_prefix.items(), key=lambda one: (-len(one[0]), one[0]))
-        self._known: dict[str, tuple[str, str, str]] = {}
+        self._finder = Pathfinder(self._mounts, self._guests)
         self.artifacts_root = artifacts_root
 
     @property
@@ -118,75 +117,37 @@ class CompositeBackend(TwinBackend):
 
     def _get_backend_and_key(self, key: str) -> tuple[Any, str]:
         """Return the backend that a path belongs to, and the path as that backend knows it."""
-        mount, inner = self._place(key)
-        return self._guests[mount].backend, inner
-
-    def _route(self, path: Any) -> tuple[str, str, str]:
-        """Return the mount, the normal path, and the path within the mount.
-
-        The default gets the path as it came, and alone reads what no normal path can
-        say (then "" stands for the normal path).
-        """
-        known = self._known.get(path) if isinstance(path, str) else None
-        if known is not None:
-            return known
-        try:
-            normal = normalise(path)
-        except PathRefused:
-            if _OF_A_DISK.match(str(path)):
-                return "", "", path
-            raise
-        mount = self._mounts.owner(normal)
-        found = mount, normal, (normal[len(mount) :] or "/") if mount else path
-        if len(self._known) >= _KNOWN_AT_MOST:
-            self._known.clear()
-        self._known[path] = found
-        return found
-
-    def _place(self, path: str) -> tuple[str, str]:
-        """Return mount and inner path of a file or folder."""
-        mount, _, inner = self._route(path)
-        return mount, inner
-
-    def _file(self, path: str) -> tuple[str, str]:
-        """Return mount and inner path of what has to be a file.
-
-        Raises:
-            FileIsDirectory: If it is a mount or leads to one; a file there would be hidden.
-        """
-        mount, normal, inner = self._route(path)
-        if self._mounts.is_folder(normal):
-            raise FileIsDirectory(path)
-        return mount, inner
+        way = self._finder.by_spelling(key)
+        return self._guests[way.mount].backend, way.inner
 
     # Operations on one file.
 
     async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
-        mount, inner = self._file(path)
-        return await self._guests[mount].read(via, path, inner, offset, limit)
+        way = await self._finder.file(via, path)
+        return await self._guests[way.mount].read(via, path, way.inner, offset, limit)
 
     async def _write(self, via: Via, path: str, content: str) -> WriteResult:
-        mount, inner = self._file(path)
-        return _at(path, await self._guests[mount].write(via, path, inner, content))
+        way = await self._finder.file(via, path)
+        return _at(path, await self._guests[way.mount].write(via, path, way.inner, content))
 
     async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
-        mount, inner = self._file(path)
-        return _at(path, await self._guests[mount].edit(via, path, inner, old, new, every))
+        way = await self._finder.file(via, path)
+        return _at(path, await self._guests[way.mount].edit(via, path, way.inner, old, new, every))
 
     async def _append(self, via: Via, path: str, line: str) -> EditResult:
-        mount, inner = self._file(path)
-        return _at(path, await self._guests[mount].append(via, path, inner, line))
+        way = await self._finder.file(via, path)
+        return _at(path, await self._guests[way.mount].append(via, path, way.inner, line))
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
-        mount, normal, inner = self._route(path)
-        if self._mounts.is_folder(normal):
-            at = normal if normal in self._guests else self._mounts.below(normal)[0]
+        way = await self._finder.way(via, path)
+        if self._mounts.is_folder(way.path):
+            at = way.path if way.path in self._guests else self._mounts.below(way.path)[0]
             raise FileDenied(
                 path,
                 f"'{path}' cannot be deleted, because another backend is mounted at '{at}';"
                 " delete single files instead",
             )
-        return _at(path, await self._guests[mount].delete(via, path, inner))
+        return _at(path, await self._guests[way.mount].delete(via, path, way.inner))
 
     def append(self, file_path: str, line: str) -> EditResult:
         """Add a line to the end of a file; a part that cannot is asked for an edit."""
@@ -202,7 +163,8 @@ class CompositeBackend(TwinBackend):
     # Listing and searching.
 
     async def _ls(self, via: Via, path: str) -> LsResult:
-        mount, normal, inner = self._route(path)
+        way = await self._finder.way(via, path)
+        mount, normal, inner = way.mount, way.path, way.inner
         told = await self._guests[mount].ls(via, path, inner)
         mounted = [_folder(join(normal, f"/{one}")) for one in self._mounts.children(normal)]
         exists = mounted or normal == "/" or (mount and normal == mount)
@@ -216,7 +178,7 @@ class CompositeBackend(TwinBackend):
         return build(LsResult, error=error, entries=entries if entries or not error else None)
 
     async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
-        asked = self._questions(path, pattern)
+        asked = await self._questions(via, path, pattern)
         found = await via.all(
             self._guests[one.mount].glob(via, one.pattern or pattern, one.inner) for one in asked
         )
@@ -239,7 +201,7 @@ class CompositeBackend(TwinBackend):
     async def _grep(
         self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
     ) -> GrepResult:
-        asked = self._questions(path, glob)
+        asked = await self._questions(via, path, glob)
         found = await via.all(self._grep_one(via, one, pattern, max_count) for one in asked)
         lines = {(one["path"], one["line"]): one for one in merged(self._mounts, asked, found)}
         matches = [lines[place] for place in sorted(lines)[:max_count]]
@@ -263,9 +225,11 @@ class CompositeBackend(TwinBackend):
             return await guest.grep(via, pattern, one.inner, one.pattern, None)
         return found
 
-    def _questions(self, path: str | None, pattern: str | None) -> list[Question]:
-        place: tuple[str, str, str | None] = ("", "/", None) if path is None else self._route(path)
-        return questions(self._mounts, *place, pattern)
+    async def _questions(self, via: Via, path: str | None, pattern: str | None) -> list[Question]:
+        if path is None:
+            return questions(self._mounts, "", "/", None, pattern)
+        way = await self._finder.way(via, path)
+        return questions(self._mounts, way.mount, way.path, way.inner, pattern)
 
     # Batches: one call per backend, in the order and spelling of the caller.
 
@@ -289,7 +253,7 @@ class CompositeBackend(TwinBackend):
         paths: list[str],
         ask: Callable[[_Part], Coroutine[Any, Any, list[A]]],
     ) -> list[A]:
-        parts, refused = self._parted(paths, self._file)
+        parts, refused = self._parted(await self._finder.files(via, paths))
         answers = {place: build(kind, path="", error=code) for place, code in refused.items()}
         told = await via.all(map(ask, parts))
         for part, given in zip(parts, told, strict=True):
@@ -298,23 +262,19 @@ class CompositeBackend(TwinBackend):
             answers[place].path = path
         return [answers[place] for place in range(len(paths))]
 
-    def _parted(
-        self, paths: list[str], find: Callable[[str], tuple[str, str]]
-    ) -> tuple[list[_Part], dict[int, str]]:
+    def _parted(self, ways: Ways) -> tuple[list[_Part], dict[int, str]]:
         """Return what to ask of each backend, by identity, and the codes of refused paths."""
         parts: dict[int, _Part] = {}
         refused: dict[int, str] = {}
-        for place, path in enumerate(paths):
-            try:
-                mount, inner = find(path)
-            except FileError as error:
-                refused[place] = error.code
+        for place, way in enumerate(ways):
+            if isinstance(way, FileError):
+                refused[place] = way.code
                 continue
-            guest = self._guests[mount]
+            guest = self._guests[way.mount]
             part = parts.setdefault(id(guest.backend), _Part(guest, [], [], []))
-            part.mounts.append(mount)
+            part.mounts.append(way.mount)
             part.places.append(place)
-            part.names.append(inner)
+            part.names.append(way.inner)
         return list(parts.values()), refused
 
     def fingerprint(self, paths: list[str]) -> list[str | None]:
@@ -326,7 +286,7 @@ class CompositeBackend(TwinBackend):
         return await self._run_native(self._fingerprint, paths)
 
     async def _fingerprint(self, via: Via, paths: list[str]) -> list[str | None]:
-        parts, _ = self._parted(paths, self._file)
+        parts, _ = self._parted(await self._finder.files(via, paths))
         told = await via.all(part.guest.fingerprint(via, part.names) for part in parts)
         tokens: list[str | None] = [None] * len(paths)
         for part, given in zip(parts, told, strict=True):
@@ -343,7 +303,7 @@ class CompositeBackend(TwinBackend):
         return await self._run_native(self._names, paths)
 
     async def _names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
-        parts, _ = self._parted(paths, self._place)
+        parts, _ = self._parted(await self._finder.named(via, paths))
         told = await via.all(part.guest.names(via, part.names) for part in parts)
         names: list[tuple[str, ...]] = [() for _ in paths]
         for part, given in zip(parts, told, strict=True):

@@ -56,6 +56,7 @@ class FilesystemBackend(TwinBackend):
 
     Args:
         root_dir: The folder; the current one if not given. The first write creates it.
+            If it is a link, where it leads is found out once, at the first use.
         virtual_mode: Whether `root_dir` is all there is.
         max_file_size_mb: Larger files are not searched; 10 means what `limits` says.
         limits: Waiting times and sizes.
@@ -83,7 +84,11 @@ class FilesystemBackend(TwinBackend):
 
     @cached_property
     def cwd(self) -> Path:
-        """The folder as a real path; found out at the first use, not on an event loop."""
+        """The folder as a real path; found out at the first use, not on an event loop.
+
+        A backend stays with it: if `root_dir` is a link that leads elsewhere later, make
+        a new backend, for example in a factory, to follow it.
+        """
         return Path(os.path.realpath(self._given))
 
     # Where a path leads.
@@ -99,9 +104,15 @@ class FilesystemBackend(TwinBackend):
 
     @cached_property
     def _host_roots(self) -> tuple[str, ...]:
-        """What host paths below the root begin with."""
-        spelled = {self.cwd.as_posix(), self._given.as_posix()}
-        return tuple(sorted(spelled)) if self.virtual_mode and not self._whole else ()
+        """What host paths below the root begin with.
+
+        Not what is in the root under such a name when the backend is first used; to look
+        each time would let a name change its meaning between judging and opening it.
+        """
+        if not self.virtual_mode or self._whole:
+            return ()
+        spelled = sorted({self.cwd.as_posix(), self._given.as_posix()})
+        return tuple(one for one in spelled if not os.path.lexists(self._disk.host(one)))
 
     def _spot(self, key: str) -> Spot:
         spot = self._known.get(as_text(key))
@@ -128,14 +139,25 @@ class FilesystemBackend(TwinBackend):
                     f"'~' is outside the root here: {key}. Use a path below the root such as"
                     " /notes.md, or give the backend a root_dir that holds the home folder",
                 )
-            return join(home, normalise("/" + key[2:]))
+            return self._within(join(home, normalise("/" + key[2:])))
         at = normalise(key)
-        if self._whole:
-            return at if key.startswith(("/", "\\")) else join(self._here(key), at)
-        for host in self._host_roots:
-            if is_below(at, host) and not os.path.lexists(self._disk.host(host)):
-                return at[len(host) :] or "/"
-        return at
+        if self._whole and not key.startswith(("/", "\\")):
+            return join(self._here(key), at)
+        return self._within(at)
+
+    def _within(self, at: str) -> str:
+        """Return a path without the host root in front, however often it stands there.
+
+        Once is not enough: who judges a path by the name it gets here hands that name
+        over to be opened, which must then mean the same.
+        """
+        while True:
+            for host in self._host_roots:
+                if is_below(at, host):
+                    at = at[len(host) :] or "/"
+                    break
+            else:
+                return at
 
     def _here(self, key: str) -> str:
         """Return the current folder as a path in the whole disk; its top on another drive."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from memoryware import _langchain
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via
-from memoryware.backends._filedata import appended, digest_of, edited, file_of
+from memoryware.backends._filedata import appended, digest_of, edited, file_of, surroundings
 from memoryware.backends._paths import normalise
 from memoryware.backends._port import Change, Records, add_folders
 from memoryware.backends._records import RecordBackend
@@ -93,7 +93,7 @@ class _Channel:
                 update[key] = None
             update[path] = dict(change.file)
             if _langchain.is_reduced_by(CHANNEL, files_reducer):
-                done = {"base": digest_of(change.base), "steps": list(change.steps)}
+                done = {"base": digest_of(change.base), "steps": _placed(path, change)}
                 update[path][_DONE] = done
         self._send(update)
 
@@ -183,11 +183,22 @@ def _merge(files: dict[str, Any], path: str, update: Mapping[str, Any]) -> None:
         _tell_of_conflict(path, copy)
 
 
+def _placed(path: str, change: Change) -> list[Any]:
+    """Return what was done; an edit with the lines it was done in, so as to find them again.
+
+    Elsewhere the old text may be part of what another task has made of it.
+    """
+    steps: list[Any] = list(change.steps)
+    if steps[0] == "edit" and change.base is not None:
+        steps.append(surroundings(path, change.base, steps[1]))
+    return steps
+
+
 def _again(path: str, there: FileData, steps: Sequence[Any]) -> FileData | None:
     """Do a change again on a text that another task has changed, if it still fits."""
     try:
         match steps:
-            case ["edit", old, new, every]:
+            case ["edit", old, new, every, lines] if surroundings(path, there, old) == lines:
                 return edited(path, there, old, new, every=every)[0]
             case ["append", line]:
                 return appended(path, there, line)

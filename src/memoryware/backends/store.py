@@ -50,9 +50,9 @@ class StoreBackend(RecordBackend):
     its leaves. The store is the one given, or that of the running graph.
 
     Changes of one file wait for each other: threads, tasks, event loops and processes of
-    this machine that share a user and a folder for temporary files (`TMPDIR`). A store cannot compare before it writes, so between two machines that
-    change one file in the same moment the last one wins, unless the store's owner keeps
-    them apart.
+    this machine that share a user and a folder for temporary files (`TMPDIR`). A store
+    cannot compare before it writes, so between two machines that change one file in the
+    same moment the last one wins, unless the store's owner keeps them apart.
 
     The runtime that older code passes first is accepted.
 

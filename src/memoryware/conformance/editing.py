@@ -46,6 +46,18 @@ FORGIVEN: tuple[tuple[str, str, str, str], ...] = (
     # tabs where blanks were given, and the other way round
     ("if x:\n\treturn 1\n", "if x:\n    return 1\n", "if x:\n\treturn 2\n", "if x:\n\treturn 2\n"),
     ("if x:\n    return 1\n", "if x:\n\treturn 1\n", "pass\n", "pass\n"),
+    # all lines deeper or less deep, the new lines go along
+    ("a:\n  - b\n  - c\n", "- b\n- c \n", "- B\n  - C\n", "a:\n  - B\n    - C\n"),
+)
+MISTAKEN: tuple[tuple[str, str], ...] = (
+    # stored, old text that is like a part of it but for blanks
+    ("concatenate\n", "cat "),
+    ("budget: 1000\n", "budget: 10\t"),
+    ("category: x\n", " cat"),
+    ("- Do not deploy on Fridays without Ann.\n", "- Do not deploy on Fri "),
+    ("  - a\n      - b\n", "- a\n- b"),
+    ("a\r\nb\r\n", "\n\n"),
+    ("a\r\nb\r\n", "a\n\nb"),
 )
 BROKEN = {
     "/latin1.md": b"caf\xe9 tea \xff\xfe\r\nsecond line\n",
@@ -157,6 +169,14 @@ class EditingConformance(Suite):
             assert (await backend.edit("/a.md", " return 1 \n", "x", replace_all=every)).error
         assert await backend.text_of("/a.md") == text
 
+    async def test_a_part_of_a_line_is_never_forgiven_its_blanks(self, backend: Either) -> None:
+        await backend.fill({f"/{n}.md": stored for n, (stored, _) in enumerate(MISTAKEN)})
+        for n, (stored, old) in enumerate(MISTAKEN):
+            for every in (False, True):
+                error = (await backend.edit(f"/{n}.md", old, "x\n", replace_all=every)).error
+                assert str(error).startswith("Error: String not found"), (stored, old, error)
+            assert await backend.text_of(f"/{n}.md") == stored
+
     async def test_text_that_is_nearly_there_is_named(self, backend: Either) -> None:
         await backend.put(a="# Rules\nAlways run the linter first.\nBe brief.\n")
 
@@ -192,3 +212,26 @@ class EditingConformance(Suite):
             assert after == (before if result.error else before.replace(old, new)), path
             assert (await backend.edit(path, "", "owned")).error, path
             assert await backend.bytes_of(path) == after, path
+
+    async def test_what_is_no_text_is_refused_and_kept(self, backend: Either) -> None:
+        if not self.keeps_bytes:
+            return
+        kept = {
+            "/nul.md": b"one\0two\n",
+            "/wide.md": "one\n".encode("utf-16-le"),
+            "/torn.md": b"\xff\xfeo\0n",
+            "/photo.png": b"one\n",
+        }
+        await backend.fill(kept)
+        for path, data in kept.items():
+            error = (await backend.edit(path, "o", "x")).error
+            assert "not text" in str(error), path
+            assert await backend.bytes_of(path) == data
+
+    async def test_text_with_a_mark_is_changed_in_its_encoding(self, backend: Either) -> None:
+        if not self.keeps_bytes:
+            return
+        await backend.fill({"/a.md": "\ufeffone tea\r\n".encode("utf-16-be")})
+
+        assert (await backend.edit("/a.md", "tea\n", "milk\n")).error is None
+        assert await backend.bytes_of("/a.md") == "\ufeffone milk\r\n".encode("utf-16-be")

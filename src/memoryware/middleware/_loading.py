@@ -237,6 +237,7 @@ def hint_for(error: str) -> str:
     hints = {
         "is_directory": "It is a folder; name a file in it",
         "permission_denied": "This process, or a rule given here, may not read it",
+        "too_large": "It has more bytes than read_max_bytes of FileLimits; split it",
         "invalid_path": "It leaves the root (also by a link), lies below a file, or is no path"
         " that this backend has; use one such as /AGENTS.md",
     }

@@ -7,7 +7,8 @@ not at all if somebody else was faster.
 
 from __future__ import annotations
 
-from memoryware.backends._text import decode, to_lf
+from memoryware.backends._finding import to_lf
+from memoryware.backends._text import decode
 from memoryware.errors import TextRefused
 from memoryware.middleware.file_tools._access import Access
 
