@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memoryware.backends._text import decode, to_lf
+from memoryware.backends._finding import to_lf
+from memoryware.backends._text import decode
 from memoryware.errors import EditRefused
 from memoryware.middleware.file_tools._access import Access
 from memoryware.middleware.file_tools._places import put_in, text_of
