@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from langchain_core.messages import SystemMessage
 from benchmarks._goals import Claim, Goal
 from benchmarks._inputs import WIDE, contents_of, in_node, memory_files
 from benchmarks._model import BusyModel
-from benchmarks._turns import CPU, Scale, Times, duration, in_turns
+from benchmarks._turns import CPU, Scale, duration, in_turns
 from memoryware import FilesystemBackend, FileToolsMiddleware, MemoryMiddleware
 from memoryware.middleware._comments import strip_comments
 
@@ -34,28 +35,32 @@ def goals(scale: Scale, folder: Path) -> list[Goal]:
 
 
 def _requests(scale: Scale, folder: Path) -> Goal:
-    by_hand = {size: _timed(scale, folder, size, as_agent=False) for size in _SIZES}
-    as_agent = {size: _timed(scale, folder, size, as_agent=True) for size in _SIZES}
     claims = []
-    for form, times in (("texts in the state", by_hand), ("as in an agent", as_agent)):
-        growth = times["2 MB"].of("ours") / times["2 KB"].of("ours")
+    for form, as_agent in (("texts in the state", False), ("as in an agent", True)):
+        calls: dict[str, Callable[[], Any]] = {}
+        for size in _SIZES:
+            calls |= _calls(folder, size, as_agent=as_agent)
+        times = in_turns(calls, scale.rounds * 2)
+        growth = times.ratio("ours 2 MB", "ours 2 KB")
         claims.append(Claim(f"2 MB against 2 KB, {form}", growth, at_most=1.3))
-        worst = max(times, key=lambda size, t=times: t[size].ratio("ours", "floor"))
-        ratio = times[worst].ratio("ours", "floor")
+        ratio, worst = max((times.ratio(f"ours {size}", f"floor {size}"), size) for size in _SIZES)
         what = f"against `request.override` alone, {form}, worst size"
         claims.append(Claim(what, ratio, at_most=1.5, note=worst))
         for size, limit in _FASTER.items():
-            ratio = times[size].ratio("peer", "ours")
-            note = f"{times[size].text('peer')} against {times[size].text('ours')}"
+            ours, peer, floor = (f"{side} {size}" for side in ("ours", "peer", "floor"))
+            note = (
+                f"{times.text(peer)} against {times.text(ours)};"
+                f" `request.override` {times.text(floor)}"
+            )
             what = f"faster than the peer, {size}, {form}"
-            claims.append(Claim(what, ratio, at_least=limit, note=note))
+            claims.append(Claim(what, times.ratio(peer, ours), at_least=limit, note=note))
     return Goal(1, "`modify_request`, unchanged memory", claims)
 
 
-def _timed(scale: Scale, folder: Path, size: str, *, as_agent: bool) -> Times:
-    """Time one memory size: as the peer is asked, or with all that a real request has."""
+def _calls(folder: Path, size: str, *, as_agent: bool) -> dict[str, Callable[[], Any]]:
+    """Return one memory size in all variants: as by hand, or with all that an agent adds."""
     count, length = _SIZES[size]
-    place = folder / f"prompt-{length}"
+    place = folder / f"prompt-{count}-{length}"
     paths = memory_files(place, count, length)
     backend = FilesystemBackend(place)
     ours = MemoryMiddleware(backend=backend, sources=paths, limits=WIDE)
@@ -70,14 +75,11 @@ def _timed(scale: Scale, folder: Path, size: str, *, as_agent: bool) -> Times:
     mine = ModelRequest(model=model, messages=[], state=state, **more)
     theirs = ModelRequest(model=model, messages=[], state=texts, **more)
     ready = ours.modify_request(mine).system_message
-    return in_turns(
-        {
-            "ours": lambda: ours.modify_request(mine),
-            "peer": lambda: peer.modify_request(theirs),
-            "floor": lambda: mine.override(system_message=ready),
-        },
-        scale.rounds,
-    )
+    return {
+        f"ours {size}": lambda: ours.modify_request(mine),
+        f"peer {size}": lambda: peer.modify_request(theirs),
+        f"floor {size}": lambda: mine.override(system_message=ready),
+    }
 
 
 def _comments(scale: Scale) -> Goal:
@@ -116,5 +118,5 @@ def _megabytes(scale: Scale) -> list[Claim]:
         "one opener and 1 MB of text": _OPENER + plain * (size // len(plain)),
     }
     calls = {name: (lambda t=text: strip_comments(t)) for name, text in inputs.items()}
-    times = in_turns(calls, scale.share(0.5))
+    times = in_turns(calls, scale.rounds)
     return [Claim(name, times.of(name) * 1000, at_most=50, unit=" ms") for name in inputs]
