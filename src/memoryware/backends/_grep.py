@@ -52,8 +52,11 @@ class Search:
 
     def takes(self, relative: str) -> bool:
         """Say whether a file at this path below the start is searched."""
-        named = self.glob is None or compile_glob(self.glob).matches(relative)
-        return named and is_nameable(relative)
+        return self.asks_for(relative) and is_nameable(relative)
+
+    def asks_for(self, relative: str) -> bool:
+        """Say whether the glob, if there is one, takes this path."""
+        return self.glob is None or compile_glob(self.glob).matches(relative)
 
     def lines(self, shown: str, data: bytes) -> list[GrepMatch]:
         """Return the matches in a file, one more than wanted at most."""
@@ -144,7 +147,7 @@ def _by_walk(
     def handle(folder: Folder, prefix: str, entries: Entries) -> None:
         for entry in entries:
             relative = prefix + entry.name
-            if not entry.is_file(follow_symlinks=False) or not wanted.takes(relative):
+            if not entry.is_file(follow_symlinks=False) or not wanted.asks_for(relative):
                 continue
             if wanted.late():
                 found.complete = False
@@ -152,10 +155,12 @@ def _by_walk(
             try:
                 data = _with_needle(folder, entry.name, wanted)
             except OSError as error:
-                found.note(relative, error)
+                if is_nameable(relative):
+                    found.note(relative, error)
                 continue
-            if data and (lines := wanted.lines(spot.below(relative), data)):
-                found.lines[relative] = lines
+            # Most files do not hold the text, so the rest is looked at only now.
+            if data and is_nameable(relative):
+                found.lines[relative] = wanted.lines(spot.below(relative), data)
 
     for base in folders:
         walk_from(spot, base, walk, handle)

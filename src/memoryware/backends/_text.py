@@ -6,6 +6,7 @@ import base64
 import codecs
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import AnyStr, Final, Generic
 
@@ -101,6 +102,7 @@ def is_binary(data: bytes) -> bool:
     return False
 
 
+@lru_cache(maxsize=1024)
 def is_media(path: str) -> bool:
     """Say whether a file is a picture, sound, video, PDF or slide deck by its name."""
     return PurePosixPath(path).suffix.lower() in _MEDIA

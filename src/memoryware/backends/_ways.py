@@ -92,8 +92,8 @@ class Pathfinder:
             PathRefused: For what no part takes.
             FileDenied: For a link into what a mount hides.
         """
-        (found,) = await self.ways(via, [path])
-        return _must(found)
+        found = self.by_spelling(path)
+        return _must((await self.ways(via, [path]))[0]) if self._asks(found) else found
 
     async def file(self, via: Via, path: str) -> Way:
         """Return the way of what has to be a file.
@@ -102,8 +102,10 @@ class Pathfinder:
             FileIsDirectory: If it is a mount or leads to one; a file there would be hidden.
             FileError: As `way` does.
         """
-        (found,) = await self.files(via, [path])
-        return _must(found)
+        found = await self.way(via, path)
+        if self._mounts.is_folder(found.path):
+            raise FileIsDirectory(path)
+        return found
 
     async def files(self, via: Via, paths: list[str]) -> Ways:
         """Return the ways of what have to be files."""
@@ -156,7 +158,7 @@ class Pathfinder:
                     continue
                 here = self._inside(own[0])
                 if here.mount == way.mount:
-                    found[place] = replace(way, path=own[0])
+                    found[place] = Way(way.mount, own[0], way.inner)
                 else:
                     found[place] = left[place] = here
                     del names[place]
