@@ -1,0 +1,98 @@
+"""Who asks: read from the runtime and the config of a run, never from what a model wrote.
+
+A `MemoryScope` names the tenant, group, user, agent, session and node on whose behalf
+something happens. Everything that is kept apart by caller is kept apart by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from memoryware import _langchain
+
+_ALIASES: Final = {
+    "tenant": ("tenant", "tenant_id"),
+    "group_id": ("group_id", "group_uuid", "project_id"),
+    "user_id": ("user_id",),
+    "agent_id": ("agent_id",),
+    "session_id": ("session_id", "thread_id"),
+    "node_id": ("node_id",),
+}
+"""The names under which a context or config may carry each part, first found wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryScope:
+    """On whose behalf something happens; a part that nobody knows is None.
+
+    Attributes:
+        tenant: The customer or installation.
+        group_id: The project or team that shares memory.
+        user_id: The person.
+        agent_id: The persona.
+        session_id: The conversation: the thread of a run.
+        node_id: The step of the graph.
+    """
+
+    tenant: str | None = None
+    group_id: str | None = None
+    user_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+    node_id: str | None = None
+
+    @classmethod
+    def of(cls, runtime: Any = None, config: Any = None) -> MemoryScope:
+        """Return who asks in a run: by its context, then its server, then its config."""
+        context = getattr(runtime, "context", None)
+        config = config if isinstance(config, Mapping) else {}
+        configurable, metadata = config.get("configurable") or {}, config.get("metadata") or {}
+        found = {part: _found(names, context, configurable) for part, names in _ALIASES.items()}
+        if found["user_id"] is None:
+            found["user_id"] = _text(_identity(runtime))
+        if found["session_id"] is None:
+            info = getattr(runtime, "execution_info", None)
+            found["session_id"] = _text(getattr(info, "thread_id", None))
+        if found["agent_id"] is None:
+            found["agent_id"] = _text(metadata.get("lc_agent_name"))
+        if found["node_id"] is None:
+            space = str(metadata.get("langgraph_checkpoint_ns") or "")
+            outer = space.partition(":")[0] if "|" in space else ""
+            found["node_id"] = _text(outer or metadata.get("langgraph_node"))
+        return cls(**found)
+
+    @classmethod
+    def current(cls) -> MemoryScope:
+        """Return who asks in the graph that runs around this call; empty outside of one."""
+        config = _langchain.current_config()
+        return cls.of(_langchain.current_runtime(), config) if config else cls()
+
+    @property
+    def caller(self) -> tuple[str | None, str | None, str | None]:
+        """Tenant, group and user: the part that must never see another's memory."""
+        return self.tenant, self.group_id, self.user_id
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, one.name) is not None for one in fields(self))
+
+
+def _found(names: tuple[str, ...], context: Any, configurable: Mapping[str, Any]) -> str | None:
+    """Return a part by the first of its names that has a value."""
+    for name in names:
+        for place in (context, configurable):
+            value = place.get(name) if isinstance(place, Mapping) else getattr(place, name, None)
+            if (text := _text(value)) is not None:
+                return text
+    return None
+
+
+def _identity(runtime: Any) -> Any:
+    """Return the user whom a server has authenticated."""
+    user = getattr(getattr(runtime, "server_info", None), "user", None)
+    return user.get("identity") if isinstance(user, Mapping) else getattr(user, "identity", None)
+
+
+def _text(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int) and str(value) else None

@@ -1,0 +1,87 @@
+"""`Source`: a memory file, whose it is, and who may write it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+from memoryware.backends._paths import normalise
+from memoryware.errors import PathRefused, SettingError
+
+Owner = Literal["user", "project", "team", "agent"]
+"""Whose notes a memory file holds, which decides what belongs in it."""
+Writable = Literal["ask"] | bool
+"""Whether an agent may change a file: yes, no, or when a person has agreed to the change."""
+OWNERS: Final = get_args(Owner)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A memory file: where it is, whose it is, and who may write it.
+
+    Attributes:
+        path: Its path in the backend.
+        owner: Whose notes it holds. The prompt tells the model which file takes which kind
+            of note; None says nothing.
+        writable: True lets the agent write, False refuses, "ask" waits for a person who is
+            shown the difference.
+        max_tokens: Tokens that its text may fill in the prompt; None means what the limits
+            of the middleware say.
+        required: Whether a run fails when the file is missing.
+
+    Raises:
+        SettingError: For a value that cannot be.
+    """
+
+    path: str
+    owner: Owner | None = None
+    writable: Writable = True
+    max_tokens: int | None = None
+    required: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.path, os.PathLike):
+            object.__setattr__(self, "path", os.fspath(self.path))
+        if not isinstance(self.path, str) or not self.path:
+            raise SettingError(f"path={self.path!r}: a path is a text such as '/AGENTS.md'")
+        if self.owner is not None and self.owner not in OWNERS:
+            raise SettingError(f"owner={self.owner!r}: must be None or one of {', '.join(OWNERS)}")
+        if self.writable not in (True, False, "ask"):
+            raise SettingError(f"writable={self.writable!r}: must be True, False or 'ask'")
+        tokens = self.max_tokens
+        if tokens is not None and (
+            not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1
+        ):
+            raise SettingError(f"max_tokens={tokens!r}: must be a whole number of at least 1")
+
+    @property
+    def identity(self) -> str:
+        """The normal spelling of the path, or the path itself where only a backend can tell."""
+        return identity_of(self.path)
+
+
+def identity_of(path: str) -> str:
+    """Return the normal spelling, or the path itself where only its backend can tell."""
+    try:
+        return normalise(path)
+    except PathRefused:
+        return path
+
+
+def sources_of(given: Any, option: str = "sources") -> list[Source]:
+    """Return a list option as sources, without those that spell an earlier one differently.
+
+    Raises:
+        SettingError: If it is one string, or holds something that is no path.
+    """
+    if isinstance(given, str | bytes | os.PathLike | Source) or not isinstance(given, Iterable):
+        raise SettingError(f"{option}={given!r}: give a list of paths, such as ['/AGENTS.md']")
+    first: dict[str, Source] = {}
+    for one in given:
+        if not isinstance(one, str | os.PathLike | Source):
+            raise SettingError(f"{option} holds {one!r}: a path is a text such as '/AGENTS.md'")
+        source = one if isinstance(one, Source) else Source(os.fspath(one))
+        first.setdefault(source.identity, source)
+    return list(first.values())
