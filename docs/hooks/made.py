@@ -1,4 +1,4 @@
-"""Puts into pages what is made from the code: changelog, options, limits, the tree of errors.
+"""Puts into pages what is made from the code: changelog, options, limits, events, errors.
 
 A page has a slot such as `<!-- made: fragments -->`. What goes there is read from the source
 when the site is built, so that it cannot differ from it. Where `<!-- end -->` follows, the
@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import memoryware
 from memoryware import errors, settings
+from memoryware.events import facts
 
 _END: Final = "<!-- end -->"
 _SLOT: Final = re.compile(
@@ -98,6 +99,34 @@ def errors_tree() -> str:
     return f"```text\n{tree}\n```"
 
 
+def events(name: str) -> str:
+    """Return a table of the keys of one event, with the kind of value and its meaning."""
+    kind = getattr(facts, name)
+    meanings, kinds = _texts_after_fields(kind), _kinds_of_fields(kind)
+    rows = [f"| `{key}` | `{kinds[key]}` | {text} |" for key, text in meanings.items()]
+    head = ["| key | value | meaning |", "|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
+def _kinds_of_fields(kind: type[Any]) -> dict[str, str]:
+    (tree,) = ast.parse(inspect.getsource(kind)).body
+    body = tree.body if isinstance(tree, ast.ClassDef) else []
+    return {
+        ast.unparse(one.target): _kind(one.annotation)
+        for one in body
+        if isinstance(one, ast.AnnAssign)
+    }
+
+
+def _kind(annotation: ast.expr) -> str:
+    """Return a kind of value as a reader of the page needs it."""
+    text = ast.unparse(annotation)
+    for wrapped in (r"NotRequired\[(.*)\]", r"Literal\[(.*)\]"):
+        text = re.sub(wrapped, r"\1", text)
+    plain = {"BlockReason": "str", "AskReason": "str", "Tier": "str"}
+    return plain.get(text, text).replace("'", '"').replace(" | ", " or ")
+
+
 def _texts_after_fields(kind: type[Any]) -> dict[str, str]:
     (tree,) = ast.parse(inspect.getsource(kind)).body
     body = tree.body if isinstance(tree, ast.ClassDef) else []
@@ -122,6 +151,7 @@ _MAKERS: Final[dict[str, Callable[..., str]]] = {
     "limits": limits,
     "options": options,
     "errors": errors_tree,
+    "events": events,
 }
 
 if __name__ == "__main__":

@@ -12,8 +12,76 @@ from typing import TYPE_CHECKING, Any, Final
 from memoryware._version import __version__
 
 _HOMES: Final = {
-    "memoryware.agent": ("create_deep_agent", "file_memory"),
-    "memoryware.config": ("AgentConfig", "load_config"),
+    "memoryware.agent": (
+        "create_deep_agent",
+        "file_memory",
+    ),
+    "memoryware.config": (
+        "AgentConfig",
+        "load_config",
+    ),
+    "memoryware.scope": ("MemoryScope",),
+    "memoryware.guard": (
+        "Detector",
+        "Finding",
+        "Guard",
+    ),
+    "memoryware.settings": (
+        "DiscoveryLimits",
+        "FileLimits",
+        "ImportLimits",
+        "MemoryLimits",
+        "ToolLimits",
+    ),
+    "memoryware.backends.protocol": (
+        "BackendProtocol",
+        "DeleteResult",
+        "EditResult",
+        "FileData",
+        "FileDownloadResponse",
+        "FileInfo",
+        "FileUploadResponse",
+        "GlobResult",
+        "GrepMatch",
+        "GrepResult",
+        "LsResult",
+        "ReadResult",
+        "WriteResult",
+    ),
+    "memoryware.backends._paths": ("normalise_path",),
+    "memoryware.backends._acting": (
+        "Actor",
+        "acting",
+    ),
+    "memoryware.backends.filesystem": ("FilesystemBackend",),
+    "memoryware.backends.state": ("StateBackend",),
+    "memoryware.backends.store": ("StoreBackend",),
+    "memoryware.backends.composite": ("CompositeBackend",),
+    "memoryware.sources.discovery": (
+        "Layout",
+        "adiscover",
+        "discover",
+        "on_disk",
+    ),
+    "memoryware.sources.guarded": ("GuardedBackend",),
+    "memoryware.sources.consent": ("agreed",),
+    "memoryware.sources.imports": ("Imports",),
+    "memoryware.sources.scanning": (
+        "Leak",
+        "ascan",
+        "scan",
+    ),
+    "memoryware.sources.source": ("Source",),
+    "memoryware.middleware.memory": (
+        "MEMORY_SYSTEM_PROMPT",
+        "MemoryMiddleware",
+        "MemoryState",
+        "MemoryStateUpdate",
+        "append_to_system_message",
+    ),
+    "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
+    "memoryware.middleware._prompt": ("redact_memory",),
+    "memoryware.middleware.file_tools": ("FileToolsMiddleware",),
     "memoryware.errors": (
         "BackendUnavailable",
         "ConfigError",
@@ -34,46 +102,17 @@ _HOMES: Final = {
         "PathUnusable",
         "PatternRefused",
         "ResponseCountError",
+        "SecretRefused",
         "SettingError",
         "TextRefused",
         "WriteFailed",
     ),
-    "memoryware.settings": ("FileLimits", "MemoryLimits", "ToolLimits"),
-    "memoryware.backends.protocol": (
-        "BackendProtocol",
-        "DeleteResult",
-        "EditResult",
-        "FileData",
-        "FileDownloadResponse",
-        "FileInfo",
-        "FileUploadResponse",
-        "GlobResult",
-        "GrepMatch",
-        "GrepResult",
-        "LsResult",
-        "ReadResult",
-        "WriteResult",
-    ),
-    "memoryware.backends._paths": ("normalise_path",),
-    "memoryware.backends.filesystem": ("FilesystemBackend",),
-    "memoryware.backends.state": ("StateBackend",),
-    "memoryware.backends.store": ("StoreBackend",),
-    "memoryware.backends.composite": ("CompositeBackend",),
-    "memoryware.middleware.memory": (
-        "MEMORY_SYSTEM_PROMPT",
-        "MemoryMiddleware",
-        "MemoryState",
-        "MemoryStateUpdate",
-        "append_to_system_message",
-    ),
-    "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
-    "memoryware.middleware._prompt": ("redact_memory",),
-    "memoryware.middleware.file_tools": ("FileToolsMiddleware",),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from memoryware.agent import create_deep_agent, file_memory
+    from memoryware.backends._acting import Actor, acting
     from memoryware.backends._paths import normalise_path
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
@@ -115,10 +154,12 @@ if TYPE_CHECKING:
         PathUnusable,
         PatternRefused,
         ResponseCountError,
+        SecretRefused,
         SettingError,
         TextRefused,
         WriteFailed,
     )
+    from memoryware.guard import Detector, Finding, Guard
     from memoryware.middleware._prompt import redact_memory
     from memoryware.middleware.deep_memory import DeepMemoryMiddleware
     from memoryware.middleware.file_tools import FileToolsMiddleware
@@ -129,10 +170,24 @@ if TYPE_CHECKING:
         MemoryStateUpdate,
         append_to_system_message,
     )
-    from memoryware.settings import FileLimits, MemoryLimits, ToolLimits
+    from memoryware.scope import MemoryScope
+    from memoryware.settings import (
+        DiscoveryLimits,
+        FileLimits,
+        ImportLimits,
+        MemoryLimits,
+        ToolLimits,
+    )
+    from memoryware.sources.consent import agreed
+    from memoryware.sources.discovery import Layout, adiscover, discover, on_disk
+    from memoryware.sources.guarded import GuardedBackend
+    from memoryware.sources.imports import Imports
+    from memoryware.sources.scanning import Leak, ascan, scan
+    from memoryware.sources.source import Source
 
 __all__ = [
     "MEMORY_SYSTEM_PROMPT",
+    "Actor",
     "AgentConfig",
     "BackendProtocol",
     "BackendUnavailable",
@@ -140,6 +195,8 @@ __all__ = [
     "ConfigError",
     "DeepMemoryMiddleware",
     "DeleteResult",
+    "Detector",
+    "DiscoveryLimits",
     "EditRefused",
     "EditResult",
     "FileAlreadyThere",
@@ -156,14 +213,22 @@ __all__ = [
     "FileToolsMiddleware",
     "FileUploadResponse",
     "FilesystemBackend",
+    "Finding",
     "GlobResult",
     "GrepMatch",
     "GrepResult",
+    "Guard",
+    "GuardedBackend",
+    "ImportLimits",
+    "Imports",
+    "Layout",
+    "Leak",
     "LoadError",
     "LockTimeout",
     "LsResult",
     "MemoryLimits",
     "MemoryMiddleware",
+    "MemoryScope",
     "MemoryState",
     "MemoryStateUpdate",
     "MemorywareError",
@@ -174,7 +239,9 @@ __all__ = [
     "PatternRefused",
     "ReadResult",
     "ResponseCountError",
+    "SecretRefused",
     "SettingError",
+    "Source",
     "StateBackend",
     "StoreBackend",
     "TextRefused",
@@ -182,12 +249,19 @@ __all__ = [
     "WriteFailed",
     "WriteResult",
     "__version__",
+    "acting",
+    "adiscover",
+    "agreed",
     "append_to_system_message",
+    "ascan",
     "create_deep_agent",
+    "discover",
     "file_memory",
     "load_config",
     "normalise_path",
+    "on_disk",
     "redact_memory",
+    "scan",
 ]
 
 

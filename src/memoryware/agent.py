@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware, TodoListMiddleware
@@ -23,6 +23,7 @@ from memoryware.events import logger
 from memoryware.middleware.file_tools import FileToolsMiddleware
 from memoryware.middleware.guidelines import WRITERS
 from memoryware.middleware.memory import MemoryMiddleware
+from memoryware.sources.source import Source
 
 _SKILLS_NOTE: Final = (
     "Instructions for special tasks are kept as files under /skills/. Before such a task, list"
@@ -34,7 +35,7 @@ def create_deep_agent(
     model: str | BaseChatModel | None = None,
     tools: Sequence[Any] | None = None,
     *,
-    memory: Sequence[str] | None = None,
+    memory: Sequence[str | Source] | Literal["auto"] | None = None,
     enable_memory: bool = True,
     backend: Any = None,
     system_prompt: str | None = None,
@@ -56,7 +57,8 @@ def create_deep_agent(
         model: A chat model, or its name; by default that of `config`, then the
             environment's `MEMORYWARE_MODEL`.
         tools: More tools.
-        memory: Paths of memory files; None (or an empty list) means no memory.
+        memory: Memory files, as paths or `Source`s; "auto" looks for those that people
+            already have. None (or an empty list) means no memory.
         enable_memory: False builds no memory, whatever `memory` and `config` say.
         backend: Where files are: a backend or a factory. By default the graph state, or
             with `config` the state with `/memories/` and `/skills/` on disk.
@@ -75,6 +77,11 @@ def create_deep_agent(
     """
     settings = _settings(config)
     chat_model = _model(model, settings)
+    if memory == "auto" and backend is None:
+        raise SettingError(
+            'memory="auto" looks for files that are there: pass their place as well, such as'
+            " backend=FilesystemBackend(root_dir=...)"
+        )
     backend = _backend(backend, settings, has_checkpointer=bool(checkpointer))
     sources = _sources(memory, settings, enable_memory=enable_memory)
     _refuse_second_memory(sources, middleware)
@@ -106,7 +113,7 @@ def create_deep_agent(
 
 
 def file_memory(
-    memory: Sequence[str] | None, backend: Any, **options: Any
+    memory: Sequence[str | Source] | Literal["auto"] | None, backend: Any, **options: Any
 ) -> list[AgentMiddleware[Any, Any, Any]]:
     """Return the memory part of a middleware list: nothing, or one `MemoryMiddleware`.
 
@@ -122,12 +129,17 @@ def _settings(config: AgentConfig | str | os.PathLike[str] | None) -> AgentConfi
 
 
 def _sources(
-    memory: Sequence[str] | None, settings: AgentConfig | None, *, enable_memory: bool
-) -> list[str]:
+    memory: Sequence[str | Source] | Literal["auto"] | None,
+    settings: AgentConfig | None,
+    *,
+    enable_memory: bool,
+) -> Sequence[str | Source] | Literal["auto"]:
     if not enable_memory:
         return []
     if memory is None:
         return list(settings.memory_files) if settings else []
+    if memory == "auto":
+        return "auto"
     if isinstance(memory, str):
         raise SettingError(f"memory={memory!r}: give a list of paths, such as [{memory!r}]")
     return list(memory)
@@ -200,7 +212,7 @@ def _tell_what_is_not_waited_for(
 
 
 def _refuse_second_memory(
-    sources: Sequence[str], middleware: Sequence[AgentMiddleware[Any, Any, Any]]
+    sources: Sequence[str | Source], middleware: Sequence[AgentMiddleware[Any, Any, Any]]
 ) -> None:
     if sources and any(one.name == MemoryMiddleware.__name__ for one in middleware):
         raise SettingError(

@@ -12,6 +12,8 @@ MemorywareError
 │   ├── FileAlreadyThere      also FileExistsError
 │   ├── EditRefused           also ValueError: the old text is missing or not unique
 │   ├── TextRefused           also ValueError: cannot be stored as UTF-8
+│   ├── SecretRefused         also ValueError: a secret, which is never stored
+│   ├── VersionMissing        also LookupError: no such version of the file, or not its text
 │   ├── WriteFailed           also OSError: disk full, quota; the old text is still there
 │   └── LockTimeout           also TimeoutError: somebody held the file for too long
 ├── LoadError                 also ValueError: a memory source could not be read
@@ -39,9 +41,11 @@ FileErrorCode = Literal[
     "already_exists",
     "edit_refused",
     "invalid_text",
+    "secret_refused",
     "write_failed",
     "lock_timeout",
     "too_large",
+    "no_version",
 ]
 """What went wrong with a path. The first four are those of `download_files`."""
 
@@ -139,6 +143,18 @@ class TextRefused(FileError, ValueError):
     """The new text cannot be stored as UTF-8, so nothing was written."""
 
     code = "invalid_text"
+
+
+class SecretRefused(FileError, ValueError):
+    """The new text holds a secret, so nothing was written."""
+
+    code = "secret_refused"
+
+
+class VersionMissing(FileError, LookupError):
+    """The history has no such version of the file, or not its text; nothing was changed."""
+
+    code = "no_version"
 
 
 class WriteFailed(FileError, OSError):

@@ -6,6 +6,7 @@ something happens. Everything that is kept apart by caller is kept apart by it.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -73,6 +74,11 @@ class MemoryScope:
     def caller(self) -> tuple[str | None, str | None, str | None]:
         """Tenant, group and user: the part that must never see another's memory."""
         return self.tenant, self.group_id, self.user_id
+
+    @property
+    def digest(self) -> str:
+        """A short digest of the caller, for states that must not name a person."""
+        return hashlib.blake2b(repr(self.caller).encode(), digest_size=16).hexdigest()
 
     def __bool__(self) -> bool:
         return any(getattr(self, one.name) is not None for one in fields(self))

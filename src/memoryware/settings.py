@@ -66,6 +66,12 @@ class MemoryLimits(_Ranged):
     """Backends whose last loaded memory one middleware keeps, to compare fingerprints."""
     rendered_blocks: int = _limit(256, 1)
     """Finished prompt blocks that one middleware keeps."""
+    lost_share: float = _limit(0.5, 0, 1)
+    """Share of the words of a memory file that a change may lose before a person is asked."""
+    lost_words: int = _limit(20, 0)
+    """Words that an edit of a part of a file may lose, whatever their share."""
+    diff_lines: int = _limit(200, 1)
+    """Lines of a difference that a person is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,3 +90,47 @@ class ToolLimits(_Ranged):
     """A larger picture, sound, video or document is not shown."""
     edit_attempts: int = _limit(5, 1)
     """Times that a tool starts again when a file changes while it works on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscoveryLimits(_Ranged):
+    """Limits of the search for memory files that are there already."""
+
+    depth: int = _limit(64, 0, 400)
+    """Folders above the start, or above a file that an agent touched, that are looked at."""
+    files: int = _limit(100, 1)
+    """Memory files that are found at most; the nearest are kept."""
+    folders: int = _limit(100, 1)
+    """Folders whose files an agent touched that are kept in mind; the last touched are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportLimits(_Ranged):
+    """Limits of what one memory file may import."""
+
+    depth: int = _limit(5, 1, 50)
+    """Imports inside each other that are followed."""
+    lines: int = _limit(200, 1)
+    """Paths on import lines that are looked at, in all files together; others stay as they are."""
+    file_bytes: int = _limit(256 * 1024, 1)
+    """A larger file is not imported."""
+    total_bytes: int = _limit(1024 * 1024, 1)
+    """Bytes of all files together; those nearest to the outermost file are served first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryLimits(_Ranged):
+    """Limits of what a history keeps; the newest two versions of a file always stay."""
+
+    versions: int = _limit(100, 2)
+    """Versions of one file."""
+    age_days: float = _limit(365, 0)
+    """Days that a version stays after a newer one took its place."""
+    file_bytes: int = _limit(16 * 1024 * 1024, 1)
+    """Bytes of all versions of one file together."""
+    total_bytes: int = _limit(256 * 1024 * 1024, 1)
+    """Bytes of all versions of all files together, looked at after each `sweep_after` changes."""
+    text_bytes: int = _limit(4 * 1024 * 1024, 1)
+    """The content of a larger version is not kept; that it was there is."""
+    sweep_after: int = _limit(100, 1)
+    """Changes after which the versions of all files are held against these limits."""

@@ -235,9 +235,16 @@ def test_a_refused_write_is_an_event_without_text(disk):
         agent.stream({"messages": [{"role": "user", "content": "go"}]}, stream_mode="custom")
     )
 
-    assert events == [
-        {"type": "memory", "event": "write_blocked", "tool": "write_file", "path": "/secret/x.md"}
-    ]
+    (event,) = events
+    told = {key: event[key] for key in ("event", "tool", "path", "reason", "kinds")}
+    assert told == {
+        "event": "write_blocked",
+        "tool": "write_file",
+        "path": "/secret/x.md",
+        "reason": "rules",
+        "kinds": [],
+    }
+    assert "TEXT" not in str(event)
 
 
 def test_a_refusal_says_what_is_allowed(run, disk):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoryware.middleware._block import BlockStyle, make_block
+from memoryware.sources.source import Source
 
 MEGABYTE = 1_000_000
 HOSTILE = {
@@ -34,12 +35,11 @@ HOSTILE = {
 @pytest.mark.parametrize("tokens", [10**9, 1000])
 def test_a_hostile_megabyte_is_rendered(kind, tokens):
     style = BlockStyle(
-        sources=("/a.md",),
         count_tokens=lambda text: len(text) // 4,
         source_tokens=tokens,
         total_tokens=tokens,
     )
-    block = make_block({"/a.md": HOSTILE[kind], "/b.md": "not a source"}, style)
+    block = make_block([Source("/a.md")], {"/a.md": HOSTILE[kind], "/b.md": "not a source"}, style)
 
     assert block.tokens <= tokens + 100
     assert "</agent_memory" not in block.text

@@ -34,10 +34,10 @@ def edit(path="/AGENTS.md", old="tea", new="coffee"):
 
 def test_a_save_that_goes_to_another_backend_is_noticed(disk, caplog):
     memory = MemoryMiddleware(backend=disk, sources=["/AGENTS.md"])
-    model = ScriptedModel(call("write_file", file_path="/AGENTS.md", content="new"), say())
+    model = ScriptedModel(call("append_file", file_path="/AGENTS.md", text="new"), say())
     ask(create_agent(model, middleware=[memory, FileToolsMiddleware(backend=StateBackend())]))
 
-    assert "write_file reported a change of /AGENTS.md" in caplog.text
+    assert "append_file reported a change of /AGENTS.md" in caplog.text
     assert "the same backend" in caplog.text
 
 
@@ -159,7 +159,8 @@ def test_edit_memory_never_shreds_a_text():
         {"max_tokens": "100"},
         {"max_tokens": 1.5},
         {"limits": {}},
-        {"writable": "/A.md"},
+        {"guard": True},
+        {"layout": {}},
     ],
 )
 def test_an_option_of_the_wrong_kind_says_so_when_built(wrong):

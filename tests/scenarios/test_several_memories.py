@@ -9,7 +9,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from kit import ScriptedModel, ask, call, say, tool_messages
-from memoryware import MemoryMiddleware
+from memoryware import MemoryMiddleware, Source
 from notes import Notes
 
 
@@ -62,7 +62,8 @@ def test_edit_memory_makes_the_first_memory():
 
 def test_only_writable_sources_can_be_written():
     notes = Notes({"/team.md": "fixed", "/own.md": "free"})
-    memory = MemoryMiddleware(backend=notes, sources=["/team.md", "/own.md"], writable=["/own.md"])
+    sources = [Source("/team.md", writable=False), "/own.md"]
+    memory = MemoryMiddleware(backend=notes, sources=sources)
     model = ScriptedModel(
         call("edit_memory", file_path="/team.md", old_string="fixed", new_string="x"),
         call("edit_memory", file_path="own.md", old_string="free", new_string="mine"),

@@ -39,6 +39,7 @@ from memoryware import (
     MemorywareError,
     PathRefused,
     SettingError,
+    Source,
     StateBackend,
     StoreBackend,
     ToolLimits,
@@ -104,11 +105,10 @@ class Notebook(BackendProtocol):
 
 memory = MemoryMiddleware(
     backend=disk,
-    sources=["/team.md", "/AGENTS.md"],
+    sources=[Source("/team.md", owner="team", writable=False), "/AGENTS.md"],
     refresh="call",
     on_error="warn",
     guidelines=None,
-    writable=["/AGENTS.md"],
     placement="prepend",
     count_tokens=len,
     limits=MemoryLimits(total_tokens=5000),

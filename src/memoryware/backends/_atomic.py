@@ -28,14 +28,18 @@ from memoryware.backends._draft import (
     Overtaken,
     Patience,
     Vanished,
+    marks,
     side_lock,
 )
 from memoryware.backends._folder import LINK_IN_THE_WAY, closed
+from memoryware.backends._making import FolderThere
 from memoryware.backends._paths import is_below
-from memoryware.errors import FileIsDirectory, FileMissing, PathUnusable, WriteFailed
+from memoryware.errors import FileError, FileIsDirectory, FileMissing, PathUnusable, WriteFailed
 
-Change = Callable[[bytes | None], bytes]
-"""Makes the new bytes of a file from the old ones, None if there was no file."""
+Change = Callable[[bytes | None], bytes | None]
+"""Makes the new bytes of a file from the old ones; None stands for no file."""
+Judge = Callable[[bytes | None], object]
+"""Is told the bytes of a file that is to go, None if they cannot be known; may raise."""
 
 _ATTEMPTS: Final = 5
 """How often a folder may be deleted under a writer before it gives up."""
@@ -45,10 +49,10 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Changes:
-    """Changes files of a disk, each whole or not at all."""
+    """Changes files of a disk, each whole or not at all; a new file gets the rights `mode`."""
 
-    def __init__(self, disk: Disk, *, lock: Lock | None = None) -> None:
-        self._disk = disk
+    def __init__(self, disk: Disk, *, lock: Lock | None = None, mode: int = 0o666) -> None:
+        self._disk, self._mode = disk, mode
         self._lock = lock or ("draft" if HAS_FLOCK and disk.holds_folders else "native")
 
     def change(self, path: str, at: str, change: Change, *, create: bool) -> None:
@@ -62,14 +66,21 @@ class Changes:
         with Telling(path, "write"):
             for _ in range(_ATTEMPTS):
                 with suppress(Vanished), self._disk.place(path, at, absent) as place:
-                    for _ in range(_SAVES):
-                        with suppress(Overtaken):
-                            if self._changed(path, place, change, create=create):
-                                return
-                    message = f"'{path}' was not written: another program keeps changing it"
-                    raise WriteFailed(path, f"{message}; try again")
+                    try:
+                        return self._change(path, place, change, create=create)
+                    except FileError:
+                        place.unmake()
+                        raise
         message = f"'{path}' was not written: its folder vanishes again and again; try again"
         raise WriteFailed(path, message)
+
+    def _change(self, path: str, place: Place, change: Change, *, create: bool) -> None:
+        for _ in range(_SAVES):
+            with suppress(Overtaken):
+                if self._changed(path, place, change, create=create):
+                    return
+        message = f"'{path}' was not written: another program keeps changing it"
+        raise WriteFailed(path, f"{message}; try again")
 
     def _changed(self, path: str, place: Place, change: Change, *, create: bool) -> bool:
         seen = place.settle()
@@ -83,7 +94,9 @@ class Changes:
             except FileNotFoundError:
                 if not create:
                     raise
-                draft.publish(change(None), None)
+                new = change(None)
+                if new is not None:
+                    draft.publish(new, None)
                 return True
             except OSError as error:
                 if error.errno in LINK_IN_THE_WAY:
@@ -95,16 +108,23 @@ class Changes:
                 new = change(old)
                 if new == old:
                     return True
-                draft.take_after(seen, fd)
+                if new is not None:
+                    draft.take_after(seen, fd)
             finally:
                 closed(fd)
-            draft.publish(new, seen)
+            if new is None:
+                _remove(place, seen)
+            else:
+                draft.publish(new, seen)
             return True
 
-    def delete(self, path: str, at: str, *, root: str = "/") -> None:
+    def delete(self, path: str, at: str, *, root: str = "/", judge: Judge | None = None) -> None:
         """Remove a file, a link, or a folder with all that is in it, but not the root.
 
+        Who gives a `judge` removes no folders.
+
         Raises:
+            FolderThere: For a folder, if there is a judge.
             FileError: If it is not there, is the root or holds it, or cannot be removed.
         """
         with Telling(path, "delete"), self._disk.place(path, at) as place:
@@ -112,13 +132,40 @@ class Changes:
                 raise FileIsDirectory(path, f"'{path}' is the root, which cannot be deleted")
             kind = place.folder.lstat(place.name).st_mode
             if stat.S_ISDIR(kind):
+                if judge is not None:
+                    raise FolderThere(path)
                 _clear(path, place)
+                place.folder.sync()
             elif stat.S_ISREG(kind):
-                with self._held_if_there_is_room(path, place):
-                    place.folder.remove(place.name)
+                self._delete_file(path, place, judge)
             else:
+                if judge is not None:
+                    judge(self._behind_link(path, at))
                 place.folder.remove(place.name)
-            place.folder.sync()
+                place.folder.sync()
+
+    def _delete_file(self, path: str, place: Place, judge: Judge | None) -> None:
+        for _ in range(_SAVES):
+            with suppress(Overtaken), self._held_if_there_is_room(path, place):
+                seen = None if judge is None else self._judged(path, place, judge)
+                _remove(place, seen)
+                return
+        message = f"'{path}' was not deleted: another program keeps changing it; try again"
+        raise WriteFailed(path, message)
+
+    def _judged(self, path: str, place: Place, judge: Judge) -> os.stat_result:
+        fd = place.folder.open(place.name, os.O_RDONLY)
+        try:
+            seen = regular(path, os.fstat(fd))
+            judge(self._disk.content(path, fd, seen.st_size))
+        finally:
+            closed(fd)
+        return seen
+
+    def _behind_link(self, path: str, at: str) -> bytes | None:
+        with suppress(FileError):
+            return self._disk.read(path, at)
+        return None
 
     @contextmanager
     def _held_if_there_is_room(self, path: str, place: Place) -> Iterator[None]:
@@ -133,7 +180,7 @@ class Changes:
 
     @contextmanager
     def _draft(self, path: str, place: Place, *, private: bool) -> Iterator[Draft]:
-        claim = Claim(path, place.folder, place.name, 0o600 if private else 0o666)
+        claim = Claim(path, place.folder, place.name, 0o600 if private else self._mode)
         patience = Patience(path, self._disk.limits.lock_timeout)
         with ExitStack() as stack:
             draft, lock = None, self._lock
@@ -147,6 +194,18 @@ class Changes:
                 yield draft
             finally:
                 draft.drop()
+
+
+def _remove(place: Place, seen: os.stat_result | None) -> None:
+    """Remove a file for good, if it is still the one that was seen; None for any.
+
+    Raises:
+        Overtaken: If it is not.
+    """
+    if seen is not None and marks(place.folder.lstat(place.name)) != marks(seen):
+        raise Overtaken
+    place.folder.remove(place.name)
+    place.folder.sync()
 
 
 def _clear(path: str, place: Place) -> None:

@@ -165,9 +165,7 @@ class Disk:
         given, prefix = os.path.normcase(host), os.path.normcase(self._prefix)
         if given in (prefix, prefix.removesuffix(os.sep)):
             return "/"
-        if given.startswith(prefix):
-            return "/" + host[len(prefix) :].replace(os.sep, "/")
-        return None
+        return "/" + host[len(prefix) :].replace(os.sep, "/") if given.startswith(prefix) else None
 
 
 class Place:
@@ -178,12 +176,12 @@ class Place:
         name: The last name of the path; "." if the path ends at the folder itself.
     """
 
-    __slots__ = ("_absent", "_disk", "_hops", "_path", "_walked", "folder", "name")
+    __slots__ = ("_absent", "_disk", "_hops", "_made", "_path", "_walked", "folder", "name")
 
     def __init__(self, disk: Disk, path: str, at: str, absent: Absent) -> None:
         _check(path, at, disk)
         self._disk, self._path, self._absent = disk, path, absent
-        self._hops, self._walked = disk.limits.symlink_hops, list[str]()
+        self._hops, self._walked, self._made = disk.limits.symlink_hops, list[str](), list[str]()
         self.name = "."
         folder = disk.parent(at)
         if folder is not None:
@@ -232,6 +230,12 @@ class Place:
                     raise
             self._go(self._through(self.name, []))
 
+    def unmake(self) -> None:
+        """Remove the folders that were made on the way here, unless something is in them."""
+        for at in reversed(self._made):
+            with suppress(FileError, OSError), Place(self._disk, at, at, "refuse") as place:
+                place.folder.unmake(place.name)
+
     def _go(self, steps: list[str]) -> None:
         """Take the steps, the next one last in the list, and only name the final one."""
         self.name = "."
@@ -268,6 +272,7 @@ class Place:
             return []
         with suppress(FileExistsError):  # somebody else was faster
             self.folder.make(name)
+            self._made.append(f"{self.real.removesuffix('/')}/{name}")
         return [*steps, name]
 
     def _through(self, name: str, steps: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from memoryware._twins import Via, blocking, finish, native
+from memoryware.backends._making import Make, Mode
 from memoryware.backends._results import R, answer
 from memoryware.backends.protocol import (
     DEFAULT_READ_LIMIT,
@@ -149,6 +150,32 @@ class TwinBackend(BackendProtocol):
 
     async def adownload_files(self, paths: list[str]) -> list[FileDownloadResponse]:
         return await self._run_native(self._download, paths)
+
+
+class ChangingBackend(TwinBackend):
+    """A backend that changes a file in one step, and stores new files beside it meanwhile."""
+
+    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
+        raise self._unsupported("change_file")
+
+    async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
+        raise self._unsupported("add_file")
+
+    def change_file(self, path: str, make: Make, mode: Mode) -> None:
+        """Change a file; nobody else's change falls between reading and writing it."""
+        return self._run(self._change_file, path, make, mode)
+
+    async def achange_file(self, path: str, make: Make, mode: Mode) -> None:
+        """Async twin of `change_file`."""
+        return await self._run_native(self._change_file, path, make, mode)
+
+    def add_file(self, path: str, data: bytes, like: str | None) -> None:
+        """Store a file whose name nobody else uses."""
+        return self._run(self._add_file, path, data, like)
+
+    async def aadd_file(self, path: str, data: bytes, like: str | None) -> None:
+        """Async twin of `add_file`."""
+        return await self._run_native(self._add_file, path, data, like)
 
 
 def _told(kind: type[R], core: Core[P, R]) -> Core[P, R]:

@@ -267,7 +267,7 @@ class Draft:
 
     def _renamed(self, over: os.stat_result | None) -> bool:
         claim = self.claim
-        if _marks(self._there()) != _marks(over):
+        if marks(self._there()) != marks(over):
             raise Overtaken
         try:
             claim.folder.replace(claim.temporary, claim.name)
@@ -293,7 +293,7 @@ class Draft:
             closed(self.fd)
 
 
-def _marks(seen: os.stat_result | None) -> tuple[int, ...] | None:
+def marks(seen: os.stat_result | None) -> tuple[int, ...] | None:
     """Return what changes with each save of a file."""
     return seen and (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 

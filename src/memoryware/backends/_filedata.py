@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from memoryware.backends import _text
-from memoryware.backends.protocol import FileData
+from memoryware.backends.protocol import FileData, FileInfo
 from memoryware.errors import FileNotRegular
 
 _MOMENTS: Final = ("created_at", "modified_at")
@@ -80,12 +80,44 @@ def bytes_of(path: str, file: FileData) -> bytes:
         ) from None
 
 
+def bytes_at(path: str, raw: Any, *, whole: bool) -> bytes | None:
+    """Return the bytes of what is stored under a path, None for nothing.
+
+    Raises:
+        FileNotRegular: If it is no file, and not to be replaced as a `whole` anyway.
+    """
+    if whole and file_of(raw) is None:
+        return None
+    file = file_at(path, raw)
+    return None if file is None else bytes_of(path, file)
+
+
 def size_of(file: FileData) -> int:
     """Return the number of bytes of a file, without making them."""
     content = file["content"]
     if file["encoding"] == "base64":
         return len(content) // 4 * 3 - content.count("=", -2)
     return len(content) if content.isascii() else len(content.encode("utf-8", "surrogatepass"))
+
+
+def info_of(name: str, file: FileData) -> FileInfo:
+    """Return what a listing says of a file."""
+    return {
+        "path": name,
+        "is_dir": False,
+        "size": size_of(file),
+        "modified_at": file.get("modified_at", ""),
+    }
+
+
+def cannot_hold(raw: Any, pattern: str) -> bool:
+    """Say at a glance that a record is a text without the pattern, as most are in a search."""
+    return (
+        type(raw) is dict
+        and raw.get("encoding") == "utf-8"
+        and isinstance(raw.get("content"), str)
+        and pattern not in raw["content"]
+    )
 
 
 def text_of(path: str, file: FileData) -> str:

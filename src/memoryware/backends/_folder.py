@@ -65,6 +65,10 @@ class Folder(Protocol):
         """Create a folder in this one, and make that last."""
         ...
 
+    def unmake(self, name: str) -> None:
+        """Remove a folder in this one, if nothing is in it."""
+        ...
+
     def replace(self, name: str, over: str) -> None:
         """Give a file the name of another, which is gone then."""
         ...
@@ -125,6 +129,9 @@ class HeldFolder:
     def make(self, name: str) -> None:
         os.mkdir(name, dir_fd=self._fd)
         self.sync()
+
+    def unmake(self, name: str) -> None:
+        os.rmdir(name, dir_fd=self._fd)
 
     def replace(self, name: str, over: str) -> None:
         os.replace(name, over, src_dir_fd=self._fd, dst_dir_fd=self._fd)
@@ -200,6 +207,9 @@ class NamedFolder:
     def make(self, name: str) -> None:
         os.mkdir(self._real(name))
         self.sync()
+
+    def unmake(self, name: str) -> None:
+        os.rmdir(self._real(name))
 
     def replace(self, name: str, over: str) -> None:
         os.replace(self._join(name), self._real(over))

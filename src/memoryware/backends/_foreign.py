@@ -17,7 +17,9 @@ from typing import Any, cast
 
 from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
+from memoryware.backends._making import Adds, Changes
 from memoryware.backends._paths import normalise
+from memoryware.backends._peer import unwrapped
 from memoryware.backends._results import R, build, failure, said
 from memoryware.backends.protocol import (
     Appends,
@@ -40,6 +42,8 @@ from memoryware.errors import MemorywareError, PathRefused, SettingError
 logger = logging.getLogger(__name__)
 
 _METHODS = ("download_files", "adownload_files", "read", "write")
+_WRITING = ["write", "awrite", "_write", "edit", "aedit", "_edit", "delete", "adelete", "_delete"]
+_WRITING += ["upload_files", "aupload_files", "_upload"]
 _LISTED = {LsResult: "entries", GrepResult: "matches", GlobResult: "matches"}
 Answer = Coroutine[Any, Any, R]
 _TOLD = 300
@@ -91,8 +95,7 @@ def must_be_backend(value: Any, place: str) -> None:
     if callable(value):
         raise SettingError(
             f"{place} is {_named(value)}, which has to be called first; pass a backend, or make"
-            " the whole composite in a factory:"
-            " lambda runtime: CompositeBackend(default=..., routes={...})"
+            " the whole in a factory, such as lambda runtime: CompositeBackend(default=...)"
         )
     raise SettingError(
         f"{place} is {_named(value)}, not a backend; pass for example StateBackend()"
@@ -112,6 +115,21 @@ def appends_of(backend: Any) -> Appends | None:
 def names_of(backend: Any) -> Names | None:
     """Return the backend as one that knows all names of a file, or None."""
     return backend if _can(backend, "names") else None
+
+
+def changes_of(backend: Any) -> Changes | None:
+    """Return the backend as one that changes a file in one step, or None.
+
+    Whose class has its own way of writing is asked to write.
+    """
+    homes = {getattr(getattr(backend, name, None), "__module__", "") for name in _WRITING}
+    ours = all(home.startswith("memoryware.") for home in homes)
+    return backend if ours and _can(backend, "change_file") else None
+
+
+def adds_of(backend: Any) -> Adds | None:
+    """Return the backend as one that stores new files without waiting, or None."""
+    return backend if changes_of(backend) and _can(backend, "add_file") else None
 
 
 def _can(backend: Any, name: str) -> bool:
@@ -177,8 +195,6 @@ class Guest:
             if not result.error:
                 break
         return result
-
-    # Of many.
 
     def glob(self, via: Via, pattern: str, path: str | None) -> Answer[GlobResult]:
         args = (pattern,) if path is None else (pattern, path)
@@ -286,7 +302,7 @@ class Guest:
         sync = getattr(self.backend, name, None)
         asyn = getattr(self.backend, "a" + name, None)
         if sync is None:
-            sync = partial(_say, f"{self.name} has no {name}()")
+            sync = partial(_lacking, f"{self.name} has no {name}()")
         return sync, asyn or partial(in_thread, sync)
 
     def _takes(self, parameter: str, name: str) -> bool:
@@ -349,14 +365,13 @@ def _spelled(path: str) -> tuple[str, ...]:
         return ()
 
 
-def _say(message: str, *_: Any, **__: Any) -> Any:
+def _lacking(message: str, *_: Any, **__: Any) -> Any:
     raise NotImplementedError(message)
 
 
 def _named(value: Any) -> str:
-    if isinstance(value, type):
-        return f"the class {value.__name__}"
-    return f"a {type(value).__name__}" if value is not None else "None"
+    kind = f"a {type(value).__name__}" if value is not None else "None"
+    return f"the class {value.__name__}" if isinstance(value, type) else kind
 
 
 @lru_cache(maxsize=256)
@@ -373,12 +388,12 @@ def keeps_files_in_state(backend: Any) -> bool:
 
     Of a factory nobody can know before it runs, so the answer is yes.
     """
-    if not is_backend(backend):
-        return True
-    if any(kind.__name__ == "StateBackend" for kind in type(backend).__mro__):
+    backend = unwrapped(backend)
+    named = [kind.__name__ for kind in type(backend).__mro__]
+    if not is_backend(backend) or "StateBackend" in named:
         return True
     routes = getattr(backend, "routes", None)
-    if not isinstance(routes, Mapping):
-        return False
-    parts = [getattr(backend, "default", None), *routes.values()]
+    parts = (
+        [getattr(backend, "default", None), *routes.values()] if isinstance(routes, Mapping) else []
+    )
     return any(keeps_files_in_state(part) for part in parts if part is not None)

@@ -8,6 +8,7 @@ mean on a disk is decided in `filesystem.py`; here `~` is refused.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from memoryware.errors import PathRefused, PathUnusable
 
@@ -107,3 +108,8 @@ def join(folder: str, path: str) -> str:
 
 normalise_path = normalise
 """The name under which backends of other people import it."""
+
+
+def folded(path: str) -> str:
+    """Return one spelling for all that a file system may take for one name."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())

@@ -21,6 +21,13 @@ _MODULES = {
     "FilesystemBackend": "filesystem",
 }
 """Where deepagents keeps the class of the same name; everything else is in `protocol`."""
+_HANDED_THROUGH = frozenset(
+    {
+        *("default", "routes", "sorted_routes", "artifacts_root", "cwd", "virtual_mode", "id"),
+        *("_real_path", "_resolve_path", "_get_backend_and_key"),
+    }
+)
+"""What others ask of one kind of backend only, so that a wrapper has it when its inner has."""
 
 
 def counterpart(ours: type) -> Any:
@@ -34,6 +41,10 @@ def counterpart(ours: type) -> Any:
         return None
     if name == "FilesystemBackend" and not hasattr(ours, "_real_path"):
         return None
+    return _theirs(name)
+
+
+def _theirs(name: str) -> Any:
     module = sys.modules.get(f"deepagents.backends.{_MODULES.get(name, 'protocol')}")
     return getattr(module, name, None)
 
@@ -51,6 +62,41 @@ class BackendKin:
                 if theirs is not None and not issubclass(base, theirs):
                     theirs.register(base)
             return kind
+
+
+class WrapperKin(BackendKin):
+    """A backend that deepagents takes for what the backend inside it is.
+
+    It asks whether files are in the state, which real path a file has, and whether
+    commands can be run, and is right if it believes the wrapper to be the inner one.
+    """
+
+    if not TYPE_CHECKING:
+
+        @property
+        def __class__(self) -> type:
+            kind = BackendKin.__class__.fget(self)
+            inner = vars(self).get("_inner")
+            known = [_theirs(name) for name in (*_MODULES, "SandboxBackendProtocol")]
+            poses = tuple(one for one in known if one is not None and isinstance(inner, one))
+            return _posing(kind, poses) if poses else kind
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _HANDED_THROUGH and "_inner" in vars(self):
+            return getattr(vars(self)["_inner"], name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def inner(self) -> Any:
+        """The backend inside."""
+        return vars(self)["_inner"]
+
+
+def unwrapped(backend: Any) -> Any:
+    """Return what is inside all wrappers of ours around a backend, or the backend itself."""
+    while isinstance(backend, WrapperKin):
+        backend = backend.inner
+    return backend
 
 
 class ResultKin:
@@ -78,3 +124,12 @@ class ResultKin:
 def _united(kind: type, theirs: type) -> type:
     own = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "_united": True}
     return type(kind.__name__, (kind, theirs), own)
+
+
+@cache
+def _posing(kind: type, poses: tuple[Any, ...]) -> type:
+    own = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    posing = type(kind.__name__, (kind,), own)
+    for one in poses:
+        one.register(posing)
+    return posing

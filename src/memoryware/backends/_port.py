@@ -9,12 +9,10 @@ from typing import Any, Protocol
 
 from memoryware._twins import Via
 from memoryware.backends._filedata import file_of
+from memoryware.backends._making import Steps
 from memoryware.backends._paths import is_below
 from memoryware.backends.protocol import FileData
 from memoryware.errors import FileError, FileIsDirectory, FileMissing, PathUnusable
-
-Steps = tuple[str | bool, ...]
-"""`("write",)`, `("edit", old, new, every)` or `("append", line)`: how a text was changed."""
 
 
 @dataclass(frozen=True, slots=True)

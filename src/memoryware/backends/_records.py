@@ -15,23 +15,27 @@ from typing import Any, Final, TypeVar
 
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via, in_thread
-from memoryware.backends._doors import TwinBackend
+from memoryware.backends._doors import ChangingBackend
 from memoryware.backends._filedata import (
     appended,
     bytes_of,
+    cannot_hold,
     edited,
     file_at,
     file_from_bytes,
     file_from_text,
     file_of,
+    info_of,
     moments_of,
     size_of,
     stamped,
     text_of,
 )
+from memoryware.backends._making import Make, Mode, Steps
 from memoryware.backends._match import compile_glob, compile_grep, grep_bytes, is_skipped
 from memoryware.backends._paths import is_below, normalise
-from memoryware.backends._port import Change, Records, Steps, in_the_way, missing, refusal
+from memoryware.backends._port import Change, Records, in_the_way, missing, refusal
+from memoryware.backends._record import Record
 from memoryware.backends._results import answer, build
 from memoryware.backends._text import is_media, whole_as_base64, window
 from memoryware.backends.protocol import (
@@ -67,7 +71,7 @@ _ENDLESS: Final = 1 << 60
 """More matches than there can be; beyond, counting fails."""
 
 
-class RecordBackend(TwinBackend):
+class RecordBackend(ChangingBackend):
     """All operations over records; a subclass says where the records are."""
 
     def __init__(self, *, clock: Clock = utc_now, limits: FileLimits | None = None) -> None:
@@ -122,7 +126,7 @@ class RecordBackend(TwinBackend):
                 below = name[:end]
                 entries[below] = FileInfo(path=below, is_dir=True, size=0, modified_at="")
             elif name != folder:
-                entries[name] = _info(name, file)
+                entries[name] = info_of(name, file)
         if not entries and folder != "/":
             problem = (
                 "path_not_found" if file_of(records.get(folder)) is None else "not_a_directory"
@@ -178,7 +182,7 @@ class RecordBackend(TwinBackend):
         records = await self._records().all(via)
 
         def is_wanted(name: str, raw: Any) -> bool:
-            if _cannot_hold(raw, pattern):
+            if cannot_hold(raw, pattern):
                 return False
             relative = _relative(name, root)
             return include(relative) if include else not is_skipped(relative)
@@ -216,7 +220,7 @@ class RecordBackend(TwinBackend):
             return fullmatch(name, start) is not None
 
         def search() -> GlobResult:
-            found = [_info(*one) for one in self._files(records, root, is_wanted)]
+            found = [info_of(*one) for one in self._files(records, root, is_wanted)]
             return build(GlobResult, matches=sorted(found, key=itemgetter("path")))
 
         return await _aside(via, search)
@@ -312,6 +316,15 @@ class RecordBackend(TwinBackend):
                 await records.drop(via, some)
         return build(DeleteResult, path=path)
 
+    # One step, and what is stored beside it.
+
+    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
+        record = Record(self._records(), path, self._name(path), self._clock)
+        await record.change(via, make, mode)
+
+    async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:  # noqa: ARG002 - records have no rights
+        await Record(self._records(), path, self._name(path), self._clock).add(via, data)
+
     # The doors of `Appends`.
 
     def append(self, file_path: str, line: str) -> EditResult:
@@ -369,30 +382,11 @@ def _groups(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
 
 
-def _cannot_hold(raw: Any, pattern: str) -> bool:
-    """Say at a glance that a record is a text without the pattern, as most are in a search."""
-    return (
-        type(raw) is dict
-        and raw.get("encoding") == "utf-8"
-        and isinstance(raw.get("content"), str)
-        and pattern not in raw["content"]
-    )
-
-
 def _is_normal(key: str) -> bool:
     try:
         return normalise(key) == key
     except FileError:
         return False
-
-
-def _info(name: str, file: FileData) -> FileInfo:
-    return {
-        "path": name,
-        "is_dir": False,
-        "size": size_of(file),
-        "modified_at": file.get("modified_at", ""),
-    }
 
 
 def _relative(name: str, root: str) -> str:

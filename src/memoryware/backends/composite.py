@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from memoryware._twins import Via
-from memoryware.backends._doors import TwinBackend
+from memoryware.backends._doors import ChangingBackend
 from memoryware.backends._foreign import Guest, must_be_backend
+from memoryware.backends._making import Make, Mode
 from memoryware.backends._mounts import Mounts, Routes
 from memoryware.backends._paths import join
 from memoryware.backends._results import answer, build
@@ -27,7 +28,8 @@ from memoryware.backends._searching import (
     questions,
     visible,
 )
-from memoryware.backends._ways import Pathfinder, Ways
+from memoryware.backends._swapping import add, change
+from memoryware.backends._ways import Pathfinder, Way, Ways
 from memoryware.backends.protocol import (
     BackendProtocol,
     DeleteResult,
@@ -60,7 +62,7 @@ class _Part:
     names: list[str]
 
 
-class CompositeBackend(TwinBackend):
+class CompositeBackend(ChangingBackend):
     """Keeps some folders in backends of their own and everything else in `default`.
 
     Routes go by whole names and the longest wins: `/memories/` does not catch
@@ -139,6 +141,10 @@ class CompositeBackend(TwinBackend):
         return _at(path, await self._guests[way.mount].append(via, path, way.inner, line))
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
+        way = await self._deletable(via, path)
+        return _at(path, await self._guests[way.mount].delete(via, path, way.inner))
+
+    async def _deletable(self, via: Via, path: str) -> Way:
         way = await self._finder.way(via, path)
         if self._mounts.is_folder(way.path):
             at = way.path if way.path in self._guests else self._mounts.below(way.path)[0]
@@ -147,7 +153,18 @@ class CompositeBackend(TwinBackend):
                 f"'{path}' cannot be deleted, because another backend is mounted at '{at}';"
                 " delete single files instead",
             )
-        return _at(path, await self._guests[way.mount].delete(via, path, way.inner))
+        return way
+
+    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
+        find = self._deletable if mode == "delete" else self._finder.file
+        way = await find(via, path)
+        await change(self._guests[way.mount], via, (path, way.inner), make, mode)
+
+    async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
+        way = await self._finder.file(via, path)
+        other = None if like is None else await self._finder.way(via, like)
+        alike = other.inner if other is not None and other.mount == way.mount else None
+        await add(self._guests[way.mount], via, (way.inner, alike), data)
 
     def append(self, file_path: str, line: str) -> EditResult:
         """Add a line to the end of a file; a part that cannot is asked for an edit."""

@@ -6,15 +6,17 @@ import errno
 import os
 import re
 import time
+from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
-from memoryware._twins import Via, in_thread
+from memoryware._twins import Via, blocking, finish, in_thread
 from memoryware.backends import _grep, _text, _walk
-from memoryware.backends._atomic import Change, Changes
+from memoryware.backends._atomic import Change, Changes, Judge
 from memoryware.backends._disk import Disk
-from memoryware.backends._doors import Core, P, T, TwinBackend
+from memoryware.backends._doors import ChangingBackend, Core, P, T
+from memoryware.backends._making import Make, Mode, made
 from memoryware.backends._match import compile_grep
 from memoryware.backends._paths import as_text, is_below, join, normalise
 from memoryware.backends._results import answer, build, downloaded, uploaded
@@ -43,7 +45,7 @@ _STAMPS_ALIKE: Final = os.name == "nt"
 """Whether a time that we set cannot be told from one that the system set."""
 
 
-class FilesystemBackend(TwinBackend):
+class FilesystemBackend(ChangingBackend):
     """Memory files on disk.
 
     With `virtual_mode` (the default) `/` means `root_dir` and nothing leads out of it,
@@ -266,18 +268,36 @@ class FilesystemBackend(TwinBackend):
     def _store(self, path: str, data: bytes) -> None:
         self._change(path, lambda _: data, create=True)
 
-    def _change(self, path: str, change: Change, *, create: bool) -> None:
+    def _change(self, path: str, change: Change, *, create: bool, mode: int = 0o666) -> None:
         spot = self._spot(path)
-        Changes(spot.disk).change(path, spot.at, change, create=create)
+        Changes(spot.disk, mode=mode).change(path, spot.at, change, create=create)
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
+        self._remove(path, None)
+        return build(DeleteResult, path=path)
+
+    def _remove(self, path: str, judge: Judge | None) -> None:
         spot = self._spot(path)
         try:
             root = spot.disk.inside(str(self.cwd)) or "/"
-            Changes(spot.disk).delete(path, spot.at, root=root)
+            Changes(spot.disk).delete(path, spot.at, root=root, judge=judge)
         except FileMissing:
             raise FileMissing(path, f"'{path}' not found") from None
-        return build(DeleteResult, path=path)
+
+    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
+        def change(before: bytes | None) -> bytes | None:
+            return finish(made(blocking, make, before, mode, path)).after
+
+        if mode == "delete":
+            self._remove(path, change)
+        else:
+            self._change(path, change, create=mode != "change")
+
+    async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
+        mode = 0o666
+        with suppress(OSError, FileError):
+            mode = mode if like is None else os.stat(self._spot(like).host).st_mode & 0o666
+        self._change(path, lambda _: data, create=True, mode=mode)
 
     # What a backend may offer beyond the protocol.
 

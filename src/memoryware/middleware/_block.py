@@ -13,6 +13,7 @@ from typing import Final
 
 from memoryware.guard import drop_hidden, fence_pattern, neutralise
 from memoryware.middleware._comments import Stripped, strip_comments
+from memoryware.sources.source import Source
 
 SLOT: Final = "{agent_memory}"
 PLACEHOLDER: Final = "(No memory loaded)"
@@ -33,7 +34,6 @@ CountTokens = Callable[[str], int]
 class BlockStyle:
     """How memory is put before the model; see the arguments of `MemoryMiddleware`."""
 
-    sources: tuple[str, ...]
     count_tokens: CountTokens
     source_tokens: int
     total_tokens: int
@@ -79,6 +79,7 @@ def fill(template: str, text: str) -> str:
 @dataclass(slots=True)
 class _Section:
     path: str
+    most: int
     clean: str
     stripped: Stripped
     notes: list[str] = field(default_factory=list)
@@ -88,11 +89,15 @@ class _Section:
 
 
 def make_block(
-    contents: Mapping[str, str], style: BlockStyle, problems: Sequence[tuple[str, str]] = ()
+    sources: Sequence[Source],
+    contents: Mapping[str, str],
+    style: BlockStyle,
+    problems: Sequence[tuple[str, str]] = (),
 ) -> Block:
     """Return the block for loaded contents.
 
     Args:
+        sources: What to show, in this order.
         contents: Text by source path; paths that are not sources are not shown.
         style: How to show it.
         problems: Sources that could not be read, each with its error code.
@@ -100,8 +105,9 @@ def make_block(
     fence = fence_pattern(style.tags)
     sections = [
         section
-        for path in style.sources
-        if path in contents and (section := _prepare(path, contents[path], style, fence)).clean
+        for source in sources
+        if source.path in contents
+        and (section := _prepare(source, contents[source.path], style, fence)).clean
     ]
     _fit(_by_urgency(sections), style)
     parts = [_show(section, style) for section in sections]
@@ -117,12 +123,13 @@ def make_block(
     )
 
 
-def _prepare(path: str, text: str, style: BlockStyle, fence: re.Pattern[str]) -> _Section:
+def _prepare(source: Source, text: str, style: BlockStyle, fence: re.Pattern[str]) -> _Section:
+    path, most = source.path, source.max_tokens or style.source_tokens
     lines = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     lines = lines if lines.isascii() else lines.translate(_LINE_ENDS)
     stripped = strip_comments(lines) if style.strip_comments else Stripped(lines)
     visible, dropped = drop_hidden(stripped.text)
-    section = _Section(path, neutralise(visible, fence).rstrip(), stripped)
+    section = _Section(path, most, neutralise(visible, fence).rstrip(), stripped)
     if not section.clean.strip():
         section.clean = ""
     if stripped.unclosed:
@@ -150,7 +157,7 @@ def _fit(sections: list[_Section], style: BlockStyle) -> None:
     """Share the total budget out, in the given order."""
     left = style.total_tokens
     for section in sections:
-        allowed = min(style.source_tokens, left)
+        allowed = min(section.most, left)
         tokens = style.count_tokens(section.clean)
         if tokens <= allowed:
             section.shown = section.clean

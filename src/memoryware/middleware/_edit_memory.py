@@ -12,10 +12,11 @@ from pydantic import AliasChoices, BaseModel, Field, create_model
 
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _foreign
-from memoryware.backends._paths import normalise
-from memoryware.errors import MemorywareError, PathRefused
+from memoryware.errors import MemorywareError
+from memoryware.sources.source import identity_of
 
 NAME: Final = "edit_memory"
+_FOUND: Final = "those that are named in your instructions"
 _DESCRIPTION: Final = """\
 Change one of your memory files: {paths}.
 
@@ -25,10 +26,17 @@ the line before it by itself and the new line."""
 
 
 def edit_memory_tool(
-    name: str, writable: Sequence[str], backend_for: Callable[[ToolRuntime[Any, Any]], Any]
+    name: str,
+    known: Sequence[str] | None,
+    places_for: Callable[[ToolRuntime[Any, Any]], tuple[Any, Sequence[str]]],
 ) -> BaseTool:
-    """Return the tool, limited to the writable sources."""
-    allowed = {_identity(path): path for path in writable}
+    """Return the tool, limited to memory files that may be written.
+
+    Args:
+        name: What the model calls it.
+        known: The files, None where they are found in each run.
+        places_for: Returns the backend and the files of a run.
+    """
 
     async def change(
         via: Via,
@@ -39,18 +47,19 @@ def edit_memory_tool(
         new_string: str,
         replace_all: bool,
     ) -> ToolMessage:
-        known = allowed.get(_identity(file_path))
-        if known is None:
-            message = (
-                f"Error: '{file_path}' is not a memory file. You can write: {', '.join(writable)}"
-            )
+        backend, writable = places_for(runtime)
+        asked = identity_of(file_path)
+        path = next((one for one in writable if identity_of(one) == asked), None)
+        if path is None:
+            open_here = ", ".join(writable) or "none"
+            message = f"Error: '{file_path}' is not a memory file. You can write: {open_here}"
             return _said(name, runtime, message, failed=True)
         try:
-            guest = _foreign.Guest(backend_for(runtime))
-            error = await _change(via, guest, known, old_string, new_string, replace_all)
+            guest = _foreign.Guest(backend)
+            error = await _change(via, guest, path, old_string, new_string, replace_all)
         except MemorywareError as problem:
             error = f"Error: {problem}"
-        return _said(name, runtime, error or f"Updated memory file {known}", failed=bool(error))
+        return _said(name, runtime, error or f"Updated memory file {path}", failed=bool(error))
 
     def edit(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
         return finish(change(blocking, runtime=runtime, **given))
@@ -60,14 +69,14 @@ def edit_memory_tool(
 
     return StructuredTool(
         name=name,
-        description=_DESCRIPTION.format(paths=", ".join(writable)),
-        args_schema=_arguments(list(writable)),
+        description=_DESCRIPTION.format(paths=_FOUND if known is None else ", ".join(known)),
+        args_schema=_arguments(known or []),
         func=edit,
         coroutine=aedit,
     )
 
 
-def _arguments(writable: list[str]) -> type[BaseModel]:
+def _arguments(writable: Sequence[str]) -> type[BaseModel]:
     """Return the arguments; the file may be left out where there is only one."""
     which = Field(
         default=writable[0] if len(writable) == 1 else ...,
@@ -100,13 +109,6 @@ async def _change(
     if _foreign.appends_of(guest.backend) is not None:  # adds to what was created meanwhile
         return (await guest.append(via, path, path, new)).error
     return (await guest.write(via, path, path, new)).error
-
-
-def _identity(path: str) -> str:
-    try:
-        return normalise(path)
-    except PathRefused:
-        return path
 
 
 def unavailable(call: Any) -> ToolMessage:

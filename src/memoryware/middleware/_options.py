@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages.utils import count_tokens_approximately
 
-from memoryware.backends._paths import normalise
-from memoryware.errors import PathRefused, SettingError
+from memoryware.errors import SettingError
+from memoryware.guard import Guard
 from memoryware.middleware._block import SLOT
 from memoryware.middleware._edit_memory import NAME
 from memoryware.middleware._state import slug
 from memoryware.settings import MemoryLimits
+from memoryware.sources.discovery import Layout, on_disk
+from memoryware.sources.imports import Imports
 
+USUAL_GUARD: Final = Guard()
 _CHOICES: Final = {
     "refresh": ("run", "call", "thread"),
     "on_error": ("raise", "warn"),
     "placement": ("append", "prepend"),
     "when_empty": ("prompt", "skip", None),
     "tools": ("auto", False),
+    "hidden_regions": ("marked", "all", None),
 }
 
 
@@ -55,33 +58,6 @@ def check_template(template: object) -> None:
         )
 
 
-def distinct(sources: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """Return the sources without those that spell an earlier one differently.
-
-    Raises:
-        SettingError: If it is one string, or holds something that is no path.
-    """
-    first: dict[str, str] = {}
-    for path in paths_of("sources", sources):
-        first.setdefault(identity(path), path)
-    return list(first.values())
-
-
-def paths_of(option: str, given: Any) -> list[str]:
-    """Return a list option as texts.
-
-    Raises:
-        SettingError: If it is one string, or holds something that is no path.
-    """
-    if isinstance(given, str | bytes | os.PathLike) or not isinstance(given, Iterable):
-        raise SettingError(f"{option}={given!r}: give a list of paths, such as ['/AGENTS.md']")
-    paths = [os.fspath(one) if isinstance(one, os.PathLike) else one for one in given]
-    wrong = [one for one in paths if not isinstance(one, str)]
-    if wrong:
-        raise SettingError(f"{option} holds {wrong[0]!r}: a path is a text such as '/AGENTS.md'")
-    return paths
-
-
 def check_guidelines(given: object) -> None:
     """Refuse guidelines that are neither a style nor a text.
 
@@ -96,8 +72,8 @@ def check_guidelines(given: object) -> None:
         )
 
 
-def check_parts(name: object, count_tokens: object) -> None:
-    """Refuse a name that is no text and a counter that cannot be called.
+def check_parts(name: object, count_tokens: object, guard: object) -> None:
+    """Refuse a name that is no text, a counter that cannot be called, a guard that is none.
 
     Raises:
         SettingError: Naming the option.
@@ -106,30 +82,8 @@ def check_parts(name: object, count_tokens: object) -> None:
         raise SettingError(f"name={name!r}: must be a text that is not empty, or None")
     if count_tokens is not None and not callable(count_tokens):
         raise SettingError(f"count_tokens={count_tokens!r}: must be a function of a text")
-
-
-def identity(path: str) -> str:
-    """Return the normal spelling, or the path itself where only its backend can tell."""
-    try:
-        return normalise(path)
-    except PathRefused:
-        return path
-
-
-def writable(sources: Sequence[str], chosen: Sequence[str] | None) -> list[str]:
-    """Return which sources may be written.
-
-    Raises:
-        SettingError: If a chosen path is not a source.
-    """
-    if chosen is None:
-        return list(sources)
-    known = {identity(path): path for path in sources}
-    wanted = paths_of("writable", chosen)
-    stray = [path for path in wanted if identity(path) not in known]
-    if stray:
-        raise SettingError(f"writable={stray!r}: not among the sources {list(sources)!r}")
-    return [known[identity(path)] for path in wanted]
+    if guard is not None and not isinstance(guard, Guard):
+        raise SettingError(f"guard={guard!r}: must be a Guard(...), or None for none")
 
 
 def tool_name(name: str | None) -> str:
@@ -155,6 +109,41 @@ def with_max_tokens(limits: Any, max_tokens: Any) -> MemoryLimits:
         return MemoryLimits(total_tokens=max_tokens, source_tokens=max_tokens)
     share = min(limits.source_tokens, max_tokens)
     return replace(limits, total_tokens=max_tokens, source_tokens=share)
+
+
+def ground(backend: Any, start: Any) -> tuple[Any, str]:
+    """Return where "auto" looks: the given backend, or the disk, and the folder in it.
+
+    Raises:
+        SettingError: If the start cannot be a folder.
+    """
+    if not isinstance(start, str | os.PathLike):
+        raise SettingError(f"start={start!r}: must be the path of a folder")
+    return on_disk(start) if backend is None else (backend, os.fspath(start))
+
+
+def layout(given: Any) -> Layout:
+    """Return the layout that was given, or the usual one.
+
+    Raises:
+        SettingError: If it is none.
+    """
+    if given is not None and not isinstance(given, Layout):
+        raise SettingError(f"layout={given!r}: must be a Layout(...)")
+    return given or Layout()
+
+
+def imports(given: Any) -> Imports | None:
+    """Return how imports are expanded, None for not at all.
+
+    Raises:
+        SettingError: If it is neither a bool nor an `Imports`.
+    """
+    if isinstance(given, Imports) or given is False:
+        return given or None
+    if given is not True:
+        raise SettingError(f"imports={given!r}: must be True, False or Imports(...)")
+    return Imports()
 
 
 def approximate_tokens(text: str) -> int:

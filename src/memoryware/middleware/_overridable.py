@@ -11,8 +11,9 @@ from typing import Any
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _foreign
 from memoryware.backends.protocol import BackendProtocol
-from memoryware.middleware._loading import BackendRuntime, OnError, check_count, text_of
+from memoryware.middleware._loading import Loaded, Reading
 from memoryware.middleware._rendering import Renderer
+from memoryware.middleware._texts import BackendRuntime, OnError, check_count, text_of
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
 
 
@@ -22,6 +23,7 @@ class OverridableParts:
     _backend: Any
     _on_error: OnError
     _renderer: Renderer
+    _reading: Reading
 
     def _get_backend(self, state: Any, runtime: Any, config: Any) -> BackendProtocol:
         """Return the backend, calling a factory with what it needs to know."""
@@ -36,7 +38,7 @@ class OverridableParts:
     ) -> str:
         """Return the text for the system message."""
         custom = None if template == MEMORY_SYSTEM_PROMPT else template
-        return self._renderer.text(contents, custom)
+        return self._renderer.text(Loaded.by_hand(contents, self._reading.sources), custom)
 
     def _load_memory_from_backend_sync(self, backend: Any, path: str) -> str | None:
         """Return the text of one source, or None if it is missing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,14 +37,12 @@ class PromptOptions:
     Attributes:
         custom: A template of the user's, used verbatim, or None for the default one.
         guidelines: A style, a text of the user's, or None for no guidelines.
-        writable: Sources that the model may write.
         own_tool: Name of the middleware's own writing tool, or "".
         when_empty: "prompt", "skip", or None for what fits the tools.
     """
 
     custom: str | None
     guidelines: str | None
-    writable: tuple[str, ...]
     own_tool: str
     when_empty: str | None
     placement: Placement
@@ -72,8 +70,8 @@ class Renderer:
             return found
         block = self.block(loaded)
         rendered = None
-        if self._style.sources and (block.loaded or loaded.problems or self._speaks(hands)):
-            template_ = self._template(block, hands, loaded.problems)
+        if loaded.sources and (block.loaded or loaded.problems or self._speaks(hands)):
+            template_ = self._template(loaded, block, hands)
             rendered = Rendered(fill(template_, block.text), block)
         loaded.rendered[hands] = rendered
         return rendered
@@ -82,7 +80,7 @@ class Renderer:
         """Return the block of a load; what had to be changed in it is logged once."""
         block: Block | None = loaded.rendered.get("block")
         if block is None:
-            block = make_block(loaded.contents, self._style, loaded.problems)
+            block = make_block(loaded.sources, loaded.contents, self._style, loaded.problems)
             loaded.rendered["block"] = block
             for note in block.notes:
                 logger.warning("memory %s", note)
@@ -107,13 +105,13 @@ class Renderer:
         loaded.rendered[key] = (before, _copied(content), message)
         return message
 
-    def text(self, contents: Mapping[str, str], custom: str | None) -> str:
+    def text(self, loaded: Loaded, custom: str | None) -> str:
         """Return the text for contents given by hand."""
-        block = make_block(contents, self._style)
+        block = make_block(loaded.sources, loaded.contents, self._style)
         hands = Hands(("edit_file",))
-        return fill(custom or self._template(block, hands, ()), block.text)
+        return fill(custom or self._template(loaded, block, hands), block.text)
 
-    def _template(self, block: Block, hands: Hands, problems: Sequence[tuple[str, str]]) -> str:
+    def _template(self, loaded: Loaded, block: Block, hands: Hands) -> str:
         options = self._options
         if options.custom is not None:
             return options.custom
@@ -121,8 +119,8 @@ class Renderer:
             return template("")
         if options.guidelines not in ("balanced", "immediate"):
             return template(options.guidelines)
-        unread = {path for path, _ in problems}
-        files = [(path, _condition(path, block, unread)) for path in options.writable]
+        unread = {path for path, _ in loaded.problems}
+        files = [(one, _condition(one.path, block, unread)) for one in loaded.sources]
         return template(guidelines(hands, style=options.guidelines, files=files))
 
     def _speaks(self, hands: Hands) -> bool:

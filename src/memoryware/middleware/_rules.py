@@ -11,14 +11,13 @@ allowed paths names, is permitted.
 from __future__ import annotations
 
 import copy
-import unicodedata
 from collections.abc import Sequence
 from typing import Final, Literal
 
 from memoryware._twins import Via
 from memoryware.backends import _foreign
 from memoryware.backends._match import RulePattern, compile_rule
-from memoryware.backends._paths import normalise
+from memoryware.backends._paths import folded, normalise
 from memoryware.backends.protocol import BackendProtocol
 from memoryware.errors import FileDenied, PathRefused, SettingError
 
@@ -57,8 +56,8 @@ class PathRules:
         self._only_names = frozenset(self.only or ())
         self._shown = tuple(allow or ())
         self._allow = None if allow is None else [compile_rule(one) for one in allow]
-        self._deny = [compile_rule(_folded(one)) for one in deny or ()]
-        self._read_only = [compile_rule(_folded(one)) for one in read_only or ()]
+        self._deny = [compile_rule(folded(one)) for one in deny or ()]
+        self._read_only = [compile_rule(folded(one)) for one in read_only or ()]
 
     def __bool__(self) -> bool:
         lists = self._deny or self._read_only
@@ -120,13 +119,8 @@ class PathRules:
     def _hit(self, rules: Sequence[RulePattern], names: Sequence[str]) -> bool:
         if not rules:
             return False
-        folded = [_folded(name) for name in names]
-        return any(rule.covers(name) for rule in rules for name in folded)
-
-
-def _folded(text: str) -> str:
-    """One spelling for what a file system may take for one name."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+        spelled = [folded(name) for name in names]
+        return any(rule.covers(name) for rule in rules for name in spelled)
 
 
 async def names_of(

@@ -12,32 +12,49 @@ from typing import Any
 from memoryware._clock import NewId
 from memoryware.middleware._bounded import Bounded
 from memoryware.middleware._loading import Loaded
-from memoryware.middleware._state import CONTENTS
+from memoryware.middleware._state import CONTENTS, Keys
+from memoryware.sources.source import Source
+
+Folders = tuple[str, ...]
+"""Folders that an agent worked in when its memory was loaded."""
 
 
 class Snapshots:
     """The loaded memory of each run of one middleware."""
 
     def __init__(
-        self, key: str, contents_key: str, sources: Sequence[str], *, size: int, new_id: NewId
+        self,
+        keys: Keys,
+        sources: Sequence[Source] | None,
+        *,
+        size: int,
+        new_id: NewId,
     ) -> None:
-        self.key, self.contents_key = key, contents_key
-        self._sources = frozenset(sources)
+        self.key, self.contents_key = keys.snapshot, keys.contents
+        self._sources = sources
+        """The own sources; None where they are found at each load."""
         self._new_id = new_id
-        self._kept: Bounded[str, Loaded] = Bounded(size)
+        self._kept: Bounded[str, tuple[Loaded, Folders]] = Bounded(size)
         self._saved: Bounded[str, tuple[Loaded, str]] = Bounded(size)
         self._by_hand: tuple[Mapping[str, str], dict[str, str], Loaded] | None = None
 
-    def keep(self, loaded: Loaded) -> dict[str, str]:
+    def keep(self, loaded: Loaded, folders: Folders = ()) -> dict[str, str]:
         """Keep what was loaded and return the state update that finds it again."""
         snapshot = self._new_id()
-        self._kept.put(snapshot, loaded)
+        self._kept.put(snapshot, (loaded, folders))
         return {self.key: snapshot}
 
     def own(self, state: Mapping[str, Any]) -> Loaded | None:
         """Return what this run has loaded, if it is still here."""
         snapshot = state.get(self.key)
-        return self._kept.get(snapshot) if snapshot else None
+        kept = self._kept.get(snapshot) if snapshot else None
+        return None if kept is None else kept[0]
+
+    def folders(self, state: Mapping[str, Any]) -> Folders:
+        """Return the folders that were known when this run's memory was loaded."""
+        snapshot = state.get(self.key)
+        kept = self._kept.get(snapshot) if snapshot else None
+        return () if kept is None else kept[1]
 
     def outdated(self, state: Any, saved: str | None) -> None:
         """Forget what a run has loaded, because a tool may have changed it.
@@ -45,11 +62,11 @@ class Snapshots:
         `saved` says which change a tool reported, for `missed`.
         """
         snapshot = state.get(self.key) if isinstance(state, Mapping) else None
-        loaded = self._kept.get(snapshot) if snapshot else None
-        if snapshot and loaded is not None:
+        kept = self._kept.get(snapshot) if snapshot else None
+        if snapshot and kept is not None:
             self._kept.drop(snapshot)
             if saved:
-                self._saved.put(snapshot, (loaded, saved))
+                self._saved.put(snapshot, (kept[0], saved))
 
     def missed(self, state: Mapping[str, Any], loaded: Loaded) -> str | None:
         """Return the change that a tool reported and that a new load does not show, once."""
@@ -74,9 +91,12 @@ class Snapshots:
         known = self._by_hand
         if known is not None and known[0] is contents and known[1] == contents:
             return known[2]
-        ours = {path: text for path, text in contents.items() if path in self._sources}
+        ours = dict(contents)
+        if self._sources is not None:
+            known_paths = {source.path for source in self._sources}
+            ours = {path: text for path, text in contents.items() if path in known_paths}
         if contents and (not ours or (all_ours and len(ours) < len(contents))):
             return None
-        loaded = Loaded(ours)
+        loaded = Loaded.by_hand(ours, self._sources or ())
         self._by_hand = (contents, dict(contents), loaded)
         return loaded

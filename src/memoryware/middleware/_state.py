@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cache
-from typing import Annotated, Any, NotRequired, TypedDict, cast, get_type_hints
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict, cast, get_type_hints
 
 from langchain.agents.middleware.types import AgentState, PrivateStateAttr
 from langgraph.channels.untracked_value import UntrackedValue
@@ -36,27 +36,48 @@ def slug(name: str) -> str:
     return f"{plain}_{hashlib.blake2b(name.encode(), digest_size=4).hexdigest()}"
 
 
-def snapshot_key(name: str) -> str:
-    """Return the private state key of the middleware with this name."""
-    return f"memory_snapshot_{slug(name)}"
+class Keys(NamedTuple):
+    """The state keys of one middleware.
+
+    Attributes:
+        snapshot: An id under which the middleware finds what this run has loaded.
+        contents: Texts that stay in the thread: one key for each given name.
+        caller: A digest of whose texts those are.
+        waiting: By call id, the file that a call will change and a digest of what is there.
+    """
+
+    snapshot: str
+    contents: str
+    caller: str
+    waiting: str
+
+    @classmethod
+    def of(cls, name: str, given: str | None) -> Keys:
+        """Return the keys of a middleware; `given` is the name that was chosen for it."""
+        own = slug(name)
+        contents = CONTENTS if given is None else f"{CONTENTS}_{slug(given)}"
+        return cls(
+            f"memory_snapshot_{own}", contents, f"memory_caller_{own}", f"memory_waiting_{own}"
+        )
 
 
-def contents_key(name: str | None) -> str:
-    """Return the state key for texts that stay in the thread: one for each given name."""
-    return CONTENTS if name is None else f"{CONTENTS}_{slug(name)}"
+Seen = tuple[str, str]
+"""A path, and a digest of what was there when the model asked to change it."""
 
 
 @cache
-def state_schema_for(key: str, contents: str, *, with_files: bool) -> type[AgentState[Any]]:
+def state_schema_for(keys: Keys, *, with_files: bool) -> type[AgentState[Any]]:
     """Return the state of one middleware.
 
-    `key` holds a random id and never a text; it is untracked, so it is in no checkpoint.
-    `contents` is written with `refresh="thread"` only. `files` is declared only where a
+    The snapshot is a random id and never a text; it is untracked, so it is in no checkpoint.
+    The contents are written with `refresh="thread"` only. `files` is declared only where a
     backend keeps files in the state, because a declared channel shows in every result.
     """
     fields = get_type_hints(MemoryState, include_extras=True)
-    fields[key] = NotRequired[Annotated[str, UntrackedValue, PrivateStateAttr]]
-    fields[contents] = NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
+    fields[keys.snapshot] = NotRequired[Annotated[str, UntrackedValue, PrivateStateAttr]]
+    fields[keys.contents] = NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
+    fields[keys.caller] = NotRequired[Annotated[str, PrivateStateAttr]]
+    fields[keys.waiting] = NotRequired[Annotated[dict[str, Seen], PrivateStateAttr]]
     if with_files:
         fields["files"] = NotRequired[FilesChannel]
     return cast("type[AgentState[Any]]", TypedDict("MemoryState", fields))  # type: ignore[operator]

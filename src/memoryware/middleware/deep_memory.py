@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoryware.middleware._loading import OnError
+from memoryware.middleware._texts import OnError
 from memoryware.middleware.memory import MemoryMiddleware
 
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final, Literal, NamedTuple
 
+from memoryware.sources.policy import holds
+from memoryware.sources.source import Source
+
 WRITERS: Final = ("edit_file", "append_file", "write_file")
 """Names of tools that can change a file, in the order in which they are recommended."""
 READER: Final = "read_file"
@@ -27,6 +30,8 @@ class Hands(NamedTuple):
     writers: tuple[str, ...] = ()
     reader: str = ""
 
+
+_WHERE: Final = "- Each memory file takes one kind of note; save a note where its kind belongs:"
 
 TRUST: Final = """\
 **Trust and verification:**
@@ -90,7 +95,7 @@ def guidelines(
     hands: Hands,
     *,
     style: str = "balanced",
-    files: Sequence[tuple[str, Condition]] = (),
+    files: Sequence[tuple[Source, Condition]] = (),
 ) -> str:
     """Return the guideline text for a request.
 
@@ -98,7 +103,7 @@ def guidelines(
         hands: The tools of the request. Without one that writes, only the part on trust
             is returned.
         style: When in a turn to save, see `Guidelines`.
-        files: Writable memory files, each with its condition.
+        files: Memory files, each with its condition.
     """
     if not hands.writers:
         return TRUST
@@ -108,19 +113,30 @@ def guidelines(
     return "\n\n".join(parts)
 
 
-def _how(hands: Hands, files: Sequence[tuple[str, Condition]]) -> list[str]:
+def _how(hands: Hands, files: Sequence[tuple[Source, Condition]]) -> list[str]:
     tools = [f"`{name}`" for name in hands.writers]
     named = tools[0] if len(tools) == 1 else f"{', '.join(tools[:-1])} or {tools[-1]}"
     change = (
         f"- To remember something, change the memory file with {named}. What you save is in the"
         " memory block from the next turn on. Saying that you will remember is not saving."
     )
-    said = {
-        "filled": "is a memory file.",
-        "empty": f"is empty. {_first(hands)}",
-        "unread": "could not be read just now; leave it alone.",
-    }
-    return [change, *(f"- {path} {said[condition]}" for path, condition in files)]
+    lines = [f"- {source.path} {_told(source, how, hands)}" for source, how in files]
+    owned = any(source.owner for source, _ in files)
+    return [change, *([_WHERE] if owned else []), *lines]
+
+
+def _told(source: Source, condition: Condition, hands: Hands) -> str:
+    """Say what a memory file takes, and how it is."""
+    what = holds(source.owner)
+    if not source.writable:
+        return f"may only be read{what and f'; it holds {what}'}."
+    if condition == "unread":
+        return "could not be read just now; leave it alone."
+    waits = " A person looks at each change before it is made." if source.writable == "ask" else ""
+    if condition == "empty":
+        takes = f" and takes {what}" if what else ""
+        return f"is empty{takes}. {_first(hands)}{waits}"
+    return f"{f'takes {what}' if what else 'is a memory file'}.{waits}"
 
 
 def _first(hands: Hands) -> str:

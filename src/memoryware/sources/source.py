@@ -42,15 +42,16 @@ class Source:
     required: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.path, os.PathLike):
-            object.__setattr__(self, "path", os.fspath(self.path))
-        if not isinstance(self.path, str) or not self.path:
+        path: Any = self.path
+        if isinstance(path, os.PathLike):
+            object.__setattr__(self, "path", os.fspath(path))
+        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
             raise SettingError(f"path={self.path!r}: a path is a text such as '/AGENTS.md'")
         if self.owner is not None and self.owner not in OWNERS:
             raise SettingError(f"owner={self.owner!r}: must be None or one of {', '.join(OWNERS)}")
         if self.writable not in (True, False, "ask"):
             raise SettingError(f"writable={self.writable!r}: must be True, False or 'ask'")
-        tokens = self.max_tokens
+        tokens: Any = self.max_tokens
         if tokens is not None and (
             not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1
         ):

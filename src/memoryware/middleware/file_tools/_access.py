@@ -146,7 +146,12 @@ async def digests(via: Via, files: Guest, paths: list[str]) -> list[str | None]:
 def _digest(content: Any, error: Any) -> str | None:
     if content is None:
         return "" if error == "file_not_found" else None
-    return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
+    return digest_of(as_bytes(content))
+
+
+def digest_of(data: bytes | None) -> str:
+    """Return a short digest of a file's bytes, "" for no file."""
+    return "" if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def as_bytes(content: Any) -> bytes:

@@ -18,12 +18,14 @@ from langchain_core.tools import StructuredTool
 from langgraph.errors import GraphBubbleUp
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, model_validator
 
+from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _foreign
 from memoryware.errors import FileDenied, MemorywareError
-from memoryware.events import emit, logger
+from memoryware.events import Teller, emit, logger
 from memoryware.middleware._rules import PathRules
 from memoryware.middleware.file_tools._access import Access, Seen
+from memoryware.scope import MemoryScope
 from memoryware.settings import ToolLimits
 
 SEEN_KEY: Final = "file_tools_seen"
@@ -126,8 +128,7 @@ async def _perform(
     except Exception as error:  # noqa: BLE001 - storage of other people may raise anything
         answer = Answer(explain(tool, error), ok=False)
         if tool.writes and isinstance(error, FileDenied):
-            writer = getattr(runtime, "stream_writer", None)
-            emit(writer, "write_blocked", tool=tool.name, path=error.path)
+            _tell_blocked(tool, runtime, error.path)
     content = answer.content
     return ToolMessage(
         content=content if answer.ok else _advised(tool, str(content), options.offered),
@@ -135,6 +136,13 @@ async def _perform(
         tool_call_id=getattr(runtime, "tool_call_id", None) or "",
         status="success" if answer.ok else "error",
     )
+
+
+def _tell_blocked(tool: FileTool, runtime: Any, path: str) -> None:
+    scope = MemoryScope.of(runtime, _langchain.current_config())
+    teller = Teller(getattr(runtime, "stream_writer", None), scope)
+    call = getattr(runtime, "tool_call_id", None) or ""
+    emit(teller, "write_blocked", path=path, tool=tool.name, tool_call=call, reason="rules")
 
 
 def _seen_by(runtime: Any) -> Seen | None:

@@ -16,17 +16,17 @@ from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.backends import _foreign
 from memoryware.events import logger
-from memoryware.middleware._loading import BackendRuntime
+from memoryware.middleware._texts import BackendRuntime
 from memoryware.middleware.file_tools._access import Seen, digests
 
 REPLACING = frozenset({"write_file", "delete"})
 
 
 async def noted(
-    via: Via, backend: Any, offered: frozenset[str], request: Any, answer: Any
+    via: Via, backend: Any, tools: frozenset[str], request: Any, answer: Any
 ) -> dict[str, Seen]:
-    """Return, by call id, the path and digest of each file that is about to be replaced."""
-    calls = _replacing(getattr(answer, "result", None) or [answer], REPLACING & offered)
+    """Return, by call id, the path and digest of each file that a call of `tools` will change."""
+    calls = _changing(getattr(answer, "result", None) or [answer], tools)
     if not calls:
         return {}
     try:
@@ -41,7 +41,7 @@ async def noted(
     return {call: (path, digest) for (call, path), digest in pairs if digest is not None}
 
 
-def _replacing(messages: Sequence[Any], tools: frozenset[str]) -> dict[str, str]:
+def _changing(messages: Sequence[Any], tools: frozenset[str]) -> dict[str, str]:
     found = {}
     for message in messages:
         for call in message.tool_calls if isinstance(message, AIMessage) else ():

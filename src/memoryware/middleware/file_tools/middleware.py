@@ -27,7 +27,7 @@ from memoryware.middleware._rules import PathRules
 from memoryware.middleware.file_tools._access import Seen
 from memoryware.middleware.file_tools._guidance import guidance_for
 from memoryware.middleware.file_tools._tool import SEEN_KEY, FileTool, ToolOptions, build
-from memoryware.middleware.file_tools._waiting import noted
+from memoryware.middleware.file_tools._waiting import REPLACING, noted
 from memoryware.middleware.file_tools.append import APPEND
 from memoryware.middleware.file_tools.delete import DELETE
 from memoryware.middleware.file_tools.edit import EDIT
@@ -134,6 +134,7 @@ class FileToolsMiddleware(AgentMiddleware[Any, Any, Any]):
             first_match=first_match,
         )
         self._offered = options.offered
+        self._replacing = REPLACING & options.offered
         self.tools: Sequence[BaseTool] = [build(tool, options) for tool in chosen]
 
     @property
@@ -146,7 +147,9 @@ class FileToolsMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelCallResult[Any]:
         """Tell the model how to use the tools; note what it is about to replace."""
         answer = handler(self._guided(request))
-        return _with(finish(noted(blocking, self._backend, self._offered, request, answer)), answer)
+        return _with(
+            finish(noted(blocking, self._backend, self._replacing, request, answer)), answer
+        )
 
     async def awrap_model_call(
         self,
@@ -155,7 +158,7 @@ class FileToolsMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelCallResult[Any]:
         """Async twin of `wrap_model_call`."""
         answer = await handler(self._guided(request))
-        return _with(await noted(native, self._backend, self._offered, request, answer), answer)
+        return _with(await noted(native, self._backend, self._replacing, request, answer), answer)
 
     def _guided(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Return the request with guidance about those of our tools that it still has."""

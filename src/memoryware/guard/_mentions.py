@@ -1,0 +1,90 @@
+"""Where a text mentions secrets: the words that announce one, each once, in any order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from memoryware.guard._words import OTHER_STEMS, STEMS, UNSPACED, Sort, says_otherwise, sort_of
+
+_INSIDE: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_WORD: Final = re.compile(r"[\w.-]{0,60}")
+_LETTERS: Final = re.compile(r"\w{0,40}$")
+_WIDEST: Final = 60
+"""Characters of an identifier that are looked at on each side of a keyword."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A word that announces a secret.
+
+    Attributes:
+        sort: What it announces.
+        start: Where the word begins, with the whole identifier that it stands in.
+        end: Where it ends.
+        last: Whether the identifier ends with it: `DB_PASSWORD`, not `PASSWORD_DB`.
+        unspaced: Whether it is of a language without blanks between words.
+    """
+
+    sort: Sort
+    start: int
+    end: int
+    last: bool = True
+    unspaced: bool = False
+
+
+def mentions(text: str, low: str) -> Iterator[Mention]:
+    """Return every word of the text that announces a secret."""
+    seen: set[int] = set()
+    for stem in STEMS if text.isascii() else [*STEMS, *OTHER_STEMS]:
+        at = low.find(stem)
+        while at >= 0:
+            start = _start(text, at)
+            if start not in seen:
+                seen.add(start)
+                end = _end(text, at + len(stem))
+                found = sort_of(text[start:end])
+                if found is not None and not _otherwise(text, start, found[0]):
+                    yield Mention(found[0], start, end, found[1])
+            at = low.find(stem, at + len(stem))
+    if not text.isascii():
+        yield from _unspaced(low)
+
+
+def _unspaced(low: str) -> Iterator[Mention]:
+    for word, sort in UNSPACED.items():
+        at = low.find(word.lower())
+        while at >= 0:
+            yield Mention(sort, at, at + len(word), unspaced=True)
+            at = low.find(word.lower(), at + len(word))
+
+
+def _otherwise(text: str, start: int, sort: Sort) -> bool:
+    """Say whether the word before gives this one another meaning: "public key"."""
+    if sort is Sort.PASSWORD:
+        return False
+    before = text[max(0, start - 20) : start].rpartition("\n")[2].split()
+    return bool(before) and says_otherwise(before[-1].lower().strip("\"'`,*_()[]"))
+
+
+def _start(text: str, at: int) -> int:
+    chunk = text[max(0, at - _WIDEST) : at]
+    if chunk[-1:].isascii():
+        kept = chunk.rstrip(_INSIDE)
+        start = at - (len(chunk) - len(kept))
+    else:
+        match = _LETTERS.search(chunk)
+        start = at - len(match.group()) if match else at
+    while start < at and text[start] in "-.":
+        start += 1
+    return start
+
+
+def _end(text: str, at: int) -> int:
+    match = _WORD.match(text, at)
+    end = match.end() if match else at
+    while end > at and text[end - 1] in "-._":
+        end -= 1
+    return end

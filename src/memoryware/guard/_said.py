@@ -1,0 +1,325 @@
+"""Secrets as people say them: "my wifi password is ...", in many languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from memoryware.guard import _plausible
+from memoryware.guard._mentions import Mention
+from memoryware.guard._values import is_digits, is_strong, said, trimmed
+from memoryware.guard._words import (
+    COMMON,
+    FILLERS,
+    IS,
+    PLACES,
+    Sort,
+    opens,
+    something_else,
+    sort_of,
+)
+from memoryware.guard.finding import Span
+
+_WORDS: Final = re.compile(r"\S{1,400}")
+_BEHIND: Final = 160
+"""Characters behind a word for a secret in which the secret is looked for."""
+_BEFORE: Final = 90
+_MOST_WORDS: Final = 14
+_STOP: Final = re.compile(r"[.!?]$")
+_QUOTED: Final = re.compile(r"\s{0,4}[\"'`*]{1,3}(?P<value>[^\"'`\n*]{4,80})[\"'`*]{1,3}")
+_OWN: Final = frozenset(
+    (
+        "my our the his her their your wifi wi-fi router login email gmail netflix account admin"
+        " root wlan network guest laptop server database db master vpn phone computer's"
+    ).split()
+)
+_UNSPACED_VALUE: Final = re.compile(
+    r"(?P<gap>[^\n.!?;]{0,24}?)(?:是|为|為|改成|改为|改為|设为|設為|设置为|は|が|を|に|:|=|은|는|이|가|로)"
+    r"\s{0,3}[\"'`]?(?P<value>[!-&(-_a-~]{4,120})"
+)
+_UNSPACED_BEFORE: Final = re.compile(
+    r"(?P<value>[!-&(-_a-~]{5,120})[\"'`]?\s{0,3}(?:是|が|は|为|為|作为|作為|を|이|가)[^\n.!?;!-~]{0,16}$"
+)
+_PAIR: Final = re.compile(
+    r"(?:s)?[\"'`*)]{0,3}\s{0,3}(?:\([^()\n]{0,40}\)|(?:for|to|of|on|für|pour|para|per|voor|do|для)\s(?:the\s)?[\w.-]{1,40}|"
+    r"(?:with|as|using|mit|avec|con|com|met))?\s{0,3}(?::|=|-|is|are|sind|sont|son|sono|są)?\s{1,3}"
+    r"[\"'`]?(?:user(?:name)?\s)?(?P<user>[\w.@+-]{2,60})[\"'`]?\s{0,3}(?:/|:|\||,|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b)\s{0,3}(?:password\s)?[\"'`]?"
+    r"(?P<value>[^\s\"'`,;]{4,80})"
+)
+_SEED_LINE: Final = re.compile(
+    r"(?:\d{1,2}[.):]?\s{0,3})?(?P<word>[a-z]{3,8})(?:[,;]?\s{1,3}|\s{0,2}[-|]\s{0,2}|,|$)"
+)
+_NOT_IN_SEEDS: Final = frozenset(
+    (
+        "the and for are was has had but not his her our its from have been were into does did"
+        " get got him she who how why than them those these would could also just because"
+    ).split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    start: int
+    end: int
+
+    @property
+    def low(self) -> str:
+        return self.text.lower().strip("\"'`,*_()[]")
+
+
+def find(text: str, mention: Mention) -> Span | None:
+    """Return the secret that a sentence tells around the word, if it does."""
+    joins = text[mention.end : mention.end + 1]
+    if mention.unspaced:
+        place = _unspaced(text, mention)
+    elif mention.sort is Sort.SEED:
+        place = _seed(text, mention)
+    elif mention.sort is Sort.LOGIN:
+        place = _pair(text, mention)
+    else:
+        before = _words(text, max(0, mention.start - _BEFORE), mention.start, last=True)
+        behind = _words(text, mention.end, mention.end + _BEHIND)
+        if behind and joins not in " \t\n:":
+            del behind[0]
+        if behind and something_else(behind[0].low.rstrip(".:!?")):
+            return None
+        place = _told(text, mention, before, behind)
+    return (mention.sort.value, *place) if place is not None else None
+
+
+def _words(text: str, start: int, end: int, *, last: bool = False) -> list[_Word]:
+    """Return the words between two places, of the first line there or of the last one."""
+    piece = text[start:end]
+    if last:
+        start += piece.rfind("\n") + 1
+    else:
+        cut = piece.find("\n", 4)
+        end = start + cut if cut >= 0 else min(end, len(text))
+        while end < len(text) and cut < 0 and not text[end].isspace() and end - start < 400:
+            end += 1
+    found = [_Word(one.group(), *one.span()) for one in _WORDS.finditer(text, start, end)]
+    return found[-_MOST_WORDS:] if last else found[:_MOST_WORDS]
+
+
+def _told(
+    text: str, mention: Mention, before: list[_Word], behind: list[_Word]
+) -> tuple[int, int] | None:
+    if mention.sort is Sort.PASSWORD:
+        return _password(text, mention, before, behind)
+    if mention.sort in (Sort.PIN, Sort.CODE):
+        return _number(text, mention, before, behind)
+    return _token(text, mention, before, behind)
+
+
+def _after_is(behind: list[_Word]) -> Iterator[int]:
+    """Return the places of the words behind each "is" of the sentence."""
+    for place, word in enumerate(behind):
+        if word.low in IS or word.text.endswith(":"):
+            following = place + 1
+            while following < len(behind) and behind[following].low in FILLERS:
+                following += 1
+            if following < len(behind):
+                yield following
+        elif _STOP.search(word.text) and place > 0:
+            return
+
+
+def _password(
+    text: str, mention: Mention, before: list[_Word], behind: list[_Word]
+) -> tuple[int, int] | None:
+    if text[mention.start : mention.end].lower() in ("pass", "pw") and not (
+        before and before[-1].low in _OWN
+    ):
+        return None
+    for place in _after_is(behind):
+        found = _candidate(text, behind, place)
+        if found is not None:
+            return found
+        if place and behind[place - 1].low in ("is", "was", "is:", "are") and before:
+            found = _dictionary_word(text, before, behind, place)
+            if found is not None:
+                return found
+    if behind and mention.last:
+        found = _candidate(text, behind, 0)
+        if found is not None and _certain(text[found[0] : found[1]]):
+            return found
+    return _earlier(text, before)
+
+
+def _candidate(text: str, words: list[_Word], place: int) -> tuple[int, int] | None:
+    word = words[place]
+    quoted = _QUOTED.match(text, word.start)
+    if quoted is not None and text[word.start] in "\"'`*":
+        value = quoted["value"]
+        plain = _plausible.stands_in(value) or value.lower() in COMMON or sort_of(value) is not None
+        if not plain and len(value.split()) <= 8 and not _plausible.is_address(value):
+            return quoted.span("value")
+    start, end = trimmed(text, word.start, word.end)
+    following = words[place + 1].low if place + 1 < len(words) else ""
+    return (start, end) if said(text[start:end], following) else None
+
+
+def _dictionary_word(
+    text: str, before: list[_Word], behind: list[_Word], place: int
+) -> tuple[int, int] | None:
+    """Return a plain word that ends the sentence "my password is ..." and describes nothing."""
+    word = behind[place]
+    final = place == len(behind) - 1 or _STOP.search(word.text) is not None
+    if not final or not any(one.low in _OWN for one in before[-3:]):
+        return None
+    start, end = trimmed(text, word.start, word.end)
+    value = text[start:end]
+    describes = (
+        not (value.isascii() and value.isalpha() and value.islower())
+        or len(value) < 6
+        or value in COMMON
+        or value in FILLERS
+        or value.endswith(("ed", "ing", "able", "ible", "ly", "ful", "less", "ous", "ive", "ory"))
+        or sort_of(value) is not None
+    )
+    return None if describes else (start, end)
+
+
+def _certain(value: str) -> bool:
+    """Say whether a word right behind "password" is one, without anything between."""
+    kinds = sum(
+        any(map(test, value))
+        for test in (str.isdigit, str.islower, str.isupper, lambda one: not one.isalnum())
+    )
+    return len(value) >= 6 and kinds >= 2 and any(map(str.isdigit, value)) and not value.isdigit()
+
+
+def _earlier(text: str, before: list[_Word]) -> tuple[int, int] | None:
+    """Return the value of "... is my password" and "use ... as the password"."""
+    for place in range(len(before) - 1, max(0, len(before) - 6), -1):
+        low = before[place].low
+        if _STOP.search(before[place].text):
+            return None
+        if low in _REVERSED:
+            word = before[place - 1]
+            start, end = trimmed(text, word.start, word.end)
+            good = said(text[start:end], "") and not text[start:end].isdigit()
+            return (start, end) if good else None
+    return None
+
+
+_REVERSED: Final = frozenset(
+    "is as ist als est comme es como è come é jest to jako это как är som er = - for für pour".split()
+)
+
+
+def _number(
+    text: str, mention: Mention, before: list[_Word], behind: list[_Word]
+) -> tuple[int, int] | None:
+    """Return a PIN, or a code where something is said that it opens."""
+    word = text[mention.start : mention.end].lower()
+    place_named = any(one.low.rstrip(".:") in PLACES for one in before[-4:])
+    place_named = place_named or any(one in word for one in ("tür", "zugang", "toegang", "adgang", "key"))
+    places = [*_after_is(behind)]
+    if mention.sort is Sort.PIN or place_named:
+        places.append(0)
+    for place in places:
+        if place >= len(behind):
+            continue
+        named = place_named or any(one.low.rstrip(".:") in PLACES for one in behind[:place])
+        if mention.sort is Sort.CODE and not named:
+            continue
+        match = _DIGITS.match(text, behind[place].start)
+        if match is None:
+            continue
+        least = 3 if named else 4
+        following = text[match.end() : match.end() + 20].split()
+        if is_digits(match["value"], least, 12) or (
+            named and any(map(str.isdigit, match["value"]))
+        ):
+            if not (following and _COUNTS.match(following[0])):
+                return match.span("value")
+    return None
+
+
+_DIGITS: Final = re.compile(
+    r"[\"'`*(]{0,3}(?P<value>[#*]?(?:\d[\d]{2,11}|\d{1,4}(?:[- .]\d{1,4}){1,5}|[A-Z0-9]{3,10})[#*]?)(?![\w/:%]|\.\d)"
+)
+_COUNTS: Final = re.compile(r"(?i)^(?:digit|char|times|day|hour|min|sec|people|line|page|%|stell|ziffer)")
+
+
+def _token(
+    text: str, mention: Mention, before: list[_Word], behind: list[_Word]
+) -> tuple[int, int] | None:
+    """Return a random value in the same sentence as the word for a token or a key."""
+    if mention.sort is Sort.KEY and not _opening(before, behind):
+        return None
+    for place, word in enumerate(behind):
+        if place and _HASHES.search(word.low):
+            return None
+        start, end = trimmed(text, word.start, word.end)
+        value = text[start:end]
+        near = place < 2 or behind[place - 1].low in IS or behind[place - 1].text.endswith(":")
+        fixed = _plausible.is_uuid(value) or _plausible.is_hex(value)
+        if (near or not fixed) and (_plausible.looks_random(value, 16) or _plausible.is_uuid(value)):
+            return start, end
+        if place and behind[place - 1].low in IS and mention.sort is Sort.SECRET:
+            if is_strong(value) and len(value) >= 8 and any(map(str.isdigit, value)):
+                return start, end
+        if _STOP.search(word.text) and place > 1:
+            return None
+    return None
+
+
+_HASHES: Final = re.compile(
+    r"^(?:commit|hash|sha\d*|md5|checksum|digest|revision|rev|etag|fingerprint|uuid|guid|id|build|"
+    r"version|public|file|path|blob|image|prüfsumme)$"
+)
+
+
+def _opening(before: list[_Word], behind: list[_Word]) -> bool:
+    """Say whether a bare "key" is one that opens something: "Datadog key", "the key for the API"."""
+    named = any(opens(one.low) for one in before[-2:])
+    return named or any(one.low.rstrip(".:") in ("api", "service", "app") for one in behind[:5])
+
+
+def _pair(text: str, mention: Mention) -> tuple[int, int] | None:
+    """Return the second half of "login: user / password"."""
+    match = _PAIR.match(text, mention.end)
+    if match is None:
+        return None
+    start, end = trimmed(text, *match.span("value"))
+    value = text[start:end]
+    return (start, end) if is_strong(value) and said(value, "") else None
+
+
+def _unspaced(text: str, mention: Mention) -> tuple[int, int] | None:
+    for match in (
+        _UNSPACED_VALUE.match(text, mention.end),
+        _UNSPACED_BEFORE.search(text, max(0, mention.start - _BEFORE), mention.start),
+    ):
+        if match is None:
+            continue
+        start, end = trimmed(text, *match.span("value"))
+        value = text[start:end]
+        if mention.sort is Sort.PASSWORD:
+            good = said(value, "")
+        else:
+            good = _plausible.looks_random(value, 16)
+        if good:
+            return start, end
+    return None
+
+
+def _seed(text: str, mention: Mention) -> tuple[int, int] | None:
+    """Return twelve or more short words in a row, none of which joins sentences."""
+    for begin in range(mention.end, min(len(text), mention.end + 80)):
+        if begin > mention.end and not (text[begin - 1].isspace() or text[begin - 1] in "\"'`:="):
+            continue
+        at, words, first = begin, 0, None
+        while words < 48 and (match := _SEED_LINE.match(text, at)):
+            if match["word"] in _NOT_IN_SEEDS:
+                break
+            first = match.start("word") if first is None else first
+            at, words, end = match.end(), words + 1, match.end("word")
+        if words >= 12 and first is not None:
+            return first, end
+    return None

@@ -1,0 +1,38 @@
+"""The detector of secrets: one look for what there could be, then rules only where it is.
+
+The time is linear in the text: every pattern looks at a bounded number of characters, and
+starts only where its first word stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memoryware.guard import _assigned, _forms, _said, _tokens
+from memoryware.guard._mentions import mentions
+from memoryware.guard._views import View, joined, plain
+from memoryware.guard.finding import Span
+
+
+def find(text: str) -> Iterator[Span]:
+    """Return kind, start and end of every secret; what names a kind best comes first."""
+    view = plain(text)
+    yield from _placed(view, _found(view.text))
+    pieces = joined(view)
+    if pieces is not None:
+        yield from _placed(pieces, _tokens.known(pieces.text))
+
+
+def _placed(view: View, spans: Iterator[Span]) -> Iterator[Span]:
+    for kind, start, end in spans:
+        yield kind, *view.span(start, end)
+
+
+def _found(text: str) -> Iterator[Span]:
+    low = text.lower()
+    yield from _tokens.find(text)
+    yield from _forms.find(text, low)
+    for mention in mentions(text, low):
+        span = _assigned.find(text, mention) or _said.find(text, mention)
+        if span is not None:
+            yield span

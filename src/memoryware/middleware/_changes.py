@@ -1,0 +1,102 @@
+"""What a tool call would do to a file, worked out before it does it.
+
+Known are the tools of this library and those of the same names elsewhere. A call that is
+not understood, or that its tool is going to refuse, is no planned change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from memoryware.backends import _text
+from memoryware.errors import FileError
+from memoryware.sources.policy import Kind
+
+_KINDS: Final[dict[str, Kind]] = {
+    "write_file": "write",
+    "edit_file": "edit",
+    "append_file": "append",
+    "delete": "delete",
+}
+_TEXTS: Final = {
+    "write": ("content", "text"),
+    "edit": ("new_string",),
+    "append": ("text", "content"),
+    "delete": (),
+}
+"""The argument that brings the new text, by the names it may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A change that a tool call asks for.
+
+    Attributes:
+        kind: How the text is changed.
+        path: The file, as the model spelled it.
+        text: The name of the argument with the new text, "" for none.
+        args: The arguments of the call.
+    """
+
+    kind: Kind
+    path: str
+    text: str
+    args: Mapping[str, Any]
+
+    def after(self, before: bytes | None) -> bytes | None:
+        """Return the bytes that the file would have; None for no file.
+
+        Raises:
+            FileError: If the tool cannot do it; it will say so itself.
+        """
+        new = self.args.get(self.text) if self.text else None
+        if self.kind == "delete":
+            return None
+        if not isinstance(new, str):
+            return before
+        if self.kind == "write":
+            return _text.encode(self.path, new)
+        if self.kind == "append":
+            return _text.append_bytes(self.path, before or b"", new)
+        old, every = self.args.get("old_string"), bool(self.args.get("replace_all"))
+        if not isinstance(old, str):
+            return before
+        if not old:
+            blank = not before or not _text.decode(before).text.strip()
+            return _text.encode(self.path, new) if blank else before
+        return _text.edit_bytes(self.path, before or b"", old, new, every)[0]
+
+    def with_text(self, change: Callable[[str], str]) -> dict[str, Any]:
+        """Return the arguments with another new text."""
+        given = self.args.get(self.text)
+        return {**self.args, self.text: change(given)} if isinstance(given, str) else {**self.args}
+
+
+def planned(call: Mapping[str, Any], own_tool: str, only_source: str) -> Planned | None:
+    """Return what a call asks for, or None if it changes no file that is known.
+
+    Args:
+        call: A tool call.
+        own_tool: The name of the middleware's own writing tool, or "".
+        only_source: The file that this tool means when none is named, or "".
+    """
+    args = call["args"]
+    own = bool(own_tool) and call["name"] == own_tool
+    kind: Kind | None = "edit" if own else _KINDS.get(call["name"])
+    if kind is None or not isinstance(args, Mapping):
+        return None
+    path = args.get("file_path") or args.get("path") or (only_source if own else "")
+    if not isinstance(path, str) or not path:
+        return None
+    text = next((name for name in _TEXTS[kind] if isinstance(args.get(name), str)), "")
+    return Planned(kind, path, text, args)
+
+
+def bytes_after(plan: Planned, before: bytes | None) -> tuple[bytes | None, bool]:
+    """Return what the file would hold, and whether the tool can do it at all."""
+    try:
+        return plan.after(before), True
+    except FileError:
+        return before, False

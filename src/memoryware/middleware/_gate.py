@@ -1,0 +1,262 @@
+"""The gate in front of tools that change memory files: the policy of the owners, enforced.
+
+A call that would change a memory file is worked out first, judged, and then handed on as it
+is, handed on with another text, put before a person, or answered with a refusal. Nothing is
+stored here; the tool does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from langchain_core.messages import ToolMessage
+from langgraph.errors import GraphBubbleUp
+from langgraph.types import Command
+
+from memoryware import _langchain
+from memoryware._twins import Via
+from memoryware.backends._acting import acting
+from memoryware.backends._foreign import Guest
+from memoryware.backends._text import decode
+from memoryware.events import Teller, span
+from memoryware.middleware._approval import Decision, ask
+from memoryware.middleware._changes import Planned, bytes_after, planned
+from memoryware.middleware._facts import tell_asked, tell_blocked, tell_written
+from memoryware.middleware.file_tools._access import Seen, as_bytes, digest_of
+from memoryware.settings import MemoryLimits
+from memoryware.sources.consent import agreed, difference
+from memoryware.sources.covered import Covered
+from memoryware.sources.policy import Reason, Verdict, WritePolicy
+from memoryware.sources.source import Source
+
+Result = ToolMessage | Command[Any]
+_CHANGED: Final = (
+    "'{path}' was changed by somebody else while this call was waiting, so nothing was done."
+    " Read it again and repeat the call if it is still right"
+)
+
+_NOBODY: Final = (
+    "and nobody can be asked here. Change only the part that is wrong, or add a line; nothing was"
+    " done"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the gate has to know about the agent that a call belongs to.
+
+    Attributes:
+        backend: Where the memory files are.
+        sources: All memory files of this run.
+        seen: What each waiting call had in front of it, by call id.
+        teller: To whom events of this call are told.
+    """
+
+    backend: Any
+    sources: Sequence[Source]
+    seen: Mapping[str, Seen]
+    teller: Teller
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One call that changes one memory file."""
+
+    request: Any
+    plan: Planned
+    source: Source
+    before: bytes | None
+    after: bytes | None
+    verdict: Verdict
+
+    @property
+    def old(self) -> str | None:
+        return _text(self.before)
+
+    @property
+    def new(self) -> str | None:
+        return _text(self.after)
+
+
+class Gate:
+    """Judges the tool calls of one middleware."""
+
+    def __init__(self, policy: WritePolicy, limits: MemoryLimits, own_tool: str) -> None:
+        self._policy, self._limits, self._own_tool = policy, limits, own_tool
+
+    async def around(self, via: Via, request: Any, handler: Any, ground: Ground) -> Result:
+        """Run a tool call, as far as the owners of the memory files allow it."""
+        writable = [one.path for one in ground.sources if one.writable]
+        only = writable[0] if len(writable) == 1 else ""
+        plan = planned(request.tool_call, self._own_tool, only)
+        if plan is None:
+            return await _run(via, request, handler)
+        covered = await Covered.of(via, ground.backend, ground.sources)
+        hit = await covered.by(via, plan.path, folder=plan.kind == "delete")
+        if not hit:
+            return await _run(via, request, handler)
+        if len(hit) > 1 or not covered.is_file(hit[0], plan.path):
+            return self._refused(ground, request, plan, "lost_text", _many(plan.path, hit))
+        case = await self._case(via, request, plan, hit[0], ground)
+        if isinstance(case, ToolMessage):
+            return case
+        return await self._carried_out(via, case, handler, ground)
+
+    async def _case(
+        self, via: Via, request: Any, plan: Planned, source: Source, ground: Ground
+    ) -> _Case | ToolMessage:
+        """Work a call out and judge it; a refusal is the answer to it."""
+        (got,) = await Guest(ground.backend).download(via, [source.path])
+        before = None if got.content is None else as_bytes(got.content)
+        for again in (True, False):
+            after, able = bytes_after(plan, before)
+            if not able or (after == before and plan.kind != "delete"):
+                verdict = Verdict(_text(before))
+                if not source.writable:
+                    verdict = self._judged(plan, source, None, "", ground)
+            else:
+                verdict = self._judged(plan, source, _text(before), _text(after), ground)
+            if verdict.refused:
+                return self._blocked(ground, request, plan, verdict)
+            if verdict.after == _text(after) or not able:
+                break
+            if verdict.restored and (plan.kind != "write" or not again):
+                return self._refused(ground, request, plan, "hidden_region", _kept(source, verdict))
+            if not again:
+                message = "the text could not be freed of secrets; nothing was saved"
+                return self._blocked(ground, request, plan, replace(verdict, message=message))
+            plan = replace(plan, args=self._mended(plan, verdict))
+            request = request.override(tool_call={**request.tool_call, "args": dict(plan.args)})
+        return _Case(request, plan, source, before, after, verdict)
+
+    def _judged(
+        self, plan: Planned, source: Source, before: str | None, after: str | None, ground: Ground
+    ) -> Verdict:
+        return self._policy.judge(source, plan.kind, before, after, others=ground.sources)
+
+    def _mended(self, plan: Planned, verdict: Verdict) -> dict[str, Any]:
+        """Return arguments that store what the verdict allows."""
+        guard = self._policy.guard
+        if plan.kind == "write" or guard is None:
+            return plan.with_text(lambda _: verdict.after or "")
+        return plan.with_text(guard.redact)
+
+    async def _carried_out(self, via: Via, case: _Case, handler: Any, ground: Ground) -> Result:
+        if case.verdict.asks and case.before != case.after:
+            decided = self._decided(case, ground)
+            if isinstance(decided, ToolMessage):
+                return decided
+            if decided.args is not None:
+                return await self._edited(via, case, decided, handler, ground)
+            with agreed():
+                return await self._told(via, case, handler, ground)
+        return await self._told(via, case, handler, ground)
+
+    async def _edited(
+        self, via: Via, case: _Case, decided: Decision, handler: Any, ground: Ground
+    ) -> Result:
+        """Carry out what a person made of a call: judged like any, but not asked about again."""
+        call = {**case.request.tool_call, "args": dict(decided.args or {})}
+        plan = planned(call, self._own_tool, case.source.path)
+        if plan is None or plan.path != case.plan.path:
+            message = "the edited call must change the same file; nothing was done"
+            return self._refused(ground, case.request, case.plan, "not_approved", message)
+        request = case.request.override(tool_call=call)
+        changed = await self._case(via, request, plan, case.source, ground)
+        if isinstance(changed, ToolMessage):
+            return changed
+        with agreed():
+            return await self._told(via, changed, handler, ground)
+
+    def _decided(self, case: _Case, ground: Ground) -> Decision | ToolMessage:
+        """Ask a person about a change, or say why that is not possible or was refused."""
+        request, source = case.request, case.source
+        call = request.tool_call
+        noted = ground.seen.get(call["id"] or "")
+        if noted and case.plan.kind != "append" and noted[1] != digest_of(case.before):
+            return self._refused(
+                ground, request, case.plan, "not_approved", _CHANGED.format(path=source.path)
+            )
+        if not _langchain.has_checkpointer():
+            message = f"{case.verdict.question}, {_NOBODY}"
+            reason: Reason = "not_approved" if source.writable == "ask" else "lost_text"
+            return self._refused(ground, request, case.plan, reason, message)
+        try:
+            decision = ask(call, self._description(case))
+        except GraphBubbleUp:  # the run stops here; when it goes on, the answer is there
+            tell_asked(ground.teller, call, source.path, case.verdict)
+            raise
+        if decision.kind == "respond":
+            return _answer(request, decision.message, failed=False)
+        if decision.kind == "reject":
+            said = f" They said: {decision.message}" if decision.message else ""
+            message = f"a person has refused this change of '{source.path}'.{said}"
+            return self._refused(ground, request, case.plan, "not_approved", message)
+        return decision
+
+    def _description(self, case: _Case) -> str:
+        most = self._limits.diff_lines
+        shown = difference(case.source.path, case.old, case.new, most)
+        if self._policy.guard is not None:
+            shown = self._policy.guard.redact(shown)
+        return f"{case.verdict.question}.\n\n{shown}"
+
+    def _refused(
+        self, ground: Ground, request: Any, plan: Planned, reason: Reason, message: str
+    ) -> ToolMessage:
+        return self._blocked(ground, request, plan, Verdict(None, reason, message))
+
+    def _blocked(
+        self, ground: Ground, request: Any, plan: Planned, verdict: Verdict
+    ) -> ToolMessage:
+        reason = verdict.refused or "secret"
+        tell_blocked(ground.teller, request.tool_call, plan.path, reason, verdict)
+        return _answer(request, f"Error: {verdict.message}", failed=True)
+
+    async def _told(self, via: Via, case: _Case, handler: Any, ground: Ground) -> Result:
+        """Run the tool and tell what it changed."""
+        with span("memory.write", ground.teller, path=case.source.path):
+            result = await _run(via, case.request, handler)
+            if getattr(result, "status", "") == "success" and case.before != case.after:
+                call, path = case.request.tool_call, case.source.path
+                tell_written(ground.teller, call, path, case.before, case.after, case.verdict)
+            return result
+
+
+async def _run(via: Via, request: Any, handler: Any) -> Result:
+    """Run the tool, so that what it changes is known as the work of this call."""
+    with ExitStack() as stack:
+        stack.enter_context(acting(tool_call=request.tool_call["id"] or None))
+        result: Result = await via(handler, handler, request)
+        return result
+
+
+def _answer(request: Any, text: str, *, failed: bool) -> ToolMessage:
+    return ToolMessage(
+        content=text,
+        name=request.tool_call["name"],
+        tool_call_id=request.tool_call["id"] or "",
+        status="error" if failed else "success",
+    )
+
+
+def _many(path: str, hit: Sequence[Source]) -> str:
+    names = ", ".join(one.path for one in hit)
+    return (
+        f"'{path}' holds memory files ({names}); it is not deleted. Delete other files one by one"
+    )
+
+
+def _kept(source: Source, verdict: Verdict) -> str:
+    names = ", ".join(verdict.restored)
+    return (
+        f"this would change lines of '{source.path}' that its owner keeps ({names}). Leave what"
+        " stands between those comments as it is; nothing was done"
+    )
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else decode(data).text

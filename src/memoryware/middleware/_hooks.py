@@ -1,0 +1,326 @@
+"""The hooks of file memory: doors to coroutines that load, show, and guard."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal
+
+from langchain.agents.middleware.types import (
+    AgentMiddleware,
+    AgentState,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+)
+from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
+from langgraph.types import Command
+
+from memoryware import _langchain
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.events import Teller, is_heard, logger, span
+from memoryware.middleware._edit_memory import unavailable
+from memoryware.middleware._facts import tell_injected, tell_loaded
+from memoryware.middleware._gate import Gate, Ground
+from memoryware.middleware._loading import Loaded, Loader, Reading
+from memoryware.middleware._offers import Offers
+from memoryware.middleware._overridable import OverridableParts
+from memoryware.middleware._prompt import place, with_cache_mark
+from memoryware.middleware._snapshots import Folders, Snapshots
+from memoryware.middleware._state import CONTENTS, Keys
+from memoryware.middleware.file_tools._waiting import noted
+from memoryware.middleware.guidelines import WRITERS
+from memoryware.scope import MemoryScope
+from memoryware.sources.nested import touched
+from memoryware.sources.source import Source, identity_of
+
+Refresh = Literal["run", "call", "thread"]
+"""When memory is read again: in each run, before each model call, or once per thread."""
+_NOTHING = Loaded({})
+_CHANGING = frozenset({*WRITERS, "delete"})
+"""Tools after which memory is read again."""
+
+
+class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
+    """What a middleware with memory does in an agent; see `MemoryMiddleware` for the options."""
+
+    system_prompt: str | None
+    add_cache_control: bool
+    _refresh: Refresh
+    _own_tool: str
+    _trace_content: bool
+    _keys: Keys
+    _reading: Reading
+    _loader: Loader
+    _snapshots: Snapshots
+    _offers: Offers
+    _gate: Gate
+    _prompt_verified = False
+    _told_missing = False
+
+    # Each hook is a door to a core below.
+
+    def before_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001 - langgraph injects it only when it is bare
+    ) -> dict[str, Any] | None:
+        """Load the sources.
+
+        Called by hand it returns `{"memory_contents": text by source}`, or None if the state
+        has that key already; in a graph only the id of a snapshot goes into the state.
+        """
+        return finish(self._before(blocking, state, runtime, config))
+
+    async def abefore_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001
+    ) -> dict[str, Any] | None:
+        """Async twin of `before_agent`."""
+        return await self._before(native, state, runtime, config)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        """Call the model with memory in its system message."""
+        return finish(self._around_model(blocking, request, handler))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        """Async twin of `wrap_model_call`."""
+        return await self._around_model(native, request, handler)
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> ToolMessage | Command[Any]:
+        """Hold changes of memory files to their owners' rules; read memory again after them."""
+        return finish(self._around_tool(blocking, request, handler))
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> ToolMessage | Command[Any]:
+        """Async twin of `wrap_tool_call`."""
+        return await self._around_tool(native, request, handler)
+
+    def modify_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return the request with memory in its system message; pure, without any I/O.
+
+        Uses what this run has loaded, else `memory_contents` in the request's state. The
+        given request is not changed.
+        """
+        loaded = self._loaded_in(request.state) or _NOTHING
+        hands, tools = self._offers.of(request.tools or [])
+        before = request.system_message
+        message: SystemMessage | None = before
+        if self._formats_itself():
+            text = self._format_agent_memory(loaded.contents)
+            message = place(before, text, "append") if text else before
+        elif self.system_prompt is not None:
+            message = self._renderer.message(loaded, hands, before)
+        if self.add_cache_control and _langchain.is_anthropic(request.model):
+            message = with_cache_mark(message)
+        if message is before and tools is None:
+            return request
+        if tools is None:
+            return request.override(system_message=message)
+        return request.override(system_message=message, tools=tools)
+
+    # Cores.
+
+    async def _before(
+        self, via: Via, state: Any, runtime: Any, config: Any
+    ) -> dict[str, Any] | None:
+        in_node = _langchain.runs_in_node(config, f"{self.name}.before_agent")
+        keeps_text = not in_node or self._refresh == "thread"
+        key = self._keys.contents if in_node else CONTENTS
+        if keeps_text and key in state and not (in_node and self._is_of_another(state, runtime)):
+            return None
+        folders = self._folders(state)
+        loaded = await self._load(via, state, runtime, config, folders)
+        if not keeps_text:
+            return self._snapshots.keep(loaded, folders)
+        return self._as_text(loaded, runtime) if in_node else {key: dict(loaded.contents)}
+
+    async def _around_model(
+        self, via: Via, request: ModelRequest[Any], handler: Any
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        update = await self._refreshed(via, request)
+        if update:
+            request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
+        changed = self.modify_request(request)
+        self._tell_injected(changed)
+        response: ModelResponse[Any] | AIMessage = await self._verified(via, handler, changed)
+        self._offers.note(changed.tools, response)
+        waiting = await self._waiting(via, request, response)
+        update = {**update, self._keys.waiting: waiting} if waiting else update
+        if not update:
+            return response
+        if isinstance(response, AIMessage):
+            response = ModelResponse(result=[response])
+        return ExtendedModelResponse(model_response=response, command=Command(update=update))
+
+    async def _refreshed(self, via: Via, request: ModelRequest[Any]) -> dict[str, Any]:
+        """Load where nothing is loaded yet or anymore; return the state update for it."""
+        state, runtime = request.state, request.runtime
+        own, folders = self._snapshots.own(state), self._folders(state)
+        near = folders == self._snapshots.folders(state)
+        if own is not None and self._refresh != "call" and near:
+            return {}
+        text_may_be_carried = self._refresh == "thread" or not _langchain.runs_in_graph()
+        if own is None and text_may_be_carried and not self._is_of_another(state, runtime):
+            carried = self._snapshots.carried(state, all_ours=True)
+            if carried is not None:
+                return {}
+        config = _langchain.current_config()
+        loaded = await self._load(via, state, runtime, config, folders)
+        missed = self._snapshots.missed(state, loaded)
+        if missed:
+            logger.warning(
+                "%s, but memory still reads the old text: give the file tools and %s the same"
+                " backend",
+                missed,
+                self.name,
+            )
+        if loaded is own and near:
+            return {}
+        if self._refresh == "thread":
+            return self._as_text(loaded, runtime)
+        return dict(self._snapshots.keep(loaded, folders))
+
+    async def _around_tool(
+        self, via: Via, request: ToolCallRequest, handler: Any
+    ) -> ToolMessage | Command[Any]:
+        call = request.tool_call
+        if self._offers.refuses(call, request.runtime):
+            return unavailable(call)
+        if call["name"] not in _CHANGING and call["name"] != self._own_tool:
+            result: ToolMessage | Command[Any] = await via(handler, handler, request)
+            return result
+        ground = Ground(
+            self._tool_backend(request.runtime),
+            self._memory_files(request.state),
+            request.state.get(self._keys.waiting) or {},
+            self._teller(request.runtime),
+        )
+        result = await self._gate.around(via, request, handler, ground)
+        self._snapshots.outdated(request.state, self._change_of(call, result))
+        return result
+
+    # What the cores need.
+
+    def _loaded_in(self, state: Any) -> Loaded | None:
+        """Return what a state says that is loaded: by this run, or carried as text."""
+        return self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
+
+    def _memory_files(self, state: Any) -> Sequence[Source]:
+        """Return all memory files of a run."""
+        loaded = self._loaded_in(state)
+        return loaded.files if loaded is not None else self._reading.sources
+
+    def _folders(self, state: Any) -> Folders:
+        return touched(state.get("messages") or (), order="first") if self._reading.nested else ()
+
+    def _as_text(self, loaded: Loaded, runtime: Any) -> dict[str, Any]:
+        """Return the update that keeps texts in the thread, for this caller only."""
+        caller = MemoryScope.of(runtime, _langchain.current_config()).digest
+        return {self._keys.contents: dict(loaded.contents), self._keys.caller: caller}
+
+    def _is_of_another(self, state: Any, runtime: Any) -> bool:
+        """Say whether texts in the state were loaded for somebody else."""
+        known = state.get(self._keys.caller)
+        if known is None:
+            return False
+        mine: bool = known != MemoryScope.of(runtime, _langchain.current_config()).digest
+        return mine
+
+    async def _waiting(self, via: Via, request: ModelRequest[Any], response: Any) -> dict[str, Any]:
+        """Note what is in the files that the model wants to change, in case a person is asked."""
+        tools = _CHANGING | {self._own_tool} if self._own_tool else _CHANGING
+        return await noted(via, self._get_backend_at, tools, request, response)
+
+    def _get_backend_at(self, facts: Any) -> Any:
+        return self._get_backend(facts.state, facts, facts.config)
+
+    def _change_of(self, call: Any, result: Any) -> str | None:
+        """Return what a tool says that it did to one of our sources, or None."""
+        path = identity_of(str(call["args"].get("file_path") or call["args"].get("path")))
+        ours = {source.identity for source in self._reading.sources}
+        if getattr(result, "status", "") != "success" or path not in ours:
+            return None
+        return f"{call['name']} reported a change of {path}"
+
+    async def _load(
+        self, via: Via, state: Any, runtime: Any, config: Any, folders: Folders
+    ) -> Loaded:
+        teller = self._teller(runtime)
+        with span("memory.load", teller) as work:
+            backend = self._get_backend(state, runtime, config)
+            if self._loads_each_path():
+                contents = await self._contents_one_by_one(via, backend)
+                loaded = Loaded(contents, sources=self._reading.sources)
+            else:
+                loaded = await self._loader.load(via, backend, folders)
+            if is_heard(teller):
+                tell_loaded(teller, backend, loaded, work)
+        self._warn_of_nothing(loaded)
+        return loaded
+
+    def _warn_of_nothing(self, loaded: Loaded) -> None:
+        nothing = not loaded.contents and not loaded.problems
+        if nothing and not self._told_missing and (loaded.sources or self._reading.start):
+            self._told_missing = True
+            logger.warning(
+                "no memory file was found: %s; the first save creates one, or check the paths",
+                ", ".join(one.path for one in loaded.sources) or f"near {self._reading.start}",
+            )
+
+    def _teller(self, runtime: Any) -> Teller:
+        """Return to whom events are told, and on whose behalf things are done."""
+        scope = MemoryScope.of(runtime, _langchain.current_config())
+        writer = getattr(runtime, "stream_writer", None)
+        return Teller(writer, scope, self.name, self._trace_content)
+
+    async def _contents_one_by_one(self, via: Via, backend: Any) -> dict[str, str]:
+        both = self._load_memory_from_backend_sync, self._load_memory_from_backend
+        paths = [source.path for source in self._reading.sources]
+        texts = {path: await via(*both, backend, path) for path in paths}
+        return {path: text for path, text in texts.items() if text is not None}
+
+    def _tool_backend(self, runtime: Any) -> Any:
+        return self._get_backend(runtime.state, runtime, runtime.config)
+
+    def _places(self, runtime: Any) -> tuple[Any, list[str]]:
+        """Return the backend, and the memory files of a run that may be written."""
+        files = self._memory_files(runtime.state)
+        return self._tool_backend(runtime), [one.path for one in files if one.writable]
+
+    def _tell_injected(self, request: ModelRequest[Any]) -> None:
+        loaded = self._snapshots.own(request.state)
+        if loaded is None or self.system_prompt is None or self._formats_itself():
+            return
+        teller = self._teller(request.runtime)
+        if is_heard(teller):
+            tell_injected(teller, self._renderer.block(loaded))
+
+    async def _verified(self, via: Via, handler: Any, request: ModelRequest[Any]) -> Any:
+        """Call the model; the first time, see whether memory reached it."""
+        message = request.system_message
+        empty = not self._reading.sources and self._reading.start is None
+        if self._prompt_verified or message is None or empty:
+            return await via(handler, handler, request)
+        ours = message.text.strip()
+        with _langchain.watch_system_prompt(ours) as arrived:
+            response = await via(handler, handler, request)
+        seen = arrived()
+        if seen is False:
+            logger.warning(
+                "memory was put into the system prompt but did not reach the model: another"
+                " middleware replaces the prompt. List %s after it",
+                self.name,
+            )
+        self._prompt_verified = seen is not None
+        return response

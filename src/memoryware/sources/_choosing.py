@@ -1,0 +1,254 @@
+"""How the memory file of a folder is chosen, and what counts as the same file.
+
+A `Look` reads the candidates of many folders in one batch and takes one file of each;
+`once` leaves out what is the same file or the same text twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from memoryware._twins import Via
+from memoryware.backends._foreign import Guest, fingerprints_of, names_of
+from memoryware.backends._paths import join
+from memoryware.backends._searching import is_absent
+from memoryware.backends._text import decode
+from memoryware.errors import PathRefused
+from memoryware.sources._layout import Layout, Notices
+from memoryware.sources.source import Owner, Source
+
+_REASONS: Final = {
+    "is_directory": "it is a folder",
+    "permission_denied": "this process may not read it",
+    "too_large": "it has more bytes than are read at once",
+    "invalid_path": "it is no regular file, or leads out of the root",
+}
+Listing = Mapping[str, bool]
+"""What is in a folder by name, and whether each is a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file that may be the memory of its folder; `name` may lie in a folder itself."""
+
+    folder: str
+    name: str
+    owner: Owner | None
+
+    @property
+    def path(self) -> str:
+        """The path as the backend is asked for it."""
+        return join(self.folder, f"/{self.name}")
+
+    def source(self, layout: Layout) -> Source:
+        """Return it as a source."""
+        return Source(self.path, owner=self.owner, writable=layout.writable_by(self.owner))
+
+
+Group = Sequence[Candidate]
+"""The candidates of one folder; the first that has text is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The memory file of a folder.
+
+    Attributes:
+        candidate: Which one it is.
+        identity: Where it really is, links resolved.
+        digest: Of its text; None if there is nothing but blanks in it.
+    """
+
+    candidate: Candidate
+    identity: str
+    digest: bytes | None
+
+    def source(self, layout: Layout) -> Source:
+        """Return it as a source."""
+        return self.candidate.source(layout)
+
+    @property
+    def keys(self) -> set[str | bytes]:
+        """What another file must not share with it: the place, and the text if there is one."""
+        return {self.identity} if self.digest is None else {self.identity, self.digest}
+
+
+class Look:
+    """One look at a backend."""
+
+    def __init__(self, via: Via, backend: Any, layout: Layout, notices: Notices) -> None:
+        self._via, self._guest = via, Guest(backend)
+        self.layout, self.notices = layout, notices
+        # Who tells names or fingerprints keeps our contract, and never waits on a pipe.
+        told = names_of(backend) is not None or fingerprints_of(backend) is not None
+        self._must_list_first = not told
+        self._listed: dict[str, Listing | None] = {}
+        self._absent: set[str] = set()
+
+    async def places(self, paths: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return, per path, its absolute name and then where it leads; none if it is refused."""
+        return await self._guest.names(self._via, list(paths)) if paths else []
+
+    async def digests(self, paths: Sequence[str]) -> list[bytes | None]:
+        """Return what stands for the texts of files; None for those that have none."""
+        told = await self._guest.download(self._via, list(paths)) if paths else []
+        return [None if one.content is None else digest_of(one.content) for one in told]
+
+    async def listing(self, folder: str) -> Listing | None:
+        """Return what is in a folder, empty if it is not there; None if nobody may know."""
+        if folder not in self._listed:
+            self._listed[folder] = await self._list(folder)
+        return self._listed[folder]
+
+    async def _list(self, folder: str) -> Listing | None:
+        try:
+            told = await self._guest.ls(self._via, folder, folder)
+        except PathRefused:
+            self._absent.add(folder)
+            return {}
+        if told.entries is None:
+            if not is_absent(told.error):
+                return None
+            self._absent.add(folder)
+            return {}
+        return {
+            one["path"].rstrip("/").rpartition("/")[2]: bool(
+                one.get("is_dir") or one["path"].endswith("/")
+            )
+            for one in told.entries
+        }
+
+    async def has(self, folder: str, names: Sequence[str]) -> bool:
+        """Say whether one of these names is in a folder, as a file or as a folder."""
+        listing = await self.listing(folder)
+        if listing is not None:
+            return any(name in listing for name in names)
+        if self._must_list_first or not names:
+            return False
+        paths = [join(folder, f"/{name}") for name in names]
+        told = await self._guest.download(self._via, paths)
+        return any(one.error in (None, "is_directory") for one in told)
+
+    def group(self, folder: str) -> list[Candidate]:
+        """Return the candidates of a folder of a repository."""
+        return [self.candidate(folder, name) for name in self.layout.names]
+
+    def candidate(self, folder: str, name: str) -> Candidate:
+        """Return a file of a repository as a candidate."""
+        return Candidate(folder, name, self.layout.owners.get(name, "project"))
+
+    async def is_missing(self, path: str) -> bool:
+        """Say whether there is nothing at a path."""
+        (told,) = await self._guest.download(self._via, [path])
+        return told.error == "file_not_found"
+
+    def bounded(self, found: Sequence[Found]) -> Sequence[Found]:
+        """Return the last files, as many as there may be, and say so if there are more."""
+        most = self.layout.limits.files
+        if len(found) > most:
+            self.notices.warn(
+                "%s memory files were found; the last %s are used (files of DiscoveryLimits)",
+                str(len(found)),
+                str(most),
+            )
+        return found[-most:]
+
+    async def watch_case(self, folder: str) -> None:
+        """Warn of names that differ in case only: they count on some systems, not on others."""
+        listing, names = await self.listing(folder) or {}, self.layout.names
+        wanted = {name.casefold(): name for name in names if name not in listing}
+        for name, is_folder in listing.items():
+            meant = wanted.get(name.casefold())
+            if meant and not is_folder:
+                sentence = "%s is not read everywhere: its name differs from %s in case; rename it"
+                self.notices.warn(sentence, join(folder, f"/{name}"), meant)
+
+    async def chosen(self, groups: Sequence[Group]) -> list[Found | None]:
+        """Read all candidates in one batch and take one of each group, or none."""
+        groups = [[one for one in group if await self._may_ask(one)] for group in groups]
+        paths = list(dict.fromkeys(one.path for group in groups for one in group))
+        answers = await self._guest.download(self._via, paths) if paths else []
+        told = dict(zip(paths, answers, strict=True))
+        taken = [await self._first(group, told) for group in groups]
+        paths = [one[0].path for one in taken if one]
+        places = iter(zip(paths, await self.places(paths), strict=True))
+        return [one and Found(one[0], _real(*next(places)), one[1]) for one in taken]
+
+    async def _first(
+        self, group: Group, told: Mapping[str, Any]
+    ) -> tuple[Candidate, bytes | None] | None:
+        """Return the first candidate that has text, or else the first that is there."""
+        blank: tuple[Candidate, bytes | None] | None = None
+        for one in group:
+            answer = told[one.path]
+            if answer.content is None or answer.error is not None:
+                await self._skip(one, answer.error)
+                continue
+            digest = digest_of(answer.content)
+            if digest is not None:
+                return one, digest
+            blank = blank or (one, None)
+        return blank
+
+    async def _skip(self, one: Candidate, error: str | None) -> None:
+        """Say why a file that is there is not read."""
+        if error == "file_not_found":
+            return
+        if error == "invalid_path" and await self._lies_below_a_file(one):
+            return
+        reason = _REASONS.get(error or "", error or "no answer")
+        self.notices.warn("memory file %s was skipped: %s", one.path, reason)
+
+    async def _lies_below_a_file(self, one: Candidate) -> bool:
+        """Say whether what should be the folder of a file is none, so that it is not there."""
+        listing = await self.listing(one.folder) or {}
+        inner, slash, _ = one.name.partition("/")
+        return one.folder in self._absent or (bool(slash) and listing.get(inner) is False)
+
+    async def _may_ask(self, one: Candidate) -> bool:
+        """Say whether a file may be read: where a pipe may be in the way, only if it is listed."""
+        if not self._must_list_first:
+            return True
+        folder, _, name = one.path.rpartition("/")
+        listing = await self.listing(folder or "/")
+        return listing is None or name.casefold() in map(str.casefold, listing)
+
+
+def _real(path: str, names: tuple[str, ...]) -> str:
+    """Return where a path leads; the path itself where its backend does not say."""
+    return names[-1] if names else path
+
+
+def once(found: Iterable[Found]) -> list[Found]:
+    """Return files, farthest first, without what stands nearer again by place or by text."""
+    kept: list[Found] = []
+    seen: set[str | bytes] = set()
+    for one in reversed(list(found)):
+        if not one.keys & seen:
+            seen |= one.keys
+            kept.append(one)
+    return kept[::-1]
+
+
+def digest_of(content: bytes | str) -> bytes | None:
+    """Return what stands for a text, whatever its line ends and mark; None for blanks only."""
+    text = content if isinstance(content, str) else decode(content).text
+    plain = "\n".join(line.rstrip() for line in text.splitlines()).strip()
+    return hashlib.blake2b(plain.encode("utf-8", "replace")).digest() if plain else None
+
+
+def upwards(folder: str, end: str, depth: int, *, inclusive: bool = True) -> list[str]:
+    """Return a folder and those above it as far as `end`, nearest first, at most `depth` above."""
+    folders = [folder]
+    while folder not in (end, "/") and len(folders) <= depth:
+        folder = above(folder)
+        folders.append(folder)
+    return folders if inclusive or folders[-1] != end else folders[:-1]
+
+
+def above(path: str) -> str:
+    """Return the folder that a normal path is in; the root is in itself."""
+    return path.rpartition("/")[0] or "/"

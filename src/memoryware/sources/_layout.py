@@ -1,0 +1,171 @@
+"""What is looked for: the options of discovery, and what they are if nobody says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from memoryware.backends._paths import normalise
+from memoryware.errors import FileError, SettingError
+from memoryware.events import logger
+from memoryware.settings import DiscoveryLimits
+from memoryware.sources.source import OWNERS, Owner, Source, Writable
+
+DEFAULT_NAMES: Final = ("AGENTS.override.md", "AGENTS.md")
+"""The file names that are looked for in a folder; the first that has text is taken."""
+ALL_NAMES: Final = (
+    *DEFAULT_NAMES,
+    "CLAUDE.local.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    ".github/copilot-instructions.md",
+)
+"""Every name that is known here, in the order in which one of a folder is taken."""
+USER_FILES: Final = (
+    "~/.deepagents/AGENTS.md",
+    "~/.config/opencode/AGENTS.md",
+    "~/.gemini/GEMINI.md",
+    "~/.claude/CLAUDE.md",
+    "~/.codex/AGENTS.override.md",
+    "~/.codex/AGENTS.md",
+    "~/.agents/AGENTS.md",
+)
+"""Where people keep what they tell all their agents. Read are those whose name is looked for."""
+ROOT_MARKERS: Final = (".git", ".hg", ".jj")
+"""What the root folder of a repository has in it, as a folder or as a file."""
+DEFAULT_OWNERS: Final[Mapping[str, Owner | None]] = MappingProxyType({"CLAUDE.local.md": "user"})
+"""Whose notes a file of a repository holds, by its name; those of others are the project's."""
+_KNOWN_AT_MOST: Final = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where memory files are looked for, and as whose they count.
+
+    Attributes:
+        names: File names of a folder, the first that has text is taken. A name may lie in
+            a folder, as `.github/copilot-instructions.md` does.
+        user: Whether the files of the user are looked for as well.
+        user_files: Where those are, farthest first: `~/...`, or a path from the root of the
+            backend. Of a folder one is taken. Read are those whose file name is in `names`.
+        root_markers: What makes a folder the root of a repository.
+        writable: Whether an agent may change what is found: one answer for all, or one by
+            owner, "ask" for those that are not named.
+        owners: Whose notes a file holds, by its name as in `names`, or as in `user_files`.
+            Others are the user's where `user_files` names them, else the project's.
+        offer: Name of a file that a project without any is to get: it is among the sources,
+            in the root of the repository, although it is not there, so that a first note
+            has a place.
+        limits: How far and how much is looked at.
+
+    Raises:
+        SettingError: For a value that cannot be.
+    """
+
+    names: Sequence[str] = DEFAULT_NAMES
+    user: bool = True
+    user_files: Sequence[str] = USER_FILES
+    root_markers: Sequence[str] = ROOT_MARKERS
+    writable: Writable | Mapping[Owner, Writable] = "ask"
+    owners: Mapping[str, Owner | None] = field(default_factory=lambda: DEFAULT_OWNERS, hash=False)
+    offer: str | None = None
+    limits: DiscoveryLimits = field(default_factory=DiscoveryLimits)
+
+    def __post_init__(self) -> None:
+        for option in ("names", "user_files", "root_markers"):
+            object.__setattr__(self, option, _texts(option, getattr(self, option)))
+        if not self.names:
+            raise SettingError("names=(): name at least one file, such as 'AGENTS.md'")
+        for name in self.names:
+            _must_be_relative("names", name)
+        for name in self.root_markers:
+            _must_be_relative("root_markers", name)
+            if "/" in name:
+                raise SettingError(
+                    f"root_markers holds {name!r}: a marker is a name such as '.git'"
+                )
+        for path in self.user_files:
+            _must_be_whole(path)
+        if self.offer is not None:
+            _must_be_relative("offer", self.offer)
+        _check_owners(self.owners)
+        object.__setattr__(self, "owners", dict(self.owners))
+        if isinstance(self.writable, Mapping):
+            _check_owners(dict(zip(self.writable, self.writable, strict=True)), "writable")
+            object.__setattr__(self, "writable", dict(self.writable))
+        for owner in OWNERS:
+            Source("/AGENTS.md", writable=self.writable_by(owner))  # it knows what is right
+        if not isinstance(self.limits, DiscoveryLimits):
+            raise SettingError(f"limits={self.limits!r}: give DiscoveryLimits(...)")
+
+    def writable_by(self, owner: Owner | None) -> Writable:
+        """Return whether an agent may change a file of this owner."""
+        if not isinstance(self.writable, Mapping):
+            return self.writable
+        return self.writable.get(owner, "ask") if owner else "ask"
+
+
+class Notices:
+    """What has been said in the log already, so that it is said once."""
+
+    def __init__(self) -> None:
+        self._said: set[tuple[str, ...]] = set()
+
+    def first(self, *facts: str) -> bool:
+        """Say whether this is heard for the first time."""
+        if facts in self._said:
+            return False
+        if len(self._said) >= _KNOWN_AT_MOST:
+            self._said.clear()
+        self._said.add(facts)
+        return True
+
+    def warn(self, sentence: str, *facts: str) -> None:
+        """Write a warning, unless it has been written before."""
+        if self.first(sentence, *facts):
+            logger.warning(sentence, *facts)
+
+
+def _texts(option: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise SettingError(f"{option}={given!r}: give a list of names, such as ['AGENTS.md']")
+    texts = tuple(given)
+    for one in texts:
+        if not isinstance(one, str) or not one:
+            raise SettingError(f"{option} holds {one!r}: a name is a text such as 'AGENTS.md'")
+    return tuple(dict.fromkeys(texts))
+
+
+def _check_owners(given: Any, option: str = "owners") -> None:
+    if not isinstance(given, Mapping):
+        raise SettingError(f"{option}={given!r}: give a dict from names to owners")
+    for name, owner in given.items():
+        if owner not in OWNERS and not (owner is None and option == "owners"):
+            either = "None or " if option == "owners" else ""
+            raise SettingError(
+                f"{option}[{name!r}]={owner!r}: must be {either}one of {', '.join(OWNERS)}"
+            )
+
+
+def _must_be_relative(option: str, name: str) -> None:
+    if not _is_normal("/" + name):
+        raise SettingError(
+            f"{option} holds {name!r}: a name is looked for in each folder, so it has no"
+            " '..', no '~' and no slash in front, as in 'AGENTS.md'"
+        )
+
+
+def _must_be_whole(path: str) -> None:
+    if not _is_normal(path[1:] if path.startswith("~/") else path):
+        raise SettingError(
+            f"user_files holds {path!r}: begin with '~/' or '/', as in '~/.codex/AGENTS.md'"
+        )
+
+
+def _is_normal(path: str) -> bool:
+    try:
+        return normalise(path) == path and path != "/"
+    except FileError:
+        return False

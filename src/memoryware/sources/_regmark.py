@@ -1,0 +1,159 @@
+"""Which comments are markers of a machine, and which of them belong together.
+
+A marker begins or ends a part of a text that some tool writes, such as `<!-- BEGIN x -->`.
+Each end belongs to the nearest beginning of the same name before it that is still open.
+What is never closed, or was never opened, is a comment like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from memoryware.sources._regscan import Span, plain_lines, spans
+
+Role = Literal["begin", "end", "name", "close"]
+"""Begins or ends a part by a word, or by a name and the same name after a slash."""
+
+KEEP: Final = re.compile(r"memoryware:keep(?!\w)")
+"""How the key of a comment begins that is protected by itself."""
+_LOOKED_AT: Final = 200
+"""Characters of a comment that may make it a marker."""
+_WORDS: Final[dict[str, Role]] = {
+    "begin": "begin",
+    "start": "begin",
+    "region": "begin",
+    "end": "end",
+    "stop": "end",
+    "endregion": "end",
+}
+_FIRST: Final = re.compile(
+    r"(?P<sign>[#@*=+\-\[{(]*)(?P<word>begin|start|end|stop|region|endregion)"
+    r"(?:[:_\-./]+(?P<key>.*))?$",
+    re.IGNORECASE,
+)
+_LAST: Final = re.compile(
+    r"(?P<key>.*\w)[:_\-./](?P<word>begin|start|end|stop)(?:[:_\-./].*)?$", re.IGNORECASE
+)
+_FORMATTERS: Final = re.compile(r"(?:ignore|lint|prettier|cspell|spell-checker|vale)\b", re.I)
+"""Tools that mark text of people for themselves; they do not write it."""
+_SPECIAL: Final[dict[str, tuple[Role, str]]] = {
+    "tocstop": ("close", "toc"),
+    "[[[cog": ("begin", "[[[cog"),
+    "[[[end]]]": ("end", "[[[cog"),
+}
+
+
+class Comment(NamedTuple):
+    """A comment outside code.
+
+    Attributes:
+        role: What it does as a marker; any comment may turn out to be a name.
+        key: What it begins or ends.
+    """
+
+    start: int
+    end: int
+    role: Role
+    key: str
+
+
+class Pair(NamedTuple):
+    """Two markers with what is between them."""
+
+    begin: Comment
+    end: Comment
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it is, markers included."""
+        return self.begin.start, self.end.end
+
+
+@dataclass(slots=True)
+class Marked:
+    """A text, and what machines have marked in it.
+
+    Attributes:
+        text: As it was given.
+        plain: With LF line endings, each character in its place.
+        comments: All closed comments outside code, in order.
+        pairs: All pairs of markers, those inside others as well, by their end.
+        code: Code outside comments.
+    """
+
+    text: str
+    plain: str
+    comments: list[Comment] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
+    code: list[Span] = field(default_factory=list)
+
+
+def marked(text: str) -> Marked:
+    """Find the comments and the pairs of markers in a text."""
+    found = Marked(text, plain_lines(text))
+    for span in spans(found.plain) if "<!--" in text else ():
+        if span.kind == "code":
+            found.code.append(span)
+        elif span.kind == "comment":
+            body = found.plain[span.start + 4 : min(span.end - 3, span.start + _LOOKED_AT)]
+            found.comments.append(Comment(span.start, span.end, *role_of(body)))
+    found.pairs = _pairs(found.comments)
+    return found
+
+
+def role_of(body: str) -> tuple[Role, str]:
+    """Return what a comment is as a marker, and of what."""
+    first, *more = body.split() or [""]
+    if first in _SPECIAL:
+        return _SPECIAL[first]
+    if first.startswith("/") and _clean(first):
+        return "close", _clean(first[1:])
+    role: Role = "name"
+    key = first
+    if by_first := _FIRST.match(first):
+        names = [one for one in more if _names(one)]
+        plainly_said = first.isupper() or by_first["sign"] or by_first["key"] is not None
+        if plainly_said or len(names) <= 1:
+            role = _WORDS[by_first["word"].lower()]
+            key = by_first["key"] or next(iter(names), "")
+    elif by_last := _LAST.match(first.rstrip(":,;")):
+        role, key = _WORDS[by_last["word"].lower()], by_last["key"]
+    elif len(more) == 1 and more[0].lower() in _WORDS:
+        role = _WORDS[more[0].lower()]
+    if role != "name" and _FORMATTERS.search(key):
+        return "name", _clean(first)
+    return role, _clean(key)
+
+
+def _clean(key: str) -> str:
+    return key.strip("/:,;.-#=*+[](){}").casefold()
+
+
+def _names(word: str) -> bool:
+    return bool(re.search(r"\w", word)) and word.lower() not in ("of", "the")
+
+
+def _pairs(comments: Sequence[Comment]) -> list[Pair]:
+    """Match each end to the nearest beginning; an end without a name to that of any name."""
+    pairs: list[Pair] = []
+    begun: list[Comment] = []
+    waiting: dict[tuple[Role, str], list[Comment]] = defaultdict(list)
+    closed: set[int] = set()
+    for comment in comments:
+        if comment.role in ("begin", "name"):
+            waiting[comment.role, comment.key].append(comment)
+            begun += [comment] * (comment.role == "begin")
+            continue
+        opening: Role = "begin" if comment.role == "end" else "name"
+        nearest = waiting[opening, comment.key] if comment.key else begun
+        while nearest and nearest[-1].start in closed:
+            nearest.pop()
+        if nearest:
+            begin = nearest.pop()
+            closed.add(begin.start)
+            pairs.append(Pair(begin, comment))
+    return pairs

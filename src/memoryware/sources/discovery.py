@@ -1,0 +1,242 @@
+"""Find the memory files that people have already, in the order in which other agents read them.
+
+First the files of the user, then those of the repository, from its root down to the folder
+where the agent starts, so that the nearest stands last. Of each folder one file is taken,
+and the same file or the same text under two names comes once: the nearest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memoryware._twins import Via, blocking, finish, in_thread, native
+from memoryware.backends._foreign import must_be_backend
+from memoryware.backends.filesystem import FilesystemBackend
+from memoryware.errors import SettingError
+from memoryware.settings import DiscoveryLimits
+from memoryware.sources._choosing import Candidate, Group, Look, above, once, upwards
+from memoryware.sources._layout import (
+    ALL_NAMES,
+    DEFAULT_NAMES,
+    DEFAULT_OWNERS,
+    ROOT_MARKERS,
+    USER_FILES,
+    Layout,
+    Notices,
+)
+from memoryware.sources.source import Owner, Source, Writable
+
+__all__ = [
+    "ALL_NAMES",
+    "DEFAULT_NAMES",
+    "DEFAULT_OWNERS",
+    "ROOT_MARKERS",
+    "USER_FILES",
+    "Discovered",
+    "Layout",
+    "Notices",
+    "adiscover",
+    "discover",
+    "discover_via",
+    "found_via",
+    "on_disk",
+]
+
+_Start = str | os.PathLike[str]
+
+
+def discover(
+    start: _Start = ".",
+    *,
+    backend: Any = None,
+    names: Sequence[str] = DEFAULT_NAMES,
+    user: bool = True,
+    user_files: Sequence[str] = USER_FILES,
+    root_markers: Sequence[str] = ROOT_MARKERS,
+    writable: Writable = "ask",
+    owners: Mapping[str, Owner | None] = DEFAULT_OWNERS,
+    limits: DiscoveryLimits | None = None,
+) -> list[Source]:
+    """Return the memory files that are there for an agent that starts in a folder.
+
+    Without a backend the disk of this machine is looked at, and the paths are those of
+    `on_disk()`: host paths, and `~/...` for files of the user.
+
+    Args:
+        start: The folder; a file stands for the folder it is in. One that is not there has
+            no files itself, but those above it count.
+        backend: Where to look; `start` is a path in it, and nothing outside of it is seen.
+        names: As in `Layout`, and so are the others.
+        user: Whether the files of the user are looked for.
+        user_files: Where those are.
+        root_markers: What makes a folder the root of a repository.
+        writable: Whether an agent may change what is found.
+        owners: Whose notes a file holds, by its name.
+        limits: How far and how much is looked at.
+
+    Raises:
+        SettingError: For a value that cannot be, or a start that is no path there.
+    """
+    found = Layout(
+        names=names,
+        user=user,
+        user_files=user_files,
+        root_markers=root_markers,
+        writable=writable,
+        owners=owners,
+        limits=limits or DiscoveryLimits(),
+    )
+    return finish(_discover(blocking, backend, start, found))
+
+
+async def adiscover(
+    start: _Start = ".",
+    *,
+    backend: Any = None,
+    names: Sequence[str] = DEFAULT_NAMES,
+    user: bool = True,
+    user_files: Sequence[str] = USER_FILES,
+    root_markers: Sequence[str] = ROOT_MARKERS,
+    writable: Writable = "ask",
+    owners: Mapping[str, Owner | None] = DEFAULT_OWNERS,
+    limits: DiscoveryLimits | None = None,
+) -> list[Source]:
+    """Async twin of `discover`."""
+    found = Layout(
+        names=names,
+        user=user,
+        user_files=user_files,
+        root_markers=root_markers,
+        writable=writable,
+        owners=owners,
+        limits=limits or DiscoveryLimits(),
+    )
+    if backend is None:  # one thread hop for all of it
+        return await in_thread(finish, _discover(blocking, None, start, found))
+    return await _discover(native, backend, start, found)
+
+
+async def _discover(via: Via, backend: Any, start: _Start, layout: Layout) -> list[Source]:
+    if backend is None:
+        backend, start = on_disk(start)
+    return await discover_via(via, backend, os.fspath(start), layout)
+
+
+def on_disk(start: _Start = ".") -> tuple[FilesystemBackend, str]:
+    """Return the disk of this machine as a backend, and a folder as a path in it.
+
+    The paths that `discover` tells without a backend are those of this one. It reaches
+    whatever this process may reach, so give the tools of an agent rules (`allow=`), or a
+    backend of their own.
+
+    Raises:
+        SettingError: If the folder is given by `~` and nobody knows the home folder.
+    """
+    try:
+        host = Path(start).expanduser().absolute()
+    except RuntimeError:
+        raise SettingError(f"start={str(start)!r}: the home folder is not known here") from None
+    if ".." in host.parts:
+        host = Path(os.path.realpath(host))  # what is above a link is above where it leads
+    return FilesystemBackend(host.anchor), "/" + host.relative_to(host.anchor).as_posix()
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What was found.
+
+    Attributes:
+        sources: The memory files, the user's first, the nearest last.
+        root: The root folder of the repository, or the start where there is none.
+    """
+
+    sources: list[Source]
+    root: str
+
+
+async def discover_via(
+    via: Via, backend: Any, start: str, options: Layout, notices: Notices | None = None
+) -> list[Source]:
+    """Return the memory files for a start folder, as `found_via` does."""
+    return (await found_via(via, backend, start, options, notices)).sources
+
+
+async def found_via(
+    via: Via, backend: Any, start: str, options: Layout, notices: Notices | None = None
+) -> Discovered:
+    """Return the memory files for a start folder, and the root of its repository.
+
+    Args:
+        via: Which half of a twin to take.
+        backend: Where to look.
+        start: A path in it.
+        options: What to look for.
+        notices: Keeps what has been said in the log, so that a caller who looks often
+            says it once.
+
+    Raises:
+        SettingError: If the start is no path of the backend, or the backend is none.
+    """
+    must_be_backend(backend, "backend")
+    look = Look(via, backend, options, notices or Notices())
+    folders = await _folders(look, start)
+    for folder in folders:
+        await look.watch_case(folder)
+    of_user = await _of_user(look)
+    chosen = await look.chosen([*of_user, *(look.group(one) for one in reversed(folders))])
+    found = look.bounded(once(one for one in chosen if one))
+    sources, root = [one.source(options) for one in found], folders[-1]
+    if options.offer is not None and not any(chosen[len(of_user) :]):
+        first = look.candidate(root, options.offer)
+        if await look.is_missing(first.path):
+            sources.append(first.source(options))
+    return Discovered(sources, root)
+
+
+async def _folders(look: Look, start: str) -> list[str]:
+    """Return the folders from where a start really is up to the root of its repository."""
+    (names,) = await look.places([start])
+    if not names:
+        raise SettingError(
+            f"start={start!r} is no folder of this backend; name one in it, such as '/'"
+        )
+    here = await _start_folder(look, names[-1])
+    folders = upwards(here, "/", look.layout.limits.depth)
+    for count, folder in enumerate(folders, 1):
+        if await look.has(folder, look.layout.root_markers):
+            return folders[:count]
+    return folders[:1]
+
+
+async def _start_folder(look: Look, at: str) -> str:
+    """Return the folder that a path is, or the one that it is in if it is a file."""
+    if at == "/" or await look.listing(at) != {}:
+        return at
+    kind = (await look.listing(above(at)) or {}).get(at.rpartition("/")[2])
+    if kind is False:
+        return above(at)
+    if kind is None:
+        look.notices.warn("the start folder %s is not there; those above it are looked at", at)
+    return at
+
+
+async def _of_user(look: Look) -> list[Group]:
+    """Return the candidates of the user by folder, those that this backend has a place for."""
+    layout = look.layout
+    if not layout.user:
+        return []
+    rank = {name.rpartition("/")[2]: place for place, name in enumerate(reversed(layout.names))}
+    groups: dict[str, list[Candidate]] = {}
+    paths = [path for path in layout.user_files if path.rpartition("/")[2] in rank]
+    for path, names in zip(paths, await look.places(paths), strict=True):
+        folder, _, name = path.rpartition("/")
+        if names:
+            owner = layout.owners.get(path, "user")
+            groups.setdefault(folder or "/", []).append(Candidate(folder or "/", name, owner))
+    for group in groups.values():
+        group.sort(key=lambda one: -rank[one.name])
+    return list(groups.values())

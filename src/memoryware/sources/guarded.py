@@ -1,0 +1,118 @@
+"""`GuardedBackend`: the rules of the owners inside the write itself, whoever writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from memoryware import _langchain
+from memoryware._twins import Via
+from memoryware.backends._acting import current_actor
+from memoryware.backends._making import Kind as ChangeKind
+from memoryware.backends._text import decode
+from memoryware.backends._wrapping import FileChange, WrappingBackend
+from memoryware.errors import FileDenied, FileError, SecretRefused
+from memoryware.events import Teller, emit
+from memoryware.guard import Guard
+from memoryware.scope import MemoryScope
+from memoryware.settings import MemoryLimits
+from memoryware.sources.consent import is_agreed
+from memoryware.sources.covered import Covered
+from memoryware.sources.policy import Kind, Verdict, WritePolicy
+from memoryware.sources.regions import Which
+from memoryware.sources.source import Source, sources_of
+
+_USUAL: Final = Guard()
+_KINDS: Final[dict[ChangeKind, Kind]] = {"edit": "edit", "append": "append", "delete": "delete"}
+"""What is done to a file, as the policy calls it; everything else sets the whole text."""
+
+
+class GuardedBackend(WrappingBackend):
+    """A backend that holds every change of memory files to their owners' rules.
+
+    `MemoryMiddleware` holds the tools of its own agent to the same rules. This one is for all
+    others who write: sub-agents without it, tools of your own, code. Hidden regions are put
+    back, secrets refused or taken out, read-only files refused. What needs a person's consent
+    passes only where a person has agreed: below an approved call, or inside `agreed()`.
+
+    Put it around a `HistoryBackend`, so that what is kept is what was stored, and undo with
+    that one.
+
+    Args:
+        inner: The backend; ours, deepagents' or anybody's.
+        sources: The memory files, as for `MemoryMiddleware`; None means every text file.
+        guard: What is done about secrets; None looks for none.
+        hidden_regions: Comments that survive every change: "marked", "all", or None.
+        limits: How much a change may lose without consent.
+
+    Raises:
+        SettingError: For what is no backend or no source.
+    """
+
+    def __init__(
+        self,
+        inner: Any,
+        sources: Sequence[str | Source] | None = None,
+        *,
+        guard: Guard | None = _USUAL,
+        hidden_regions: Which | None = "marked",
+        limits: MemoryLimits | None = None,
+    ) -> None:
+        super().__init__(inner)
+        limits = limits or MemoryLimits()
+        self._sources = None if sources is None else sources_of(sources)
+        share, words = limits.lost_share, limits.lost_words
+        self._policy = WritePolicy(guard, hidden_regions, share, words)
+
+    async def _judged(self, via: Via, change: FileChange) -> bytes | None:
+        source = await self._source_of(via, change)
+        if source is None:
+            return change.after
+        before, after = _text(change.before), _text(change.after)
+        kind = _KINDS.get(change.kind, "write")
+        verdict = self._policy.judge(source, kind, before, after, others=self._sources or ())
+        if verdict.refused or (verdict.asks and not is_agreed()):
+            _tell(change.path, verdict)
+            raise _refusal(change.path, verdict)
+        if verdict.after == after or change.after is None or verdict.after is None:
+            return change.after
+        form = decode(change.after)
+        if form.lossy:  # it cannot be rewritten without harm to what is no text
+            raise FileDenied(change.path, f"'{change.path}' is not valid text; nothing was done")
+        return form.bom + verdict.after.encode(form.encoding)
+
+    async def _source_of(self, via: Via, change: FileChange) -> Source | None:
+        """Return the memory file that a change is of; with no list every file is one."""
+        if self._sources is None:
+            return Source(change.path)
+        covered = await Covered.of(via, self._inner, self._sources)
+        hit = await covered.by(via, change.identity)
+        return hit[0] if hit else None
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else decode(data).text
+
+
+def _tell(path: str, verdict: Verdict) -> None:
+    runtime = _langchain.current_runtime()
+    writer = getattr(runtime, "stream_writer", None)
+    emit(
+        Teller(writer, MemoryScope.current()),
+        "write_blocked",
+        path=path,
+        tool="",
+        tool_call=current_actor().tool_call or "",
+        reason=verdict.refused or "not_approved",
+        kinds=[one.kind for one in verdict.findings],
+        lines=[one.line for one in verdict.findings],
+    )
+
+
+def _refusal(path: str, verdict: Verdict) -> FileError:
+    if verdict.refused == "secret":
+        return SecretRefused(path, verdict.message)
+    if verdict.refused:
+        return FileDenied(path, verdict.message)
+    message = f"{verdict.question}, and nobody has agreed to it; nothing was done"
+    return FileDenied(path, message)

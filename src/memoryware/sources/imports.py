@@ -1,0 +1,290 @@
+"""`Imports`: a memory file is put together from several, as far as its owner allows it.
+
+A line that is only `@path/to/file.md` is replaced by the text of that file, between two
+lines that name it. Whatever cannot be imported is said in its place. Every file is asked
+for once, all of one depth in one batch, and the result never depends on how it is spelled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from memoryware._twins import Via, in_thread
+from memoryware.backends._text import decode, is_binary
+from memoryware.errors import FileError, SettingError
+from memoryware.settings import ImportLimits
+from memoryware.sources._impfile import File, Target, named, render
+from memoryware.sources._imppath import Place
+
+Approve = Callable[[str, str], bool | Awaitable[bool]]
+"""Asked with the importing and the imported path whether a file from elsewhere may come in."""
+Fetch = Callable[
+    [Via, list[str]], Coroutine[Any, Any, Sequence[tuple[bytes | None, str | None]]]
+]
+"""Returns bytes, or an error code, for each path."""
+
+DEFAULT_SUFFIXES: Final = (
+    ".md",
+    ".mdx",
+    ".mdc",
+    ".markdown",
+    ".txt",
+    ".rst",
+    ".adoc",
+    ".json",
+    ".yaml",
+    ".yml",
+    ".toml",
+)
+"""Ends of names that make a path of what stands after `@`."""
+_CODE_AT_MOST: Final = 80
+_REASONS: Final = {
+    "file_not_found": "import not found: {name}",
+    "is_directory": "import refused: {name} is a folder",
+    "permission_denied": "import refused: {name} may not be read",
+    "invalid_path": "import refused: {name} is outside the root, or no file",
+    "too_large": "import skipped: {name} is too large to be read",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imports:
+    """How a memory file imports others, by lines such as `@docs/style.md`.
+
+    Attributes:
+        roots: Folders whose files are imported without a question; None stands for the folder
+            of the outermost importing file, with what is below it. The root of the backend
+            and the rules of the middleware hold in any case.
+        approve: Asked about each file outside the roots, with the importing and the imported
+            path; it may be async. Only a true answer imports. None refuses them all.
+        suffixes: Ends of file names that make a path of what stands after `@`. A path that
+            begins with `./`, `../` or `~/` needs none.
+        limits: How deep, how many and how much.
+
+    Raises:
+        SettingError: For a value that cannot be.
+    """
+
+    roots: Sequence[str] | None = None
+    approve: Approve | None = None
+    suffixes: Sequence[str] = DEFAULT_SUFFIXES
+    limits: ImportLimits = field(default_factory=ImportLimits)
+
+    def __post_init__(self) -> None:
+        if self.roots is not None:
+            object.__setattr__(self, "roots", _texts("roots", self.roots, "/docs"))
+            for root in self.roots:
+                _check_root(root)
+        suffixes = _texts("suffixes", self.suffixes, ".md")
+        for suffix in suffixes:
+            if not suffix.startswith(".") or len(suffix) < 2 or "/" in suffix:
+                raise SettingError(f"suffixes holds {suffix!r}: write it with its dot, as '.md'")
+        object.__setattr__(self, "suffixes", tuple(one.lower() for one in suffixes))
+        if self.approve is not None and not callable(self.approve):
+            raise SettingError(
+                f"approve={self.approve!r}: give a function of two paths that returns a bool"
+            )
+        if not isinstance(self.limits, ImportLimits):
+            raise SettingError(f"limits={self.limits!r}: give ImportLimits(...)")
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A text with its imports in it.
+
+    Attributes:
+        text: The whole; the very text that was given if nothing in it is an import.
+        imported: Every path that was asked for, to be watched for changes.
+        notes: What was not imported and why, one sentence each, without memory text.
+    """
+
+    text: str
+    imported: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+async def expand(
+    via: Via,
+    path: str,
+    text: str,
+    fetch: Fetch,
+    options: Imports,
+    *,
+    known: Collection[str] = (),
+) -> Expanded:
+    """Return a memory file with the files that it imports.
+
+    Args:
+        via: Which half of a pair of twins to take.
+        path: Where the text is from.
+        text: Its text.
+        fetch: Gets other files of its backend.
+        options: What may be imported.
+        known: Paths that are shown as memory files of their own, so not once more here.
+
+    Raises:
+        SettingError: If `approve` is async and the run is not.
+    """
+    if "@" not in text:
+        return Expanded(text)
+    try:
+        outermost = File(Place.of(path), depth=0)
+    except FileError:
+        return Expanded(text, notes=("imports cannot be followed from a path like this one",))
+    outermost.read(text, options.suffixes)
+    if not outermost.lines:
+        return Expanded(text, notes=tuple(outermost.notes()))
+    expansion = _Expansion(via, fetch, options, outermost, known)
+    level = [outermost]
+    while level:
+        level = await expansion.next_level(level)
+    notes = [note for file in expansion.files.values() for note in file.notes()]
+    return Expanded(render(outermost), tuple(expansion.asked), tuple(notes))
+
+
+class _Expansion:
+    """All files of one expansion, each once, and what may still come in."""
+
+    def __init__(
+        self, via: Via, fetch: Fetch, options: Imports, outermost: File, known: Collection[str]
+    ) -> None:
+        self._via, self._fetch, self._options = via, fetch, options
+        roots = options.roots
+        folder = outermost.place.folder
+        self._roots = [folder] if roots is None else [Place.of(root) for root in roots]
+        self._elsewhere = set(_keys(known))
+        self._paths_left = options.limits.lines
+        self._bytes_left = options.limits.total_bytes
+        self._agreed: dict[tuple[str, str], bool] = {}
+        self._texts = {outermost.text: outermost}
+        self.files = {outermost.place.key: outermost}
+        self.asked: list[str] = []
+
+    async def next_level(self, level: Sequence[File]) -> list[File]:
+        """Follow the imports of files of one depth; return the files that they bring in."""
+        new: list[File] = []
+        for file in level:
+            for line in file.lines:
+                if self._paths_left < len(line.paths):
+                    if self._paths_left >= 0:
+                        most = self._options.limits.lines
+                        report = f"import skipped: more than {most} paths on import lines"
+                        file.targets.append([Target(report=report)])
+                    self._paths_left = -1
+                    break
+                self._paths_left -= len(line.paths)
+                targets = [await self._target(file, written) for written in line.paths]
+                new += [one.file for one in targets if one.file and one.is_here]
+                file.targets.append(targets)
+        if new:
+            answers = await self._fetch(self._via, [file.place.spelled for file in new])
+            for file, (content, error) in zip(new, answers, strict=True):
+                file.report = self._taken(file, content, error)
+        return [file for file in new if not file.report]
+
+    async def _target(self, file: File, written: str) -> Target:
+        try:
+            place = file.place.folder.then(written)
+        except FileError:
+            return Target(report=f"import refused: {named(written)} is no path below the root")
+        there = self.files.get(place.key)
+        if there is not None:
+            return Target(there)
+        name, depth = named(place.spelled), self._options.limits.depth
+        if place.key in self._elsewhere:
+            return Target(report=f"import skipped: {name} is a memory file of its own")
+        if file.depth >= depth:
+            return Target(report=f"import skipped: {name} is deeper than {depth}")
+        if not any(place.is_below(root) for root in self._roots):
+            if self._options.approve is None:
+                return Target(report=f"import refused: {name} is outside the allowed folders")
+            if not await self._approved(file.place.spelled, place.spelled):
+                return Target(report=f"import refused: {name} is not approved")
+        new = self.files[place.key] = File(place, file.depth + 1)
+        self.asked.append(place.spelled)
+        return Target(new, is_here=True)
+
+    async def _approved(self, importing: str, imported: str) -> bool:
+        """Ask once about each pair of paths."""
+        pair = (importing, imported)
+        if pair not in self._agreed:
+            approve = self._options.approve
+            self._agreed[pair] = await self._via(_ask, _ask_async, approve, *pair)
+        return self._agreed[pair]
+
+    def _taken(self, file: File, content: bytes | None, error: str | None) -> str:
+        """Take in a file that was read; return why it is not imported, or ""."""
+        name, limits = file.name, self._options.limits
+        if content is None:
+            code = error or "file_not_found"
+            return _REASONS.get(code, "import failed: {name} ({code})").format(
+                name=name, code=" ".join(code.split())[:_CODE_AT_MOST]
+            )
+        if len(content) > limits.file_bytes:
+            return (
+                f"import skipped: {name} has {len(content)} bytes,"
+                f" more than the {limits.file_bytes} allowed"
+            )
+        if len(content) > self._bytes_left:
+            return f"import skipped: {name} does not fit into {limits.total_bytes} bytes in all"
+        if is_binary(content):
+            return f"import skipped: {name} is not text"
+        file.read(decode(content).text, self._options.suffixes)
+        same = self._texts.setdefault(file.text, file)
+        if same is not file and file.text.strip():
+            return f"import skipped: {name} has the same text as {same.name}"
+        self._bytes_left -= len(content)
+        return ""
+
+
+def _ask(approve: Approve, importing: str, imported: str) -> bool:
+    answer = approve(importing, imported)
+    if inspect.isawaitable(answer):
+        if inspect.iscoroutine(answer):
+            answer.close()
+        raise SettingError(
+            "approve is async, so run the agent with ainvoke or astream; or give a plain function"
+        )
+    return bool(answer)
+
+
+async def _ask_async(approve: Approve, importing: str, imported: str) -> bool:
+    if inspect.iscoroutinefunction(approve):
+        return bool(await approve(importing, imported))
+    answer = await in_thread(approve, importing, imported)
+    return bool(await answer if inspect.isawaitable(answer) else answer)
+
+
+def _keys(paths: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    for path in paths:
+        with contextlib.suppress(FileError):
+            yield Place.of(path).key
+
+
+def _check_root(root: str) -> None:
+    try:
+        Place.of(root)
+    except FileError as error:
+        raise SettingError(f"roots holds {root!r}: {error}") from error
+
+
+def _texts(option: str, given: Any, example: str) -> tuple[str, ...]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise SettingError(f"{option}={given!r}: give a list, such as [{example!r}]")
+    texts = tuple(given)
+    for one in texts:
+        if not isinstance(one, str) or not one:
+            raise SettingError(f"{option} holds {one!r}: it takes texts such as {example!r}")
+    return texts

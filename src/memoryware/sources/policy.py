@@ -1,0 +1,155 @@
+"""What a change of a memory file is allowed to do: the owner's word, in code.
+
+Pure: a policy is asked with the text before and after, and answers with the text to
+store, a question for a person, or a refusal. It is asked by the middleware before a tool
+runs, and by `GuardedBackend` inside the write itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from memoryware.guard import Finding, Guard
+from memoryware.sources.regions import Which, restore
+from memoryware.sources.source import Owner, Source
+
+Kind = Literal["write", "edit", "append", "delete"]
+"""How a text is changed: replaced as a whole, in a part, at its end, or removed."""
+Reason = Literal["read_only", "secret", "hidden_region", "lost_text", "not_approved"]
+"""Why a change is refused, as events tell it."""
+Asks = Literal["consent", "lost_text"]
+"""Why a person has to agree, as events tell it."""
+
+_WORD: Final = re.compile(r"\w+")
+_HOLDS: Final[dict[Owner, str]] = {
+    "user": "what holds for this user everywhere",
+    "project": "facts and rules of this project",
+    "team": "what the team has agreed on",
+    "agent": "your own notes on how to do your work",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to be done with a change.
+
+    Attributes:
+        after: The text to store; None deletes the file.
+        refused: Why nothing may be stored, or None.
+        message: The sentence that says so, for whoever wanted the change.
+        asks: Why a person has to agree first, or None.
+        question: The sentence that says so, for that person.
+        findings: Secrets that the change would have brought in.
+        redacted: Whether those were taken out of `after`.
+        restored: Hidden regions that were put back.
+    """
+
+    after: str | None
+    refused: Reason | None = None
+    message: str = ""
+    asks: Asks | None = None
+    question: str = ""
+    findings: tuple[Finding, ...] = ()
+    redacted: bool = False
+    restored: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WritePolicy:
+    """The rules of one set of memory files.
+
+    Attributes:
+        guard: Looks for secrets; None does not.
+        hidden_regions: Which comments survive every change; None protects none.
+        lost_share: A change that loses more than this share of the words needs a person.
+        lost_words: An edit of a part that loses fewer words than this does not.
+    """
+
+    guard: Guard | None
+    hidden_regions: Which | None
+    lost_share: float
+    lost_words: int
+
+    def judge(
+        self,
+        source: Source,
+        kind: Kind,
+        before: str | None,
+        after: str | None,
+        *,
+        others: Sequence[Source] = (),
+    ) -> Verdict:
+        """Say what is to be done with a change of a source; `others` may take the note instead."""
+        if not source.writable:
+            return Verdict(None, "read_only", read_only(source, others))
+        findings, redacted = list[Finding](), False
+        if after is not None and self.guard is not None:
+            findings = self.guard.new(before, after)
+            todo = self.guard.on_secret if findings else None
+            if todo == "refuse":
+                message = _secret(source, self.guard.describe(findings))
+                return Verdict(None, "secret", message, findings=tuple(findings))
+            redacted = todo == "redact"
+            after = self.guard.redact(after) if redacted else after
+        restored: tuple[str, ...] = ()
+        if after is not None and before and self.hidden_regions is not None:
+            after, restored = restore(before, after, which=self.hidden_regions)
+        asks, question = self._question(source, kind, before, after)
+        return Verdict(
+            after,
+            asks=asks,
+            question=question,
+            findings=tuple(findings),
+            redacted=redacted,
+            restored=restored,
+        )
+
+    def _question(
+        self, source: Source, kind: Kind, before: str | None, after: str | None
+    ) -> tuple[Asks | None, str]:
+        if before == after:
+            return None, ""
+        lost, words = lost_words(before or "", after or "")
+        if words and lost / words > self.lost_share:
+            small = kind in ("edit", "append") and lost < self.lost_words
+            if not small:
+                share = f"{round(100 * lost / words)} % of its words"
+                what = share if after is not None else "all its text"
+                return "lost_text", f"{source.path} would lose {what}"
+        if source.writable == "ask":
+            return "consent", f"a change of {source.path} needs consent"
+        return None, ""
+
+
+def lost_words(before: str, after: str) -> tuple[int, int]:
+    """Return how many words of a text are not in another one, and how many it has."""
+    old = Counter(_WORD.findall(before))
+    return (old - Counter(_WORD.findall(after))).total(), old.total()
+
+
+def holds(owner: Owner | None) -> str:
+    """Return what a file of this owner holds, as the model is told; "" for no owner."""
+    return "" if owner is None else _HOLDS[owner]
+
+
+def read_only(source: Source, others: Sequence[Source]) -> str:
+    """Return the refusal of a write to a file that may only be read, with the right file named."""
+    whose = f" and holds {holds(source.owner)}" if source.owner else ""
+    open_here = [one for one in others if one.writable]
+    if not open_here:
+        return f"'{source.path}' may only be read{whose}; no memory file may be written here"
+    places = "; ".join(
+        f"{one.path} ({holds(one.owner)})" if one.owner else one.path for one in open_here
+    )
+    return f"'{source.path}' may only be read{whose}. Save it where it belongs instead: {places}"
+
+
+def _secret(source: Source, found: str) -> str:
+    return (
+        f"nothing was saved in '{source.path}', because secrets are never stored in memory"
+        f" ({found}). Save what you need without the secret, and do not repeat it"
+    )

@@ -1,0 +1,320 @@
+"""Writes of an agent to memory files, held to the rules of their owners."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from langchain.agents import create_agent
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from kit import ScriptedModel, aask, ask, call, calls, say, tool_messages
+from memoryware import (
+    FilesystemBackend,
+    FileToolsMiddleware,
+    Guard,
+    MemoryMiddleware,
+    Source,
+)
+from notes import Notes
+
+TOKEN = "ghp_" + "a8F3kQ9zL2mN7pR4tV6wX1yB5cD0eG3hJ8kM"
+NOTES = "".join(f"- Room {n} has {n} windows and {n + 1} doors.\n" for n in range(12))
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+def agent_of(model, backend, sources, *, saver=None, tools=True, **options):
+    """An agent with memory and file tools on one backend."""
+    memory = MemoryMiddleware(backend=backend, sources=sources, **options)
+    files = [FileToolsMiddleware(backend=backend)] if tools else []
+    return create_agent(model, middleware=[memory, *files], checkpointer=saver)
+
+
+def asked(result):
+    """The one request that a run is waiting with."""
+    (interrupt,) = result["__interrupt__"]
+    (request,) = interrupt.value["action_requests"]
+    return request
+
+
+def resume(agent, *decisions):
+    return agent.invoke(Command(resume={"decisions": list(decisions)}), THREAD)
+
+
+def test_a_write_to_a_read_only_file_is_refused_with_the_right_file_named():
+    notes = Notes({"/team.md": "- Be kind.\n", "/me.md": ""})
+    sources = [Source("/team.md", owner="team", writable=False), Source("/me.md", owner="user")]
+    model = ScriptedModel(
+        call("append_file", file_path="./team.md", text="- Be quick."),
+        call("append_file", file_path="/me.md", text="- Likes tea."),
+    )
+    result = ask(agent_of(model, notes, sources))
+    refused, done = tool_messages(result)
+
+    assert (refused.status, done.status) == ("error", "success")
+    assert "/me.md (what holds for this user everywhere)" in refused.text
+    assert notes.files == {"/team.md": "- Be kind.\n", "/me.md": "- Likes tea.\n"}
+
+
+def test_the_prompt_says_which_file_takes_which_note():
+    notes = Notes({"/team.md": "- Be kind.", "/me.md": "- Tea.", "/own.md": ""})
+    sources = [
+        Source("/team.md", owner="team", writable=False),
+        Source("/me.md", owner="user", writable="ask"),
+        Source("/own.md", owner="agent"),
+    ]
+    model = ScriptedModel()
+    ask(agent_of(model, notes, sources))
+    prompt = model.system()
+    assert "/team.md may only be read; it holds what the team has agreed on." in prompt
+    assert "/me.md takes what holds for this user everywhere. A person looks at" in prompt
+    assert "/own.md is empty and takes your own notes on how to do your work." in prompt
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("write_file", {"file_path": "/a.md", "content": f"- x\n- token {TOKEN}\n"}),
+        ("append_file", {"path": "a.md", "text": f"token {TOKEN}"}),
+        ("edit_file", {"file_path": "/a.md", "old_string": "tea", "new_string": TOKEN}),
+        ("edit_memory", {"old_string": "tea", "new_string": TOKEN}),
+    ],
+)
+def test_a_secret_is_refused_by_every_tool_and_told_by_kind_and_line(tool, args):
+    notes = Notes({"/a.md": "- likes tea\n"})
+    model = ScriptedModel(call(tool, **args))
+    result = ask(agent_of(model, notes, ["/a.md"], tools=tool != "edit_memory"))
+    (message,) = tool_messages(result)
+
+    assert message.status == "error"
+    assert "line " in message.text
+    assert "secrets are never stored" in message.text
+    assert TOKEN not in message.text
+    assert notes.files == {"/a.md": "- likes tea\n"}
+
+
+async def test_a_secret_is_refused_by_the_async_door_as_well():
+    notes = Notes({"/a.md": "- likes tea\n"})
+    model = ScriptedModel(call("append_file", file_path="/a.md", text=f"token {TOKEN}"))
+    (message,) = tool_messages(await aask(agent_of(model, notes, ["/a.md"])))
+    assert message.status == "error"
+    assert notes.files == {"/a.md": "- likes tea\n"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("write_file", {"file_path": "/a.md", "content": f"- likes tea\n- key {TOKEN} of Bo\n"}),
+        ("append_file", {"file_path": "/a.md", "text": f"- key {TOKEN} of Bo"}),
+        ("edit_file", {"path": "/a.md", "old_string": "tea", "new_string": f"{TOKEN} of Bo"}),
+    ],
+)
+def test_a_guard_that_redacts_lets_the_rest_of_the_text_through(tool, args):
+    notes = Notes({"/a.md": "- likes tea\n"})
+    model = ScriptedModel(call(tool, **args))
+    ask(agent_of(model, notes, ["/a.md"], guard=Guard(on_secret="redact")))
+    assert TOKEN not in notes.files["/a.md"]
+    assert "[redacted: " in notes.files["/a.md"]
+    assert " of Bo" in notes.files["/a.md"]
+
+
+def test_other_files_than_memory_are_none_of_the_gates_business():
+    notes = Notes({"/a.md": "- likes tea\n"})
+    model = ScriptedModel(call("write_file", file_path="/b.txt", content=f"token {TOKEN}"))
+    ask(agent_of(model, notes, ["/a.md"]))
+    assert TOKEN in notes.files["/b.txt"]
+
+
+def test_a_link_or_another_case_of_letters_does_not_get_around_a_read_only_file(tmp_path: Path):
+    (tmp_path / "AGENTS.md").write_text("- Be kind.\n")
+    (tmp_path / "link.md").symlink_to("AGENTS.md")
+    backend = FilesystemBackend(tmp_path)
+    model = ScriptedModel(
+        calls(
+            ("append_file", {"file_path": "/link.md", "text": "x"}),
+            ("append_file", {"file_path": f"{tmp_path}/AGENTS.md", "text": "x"}),
+            ("append_file", {"file_path": "/agents.MD", "text": "x"}),
+            ("delete", {"file_path": "/link.md"}),
+        )
+    )
+    result = ask(agent_of(model, backend, [Source("/AGENTS.md", writable=False)]))
+    assert [one.status for one in tool_messages(result)] == ["error"] * 4
+    assert (tmp_path / "AGENTS.md").read_text() == "- Be kind.\n"
+    assert (tmp_path / "link.md").is_symlink()
+
+
+@pytest.mark.parametrize(
+    "wipe",
+    [
+        call("write_file", file_path="/a.md", content="- One line.\n"),
+        call("edit_file", file_path="/a.md", old_string=NOTES, new_string="- One line.\n"),
+        call("delete", file_path="/a.md"),
+    ],
+)
+def test_a_change_that_loses_most_of_a_file_is_refused_where_nobody_can_be_asked(wipe):
+    notes = Notes({"/a.md": NOTES})
+    (message,) = tool_messages(ask(agent_of(ScriptedModel(wipe), notes, ["/a.md"])))
+    assert message.status == "error"
+    assert "nobody can be asked here" in message.text
+    assert notes.files == {"/a.md": NOTES}
+
+
+def test_a_change_that_loses_most_of_a_file_waits_for_a_person_who_sees_the_difference():
+    notes = Notes({"/a.md": NOTES})
+    model = ScriptedModel(call("write_file", file_path="/a.md", content="- One line.\n"))
+    agent = agent_of(model, notes, ["/a.md"], saver=InMemorySaver())
+    request = asked(ask(agent, thread="1"))
+
+    assert request["name"] == "write_file"
+    assert "/a.md would lose" in request["description"]
+    assert "-- Room 3 has 3 windows and 4 doors." in request["description"]
+    assert "+- One line." in request["description"]
+    assert notes.files == {"/a.md": NOTES}
+
+    (message,) = tool_messages(resume(agent, {"type": "approve"}))
+    assert message.status == "success"
+    assert notes.files == {"/a.md": "- One line.\n"}
+
+
+@pytest.mark.parametrize("tools", [True, False])
+def test_each_change_of_an_ask_file_waits_for_a_person(tools):
+    notes = Notes({"/a.md": "- likes tea\n"})
+    name = "edit_file" if tools else "edit_memory"
+    model = ScriptedModel(call(name, file_path="/a.md", old_string="tea", new_string="milk"))
+    source = Source("/a.md", writable="ask")
+    agent = agent_of(model, notes, [source], saver=InMemorySaver(), tools=tools)
+    assert asked(ask(agent, thread="1"))["name"] == name
+    assert notes.files == {"/a.md": "- likes tea\n"}
+    resume(agent, {"type": "approve"})
+    assert notes.files == {"/a.md": "- likes milk\n"}
+
+
+async def test_a_person_is_asked_by_the_async_door_as_well():
+    notes = Notes({"/a.md": "- likes tea\n"})
+    model = ScriptedModel(call("append_file", file_path="/a.md", text="- x"))
+    agent = agent_of(model, notes, [Source("/a.md", writable="ask")], saver=InMemorySaver())
+    assert "needs consent" in asked(await aask(agent, thread="1"))["description"]
+    await agent.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+    assert notes.files == {"/a.md": "- likes tea\n- x\n"}
+
+
+def test_a_rejected_change_is_not_made_and_the_model_hears_why():
+    notes = Notes({"/a.md": "- likes tea\n"})
+    model = ScriptedModel(call("append_file", file_path="/a.md", text="- x"))
+    agent = agent_of(model, notes, [Source("/a.md", writable="ask")], saver=InMemorySaver())
+    ask(agent, thread="1")
+    (message,) = tool_messages(resume(agent, {"type": "reject", "message": "Not true."}))
+    assert message.status == "error"
+    assert "Not true." in message.text
+    assert notes.files == {"/a.md": "- likes tea\n"}
+
+
+def test_a_person_may_change_a_call_but_secrets_stay_out():
+    notes = Notes({"/a.md": "- likes tea\n"})
+    model = ScriptedModel(
+        call("append_file", file_path="/a.md", text="- x"),
+        call("append_file", file_path="/a.md", text="- y"),
+    )
+    agent = agent_of(model, notes, [Source("/a.md", writable="ask")], saver=InMemorySaver())
+    ask(agent, thread="1")
+
+    def edited(text):
+        action = {"name": "append_file", "args": {"file_path": "/a.md", "text": text}}
+        return {"type": "edit", "edited_action": action}
+
+    resume(agent, edited("- better"))
+    assert notes.files == {"/a.md": "- likes tea\n- better\n"}
+    refused = tool_messages(resume(agent, edited(f"- {TOKEN}")))[-1]
+    assert refused.status == "error"
+    assert notes.files == {"/a.md": "- likes tea\n- better\n"}
+
+
+def test_a_file_that_changes_while_a_person_thinks_is_not_overwritten():
+    notes = Notes({"/a.md": NOTES})
+    model = ScriptedModel(call("write_file", file_path="/a.md", content="- One line.\n"))
+    agent = agent_of(model, notes, ["/a.md"], saver=InMemorySaver())
+    ask(agent, thread="1")
+    notes.files["/a.md"] = NOTES + "- News.\n"
+    (message,) = tool_messages(resume(agent, {"type": "approve"}))
+    assert message.status == "error"
+    assert "changed by somebody else" in message.text
+    assert notes.files == {"/a.md": NOTES + "- News.\n"}
+
+
+@pytest.mark.parametrize("answer", [None, "yes", {"decisions": []}, {"type": "edit"}, 7])
+def test_an_answer_that_is_not_understood_changes_nothing(answer):
+    notes = Notes({"/a.md": NOTES})
+    model = ScriptedModel(call("delete", file_path="/a.md"))
+    agent = agent_of(model, notes, ["/a.md"], saver=InMemorySaver())
+    ask(agent, thread="1")
+    agent.invoke(Command(resume=answer if answer is not None else {"x": 1}), THREAD)
+    assert notes.files == {"/a.md": NOTES}
+
+
+def test_two_changes_in_one_turn_are_asked_about_one_by_one():
+    notes = Notes({"/a.md": "- a\n", "/b.md": "- b\n"})
+    model = ScriptedModel(
+        calls(
+            ("append_file", {"file_path": "/a.md", "text": "- x"}),
+            ("append_file", {"file_path": "/b.md", "text": "- y"}),
+        )
+    )
+    sources = [Source("/a.md", writable="ask"), Source("/b.md", writable="ask")]
+    agent = agent_of(model, notes, sources, saver=InMemorySaver())
+    waiting = ask(agent, thread="1")["__interrupt__"]
+    assert len(waiting) == 2
+    said = {}
+    for one in waiting:
+        path = one.value["action_requests"][0]["args"]["file_path"]
+        kind = "approve" if path == "/a.md" else "reject"
+        said[one.id] = {"decisions": [{"type": kind}]}
+    agent.invoke(Command(resume=said), THREAD)
+    assert notes.files == {"/a.md": "- a\n- x\n", "/b.md": "- b\n"}
+
+
+def test_a_folder_with_memory_files_is_not_deleted():
+    notes = Notes({"/m/a.md": "- a\n", "/m/b.md": "- b\n", "/x.txt": "x"})
+    model = ScriptedModel(call("delete", file_path="/m"))
+    agent = agent_of(model, notes, ["/m/a.md", "/m/b.md"], saver=InMemorySaver())
+    (message,) = tool_messages(ask(agent, thread="1"))
+    assert message.status == "error"
+    assert "/m/a.md" in message.text
+    assert set(notes.files) == {"/m/a.md", "/m/b.md", "/x.txt"}
+
+
+def test_hidden_regions_survive_a_whole_overwrite_and_an_edit_across_them():
+    block = "<!-- BEGIN build -->\n<!-- made by a tool -->\n<!-- END build -->\n"
+    notes = Notes({"/a.md": f"- likes tea\n{block}- likes milk\n"})
+    model = ScriptedModel(
+        call("write_file", file_path="/a.md", content="- likes tea\n- likes milk and water\n"),
+        call(
+            "edit_file",
+            file_path="/a.md",
+            old_string="<!-- made by a tool -->",
+            new_string="<!-- mine -->",
+        ),
+    )
+    result = ask(agent_of(model, notes, ["/a.md"]))
+    first, second = tool_messages(result)
+    assert first.status == "success"
+    assert notes.files["/a.md"] == f"- likes tea\n{block}- likes milk and water\n"
+    assert second.status == "error"
+    assert "keeps" in second.text
+
+
+def test_a_new_memory_file_is_written_without_a_question():
+    notes = Notes({})
+    model = ScriptedModel(call("write_file", file_path="/a.md", content="- likes tea\n"), say())
+    ask(agent_of(model, notes, ["/a.md"]))
+    assert notes.files == {"/a.md": "- likes tea\n"}
+
+
+def test_without_a_guard_and_with_a_share_of_one_nothing_is_asked_or_refused():
+    from memoryware import MemoryLimits
+
+    notes = Notes({"/a.md": NOTES})
+    model = ScriptedModel(call("write_file", file_path="/a.md", content=TOKEN))
+    limits = MemoryLimits(lost_share=1)
+    ask(agent_of(model, notes, ["/a.md"], guard=None, hidden_regions=None, limits=limits))
+    assert notes.files == {"/a.md": TOKEN}

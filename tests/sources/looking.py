@@ -1,0 +1,148 @@
+"""Looking for the files of a drawing on every kind of backend, through both doors."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deepagents.backends import FilesystemBackend as TheirDisk
+from langgraph.store.memory import InMemoryStore
+
+from backends.in_graph import InGraph, Thread
+from memoryware import CompositeBackend, FilesystemBackend, StoreBackend
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.sources.discovery import (
+    Layout,
+    Notices,
+    adiscover,
+    discover,
+    discover_via,
+    found_via,
+)
+from memoryware.sources.nested import nested_via
+from memoryware.sources.source import Source
+from sources.trees import as_files, plant
+
+DISKS = ("host", "rooted")
+PLACES = (*DISKS, "theirs", "store", "state", "composite")
+DOORS = ("blocking", "native")
+
+
+def places(*which: str) -> Any:
+    """Run a test on kinds of places, through both doors of each; it gets a `look`."""
+    ways = [(place, door) for place in which for door in DOORS]
+    return pytest.mark.parametrize("look", ways, indirect=True, ids="-".join)
+
+
+class Looking:
+    """A drawing that has been put into one kind of place, and ways to look at it.
+
+    Paths go in and come out as the drawing has them (`repo/AGENTS.md`, `~/.codex/...`).
+    """
+
+    def __init__(self, place: str, door: str, drawing: str, folder: Path) -> None:
+        self.place, self.door, self.folder = place, door, folder
+        self.via: Via = blocking if door == "blocking" else native
+        self.prefix = str(folder) if place == "host" else ""
+        self.notices = Notices()
+        self.backend = self._backend(drawing)
+
+    def _backend(self, drawing: str) -> Any:
+        if self.place in ("store", "state", "composite"):
+            files = as_files(drawing)
+            if self.place == "state":
+                backend: Any = InGraph(Thread())
+            elif self.place == "store":
+                backend = StoreBackend(namespace=("one",), store=InMemoryStore())
+            else:  # every second folder of the top is mounted from elsewhere
+                tops = sorted({path.split("/")[1] for path, _ in files if path.count("/") > 1})
+                mounted = {f"/{one}/": FilesystemBackend(self.folder / one) for one in tops[::2]}
+                default = StoreBackend(namespace=("two",), store=InMemoryStore())
+                backend = CompositeBackend(default=default, routes=mounted)
+            assert [one.error for one in backend.upload_files(files)] == [None] * len(files)
+            return backend
+        plant(drawing, self.folder)
+        if self.place == "theirs":
+            return TheirDisk(root_dir=self.folder, virtual_mode=True)
+        anchor = self.folder.anchor if self.place == "host" else self.folder
+        return FilesystemBackend(root_dir=anchor)
+
+    def at(self, start: str, **options: Any) -> list[str]:
+        """Return what is found for a start folder: the owner and the path of each."""
+        return self.shown(self.sources(start, **options))
+
+    def sources(self, start: str, **options: Any) -> list[Source]:
+        """Return what is found for a start folder, as it comes."""
+        backend = None if self.place == "host" else self.backend
+        where = self._in(start)
+        if self.door == "blocking":
+            return discover(where, backend=backend, **options)
+        return asyncio.run(adiscover(where, backend=backend, **options))
+
+    def root(self, start: str) -> str:
+        """Return the root of the repository that a start folder is in."""
+        found = self._run(found_via(self.via, self.backend, self._in(start), Layout()))
+        return str(found.root).removeprefix(self.prefix).removeprefix("/")
+
+    def layout_at(self, start: str, **options: Any) -> list[str]:
+        """Return what is found with a layout, also what is only offered."""
+        looked = discover_via(self.via, self.backend, self._in(start), Layout(**options))
+        return self.named(self._run(looked))
+
+    def again(self, start: str, **options: Any) -> list[str]:
+        """Look as a middleware does, which says a thing once."""
+        layout = Layout(**options)
+        looked = discover_via(self.via, self.backend, self._in(start), layout, self.notices)
+        return self.shown(self._run(looked))
+
+    def beside(
+        self,
+        *folders: str,
+        known: list[Any] = (),
+        root: str | None = None,
+        loaded: dict[str, str] | None = None,
+        **options: Any,
+    ) -> list[str]:
+        """Return the nested files of folders that were touched."""
+        sources = [one if isinstance(one, Source) else Source(self._in(one)) for one in known]
+        looked = nested_via(
+            self.via,
+            self.backend,
+            [self._in(one) for one in folders],
+            sources,
+            Layout(**options),
+            root=None if root is None else self._in(root),
+            loaded={self._in(path): text for path, text in (loaded or {}).items()},
+            notices=self.notices,
+        )
+        return self.shown(self._run(looked))
+
+    def shown(self, sources: list[Source]) -> list[str]:
+        """Return sources in the words of a test, each readable where it was found."""
+        for one in sources:
+            (got,) = self._run(self.via_download([one.path]))
+            assert got.error is None, (one.path, got.error)
+        return self.named(sources)
+
+    def named(self, sources: list[Source]) -> list[str]:
+        """Return sources in the words of a test."""
+        return [
+            f"{one.owner} {one.path.removeprefix(self.prefix).removeprefix('/')}" for one in sources
+        ]
+
+    def told(self, caplog: Any) -> list[str]:
+        """Return the warnings, in the words of a test."""
+        messages = [one.getMessage() for one in caplog.records if one.name == "memoryware"]
+        return [one.replace(f"{self.prefix}/", "", 1) for one in messages]
+
+    async def via_download(self, paths: list[str]) -> Any:
+        """Read as the loader of a middleware reads."""
+        return await self.via(self.backend.download_files, self.backend.adownload_files, paths)
+
+    def _in(self, path: str) -> str:
+        return path if path.startswith("~") else f"{self.prefix}/{path}".rstrip("/") or "/"
+
+    def _run(self, operation: Any) -> Any:
+        return finish(operation) if self.door == "blocking" else asyncio.run(operation)
