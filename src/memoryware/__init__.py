@@ -63,6 +63,11 @@ _HOMES: Final = {
         "discover",
         "on_disk",
     ),
+    "memoryware.events": (
+        "Counters",
+        "MemoryEvent",
+        "listen",
+    ),
     "memoryware.sources.guarded": ("GuardedBackend",),
     "memoryware.sources.consent": ("agreed",),
     "memoryware.sources.imports": ("Imports",),
@@ -105,6 +110,7 @@ _HOMES: Final = {
         "SecretRefused",
         "SettingError",
         "TextRefused",
+        "VersionMissing",
         "WriteFailed",
     ),
 }
@@ -157,8 +163,10 @@ if TYPE_CHECKING:
         SecretRefused,
         SettingError,
         TextRefused,
+        VersionMissing,
         WriteFailed,
     )
+    from memoryware.events import Counters, MemoryEvent, listen
     from memoryware.guard import Detector, Finding, Guard
     from memoryware.middleware._prompt import redact_memory
     from memoryware.middleware.deep_memory import DeepMemoryMiddleware
@@ -193,6 +201,7 @@ __all__ = [
     "BackendUnavailable",
     "CompositeBackend",
     "ConfigError",
+    "Counters",
     "DeepMemoryMiddleware",
     "DeleteResult",
     "Detector",
@@ -226,6 +235,7 @@ __all__ = [
     "LoadError",
     "LockTimeout",
     "LsResult",
+    "MemoryEvent",
     "MemoryLimits",
     "MemoryMiddleware",
     "MemoryScope",
@@ -246,6 +256,7 @@ __all__ = [
     "StoreBackend",
     "TextRefused",
     "ToolLimits",
+    "VersionMissing",
     "WriteFailed",
     "WriteResult",
     "__version__",
@@ -257,6 +268,7 @@ __all__ = [
     "create_deep_agent",
     "discover",
     "file_memory",
+    "listen",
     "load_config",
     "normalise_path",
     "on_disk",

@@ -270,6 +270,19 @@ def test_memory_is_in_all_of_them_if_it_was_asked_for(ground, caplog, spans):
     assert app.status.is_ok
 
 
+def test_a_secret_in_a_memory_file_is_told_to_nobody_even_if_content_was_asked_for(
+    ground, everything, spans
+):
+    ground.file.write_text(f"- The wifi password is {PASSWORD}\n- {CANARY}\n")
+    with trace.get_tracer("app").start_as_current_span("run"):
+        run = streamed(ground.agent(note("- Bo is new."), say(), trace_content=True))
+    assert run[0]["suspect"] == ["/AGENTS.md"]
+    assert all(CANARY in str(one["content"]) for one in run)
+    for places in (run, everything, [one.to_json() for one in spans()]):
+        assert places
+        assert [one for one in places if PASSWORD in str(one)] == []
+
+
 # Traces.
 
 

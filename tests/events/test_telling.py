@@ -162,6 +162,17 @@ def test_content_is_told_everywhere_where_it_was_asked_for():
     assert CANARY not in lines()[0]["said"]
 
 
+def test_content_is_told_without_its_secrets_or_not_at_all():
+    def breaks(text):
+        raise RuntimeError
+
+    chunks = []
+    for redact in (lambda text: text.replace(CANARY, "[redacted]"), breaks):
+        teller = Teller(chunks.append, trace_content=True, redact=redact)
+        emit(teller, "loaded", content=lambda: {"/AGENTS.md": f"- {CANARY}"})
+    assert [one["content"] for one in chunks] == [{"/AGENTS.md": "- [redacted]"}, {}]
+
+
 @pytest.mark.parametrize("event", ["write_blocked", "rejected"])
 def test_a_text_that_was_refused_is_never_told(event):
     heard, chunks = [], []

@@ -147,6 +147,15 @@ def test_the_time_of_a_piece_of_work_is_known_with_and_without_tracing(exported)
     assert ours.end_time - ours.start_time >= 10_000_000
 
 
+def test_a_fact_that_comes_after_the_end_is_too_late_and_does_no_harm(exported, caplog):
+    with span("memory.load") as work:
+        pass
+    work.note(sources=["/a.md"])
+    emit(None, "loaded", within=work, sources=["/a.md"])
+    assert dict(exported()["memory.load"].attributes) == {}
+    assert [one for one in caplog.records if one.levelno >= logging.WARNING] == []
+
+
 # Events.
 
 

@@ -14,6 +14,25 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 QUICKSTART = EXAMPLES / "quickstart" / "main.py"
 HELPERS = {"scripted"}
 SAYS = {
+    "events": """\
+loaded 2 files, 59 characters
+showed 24 tokens, cut nothing
+ann: append_file /AGENTS.md +1
+loaded 2 files, 84 characters
+showed 30 tokens, cut nothing
+ann: no append_file /AGENTS.md (secret, password)
+loaded 2 files, 84 characters
+showed 30 tokens, cut nothing
+ann: no append_file /TEAM.md (read_only)
+loaded 2 files, 84 characters
+showed 30 tokens, cut nothing
+
+loaded: 4
+injected: 4
+written: 1
+write_blocked: 2
+write_blocked.secret: 1
+""",
     "approval": """\
 The agent wants: append_file '- Bo may spend it all.'
   a person rejects it

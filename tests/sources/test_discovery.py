@@ -255,11 +255,11 @@ def test_copies_of_a_text_come_once_and_the_nearest_stays(look):
     r"""
     repo/
     ├── .git/
-    ├── AGENTS.md: be brief\n
+    ├── AGENTS.md: be\nbrief\n
     └── a/
         ├── AGENTS.md: other\n
         └── b/
-            └── CLAUDE.md: be brief  \r\n\n
+            └── CLAUDE.md: be  \r\nbrief\r\n\n
     """
     assert look.at("repo/a/b", names=ALL_NAMES) == [
         "project repo/a/AGENTS.md",
@@ -288,8 +288,12 @@ def test_a_start_that_is_a_file_means_its_folder(look):
     └── src/
         ├── AGENTS.md: src
         └── main.py: pass
+    loose/
+    ├── AGENTS.md: loose
+    └── main.py: pass
     """
     assert look.at("repo/src/main.py") == ["project repo/AGENTS.md", "project repo/src/AGENTS.md"]
+    assert look.at("loose/main.py") == ["project loose/AGENTS.md"]
 
 
 @everywhere
@@ -314,7 +318,7 @@ def test_a_name_in_other_case_is_told_once(look, caplog):
     ├── Agents.Override.md: mixed
     └── src/
         ├── AGENTS.md: right
-        └── agents.md/
+        └── agents.override.md/
             └── x: 1
     """
     assert look.again("repo/src") == ["project repo/src/AGENTS.md"]
@@ -353,6 +357,8 @@ def test_files_of_the_user_come_first(look):
         agents[1],
         "project repo/AGENTS.md",
     ]
+    turned = ["~/.codex/AGENTS.md", "~/.codex/AGENTS.override.md"]
+    assert look.at("repo", user_files=turned) == [agents[1], "project repo/AGENTS.md"]
     mine = ["~/.codex/AGENTS.md", "~/.claude/CLAUDE.md"]
     assert look.at("repo", user_files=mine, owners={mine[0]: "team"}) == [
         "team ~/.codex/AGENTS.md",
@@ -644,6 +650,21 @@ def test_a_project_without_a_file_may_be_offered_one(look):
     assert look.layout_at("new/src") == []
     assert look.layout_at("old/src", **given) == ["project old/src/CLAUDE.md"]
     assert look.layout_at("odd", **given) == []
+
+
+@on_disks
+def test_a_file_of_the_user_does_not_stand_for_one_of_the_project(look):
+    """
+    home/
+    └── .codex/
+        └── AGENTS.md: mine
+    new/
+    └── .git/
+    """
+    assert look.layout_at("new", offer="CLAUDE.md", owners={"CLAUDE.md": "team"}) == [
+        "user ~/.codex/AGENTS.md",
+        "team new/CLAUDE.md",
+    ]
 
 
 @on_disks

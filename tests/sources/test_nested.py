@@ -227,6 +227,8 @@ def test_links_are_seen_through(look, caplog):
     """
     assert look.beside("repo/a", known=ROOT) == []
     assert look.beside("repo/a", known=["repo/CLAUDE.md"]) == []
+    stale = {"repo/AGENTS.md": "as it was a while ago"}
+    assert look.beside("repo/a", known=ROOT, loaded=stale) == []
     assert look.beside("repo/short", known=ROOT) == ["project repo/a/b/AGENTS.md"]
     assert look.beside("repo/loop", known=ROOT) == []
     assert look.told(caplog) == []

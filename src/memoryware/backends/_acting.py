@@ -40,9 +40,12 @@ class Actor:
         return replace(other, **{key: part for key, part in vars_of(self) if part is not None})
 
 
+NOBODY: Final = Actor()
+
+
 @dataclass(frozen=True, slots=True)
 class _Said:
-    actor: Actor = Actor()
+    actor: Actor = NOBODY
     reason: str | None = None
 
 
@@ -86,7 +89,7 @@ def current_actor(default: Actor | None = None) -> Actor:
     """Return who acts here: as said, else as the running graph knows, else the default."""
     scope = MemoryScope.current()
     of_run = Actor(scope.agent_id, scope.user_id, scope.session_id)
-    return _said.get().actor.over(of_run.over(default or Actor()))
+    return _said.get().actor.over(of_run.over(default or NOBODY))
 
 
 def current_reason() -> str | None:

@@ -37,7 +37,7 @@ from memoryware.backends.protocol import (
     ReadResult,
     WriteResult,
 )
-from memoryware.errors import MemorywareError, PathRefused, SettingError
+from memoryware.errors import FileError, MemorywareError, PathRefused, SettingError
 
 logger = logging.getLogger(__name__)
 
@@ -361,7 +361,7 @@ def _nothing_to_hold(path: str, error: str | None) -> str:
 def _spelled(path: str) -> tuple[str, ...]:
     try:
         return (normalise(path),)
-    except PathRefused:
+    except FileError:
         return ()
 
 

@@ -75,7 +75,7 @@ class WrapperKin(BackendKin):
 
         @property
         def __class__(self) -> type:
-            kind = BackendKin.__class__.fget(self)
+            kind = vars(BackendKin)["__class__"].fget(self)
             inner = vars(self).get("_inner")
             known = [_theirs(name) for name in (*_MODULES, "SandboxBackendProtocol")]
             poses = tuple(one for one in known if one is not None and isinstance(inner, one))
@@ -97,6 +97,15 @@ def unwrapped(backend: Any) -> Any:
     while isinstance(backend, WrapperKin):
         backend = backend.inner
     return backend
+
+
+def lists_dearly(backend: Any, folder: str) -> bool:
+    """Say whether listing a folder costs as much as reading all that a backend has."""
+    backend = unwrapped(backend)
+    parted = getattr(backend, "_get_backend_and_key", None)
+    if parted is not None:
+        return lists_dearly(*parted(folder))
+    return any(kind.__name__ == "StoreBackend" for kind in type(backend).__mro__)
 
 
 class ResultKin:

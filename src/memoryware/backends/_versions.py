@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import Final, Literal, get_args
 
-from memoryware.backends._acting import Actor
+from memoryware.backends._acting import NOBODY, Actor
 from memoryware.backends._making import Kind
 from memoryware.errors import VersionMissing
 from memoryware.settings import HistoryLimits
@@ -73,7 +73,7 @@ class Version:
     before: str | None
     after: str | None
     size: int
-    actor: Actor = Actor()
+    actor: Actor = NOBODY
     reason: str | None = None
     restored: int | None = None
     kept: bool = True
@@ -159,25 +159,36 @@ class Line:
     the file itself: that still has the text before it.
 
     Attributes:
+        path: The file.
         stamps: All versions, oldest first.
         happened: Those that were applied.
         known: Whether the file holds what the last of them made of it.
     """
 
     def __init__(self, path: str, stamps: Sequence[Stamp], now: str | None) -> None:
-        self._path = path
+        self.path = path
         self.stamps = in_order(stamps)
         groups = [[*some] for _, some in groupby(self.stamps, key=lambda one: one.number)]
         after_each = [some[-1].before for some in groups[1:]]
         skipped: set[str] = set()
-        for some, now_before in zip(groups, [*after_each, now], strict=True):
+        for some, now_before in zip(groups, [*after_each, now], strict=False):
             (first, *others) = some
             if not others and now_before == first.before and first.before != first.after:
                 skipped.add(first.id)
         self.happened = [one for one in self.stamps if one.id not in skipped]
-        last = self.happened[-1] if self.happened else None
-        self.known = last is not None and last.after == now
-        self._now = now
+        self.known = now == self.expected or (now is None and not self.stamps)
+
+    @property
+    def expected(self) -> str | None:
+        """The digest of what the file should hold."""
+        if self.happened:
+            return self.happened[-1].after
+        return self.stamps[0].before if self.stamps else UNKNOWN
+
+    @property
+    def last_number(self) -> int:
+        """The highest number, 0 without any."""
+        return self.stamps[-1].number if self.stamps else 0
 
     def did_happen(self, stamp: Stamp) -> bool:
         """Say whether a version was applied."""
@@ -185,15 +196,13 @@ class Line:
 
     def is_current(self, stamp: Stamp) -> bool:
         """Say whether a version is what the file holds now."""
-        return self.known and stamp == self.happened[-1]
+        return bool(self.happened) and self.known and stamp == self.happened[-1]
 
     @property
     def missing(self) -> VersionKind | None:
         """What kind of version has to be kept of the text that is there now; None if known."""
-        if self.known or (self._now is None and not self.stamps):
-            return None
-        if not self.stamps:
-            return "found"
+        if self.known or not self.stamps:
+            return None if self.known else "found"
         several = self.stamps[-1].number == self.stamps[-2].number if self.stamps[1:] else False
         return "merged" if several else "outside"
 
@@ -203,16 +212,16 @@ class Line:
         Raises:
             VersionMissing: If nothing earlier is known.
         """
-        if not self.stamps:
-            raise VersionMissing(self._path, f"No version of '{self._path}' is kept")
+        if not self.happened:
+            raise VersionMissing(self.path, f"{self._beginning()}; there is nothing to undo")
         if not self.known:
-            return self.happened[-1] if self.happened else self.stamps[-1]
+            return self.happened[-1]
         here = self._undone_to(self.happened[-1])
         earlier = [one for one in self.happened if here and one.place < here.place]
         if earlier:
             return earlier[-1]
         if here is None or here.before is not None:
-            raise VersionMissing(self._path, f"{self._beginning()}; there is nothing to undo")
+            raise VersionMissing(self.path, f"{self._beginning()}; there is nothing to undo")
         return None
 
     def _undone_to(self, stamp: Stamp) -> Stamp | None:
@@ -226,7 +235,7 @@ class Line:
                 return None
             earlier = [one for one in self.stamps if one.number == stamp.restored]
             if not earlier:
-                raise VersionMissing(self._path, self._beginning())
+                raise VersionMissing(self.path, self._beginning())
             stamp = earlier[-1]
         return stamp
 
@@ -239,15 +248,15 @@ class Line:
         then = [one for one in self.happened if one.time <= time]
         if then:
             return then[-1]
-        if self.happened and self.happened[0].before is None:
+        if self.happened and self.happened[0].before is None and self.happened[0].number == 1:
             return None
-        raise VersionMissing(self._path, f"{self._beginning()}; an earlier text is not known")
+        raise VersionMissing(self.path, f"{self._beginning()}; an earlier text is not known")
 
     def _beginning(self) -> str:
         if not self.stamps:
-            return f"No version of '{self._path}' is kept"
+            return f"No version of '{self.path}' is kept"
         first = self.stamps[0]
-        since = f"The history of '{self._path}' begins at {first.time.isoformat()}"
+        since = f"The history of '{self.path}' begins at {first.time.isoformat()}"
         gone = f" ({first.number - 1} earlier versions were dropped)" if first.number > 1 else ""
         return f"{since} with version {first.number}{gone}"
 
@@ -262,11 +271,12 @@ class Line:
             return found[0]
         if found:
             ids = ", ".join(repr(one.id) for one in found)
-            message = f"Several versions of '{self._path}' have number {wanted}; name one: {ids}"
-            raise VersionMissing(self._path, message)
-        there = f"there are {self.stamps[0].number} to {self.stamps[-1].number}"
-        message = f"There is no version {wanted!r} of '{self._path}'"
-        raise VersionMissing(self._path, f"{message}; {there if self.stamps else 'none is kept'}")
+            message = f"Several versions of '{self.path}' have number {wanted}; name one: {ids}"
+            raise VersionMissing(self.path, message)
+        numbers = [one.number for one in self.stamps]
+        there = f"those from {numbers[0]} to {numbers[-1]} are" if numbers else "none is"
+        message = f"There is no version {wanted!r} of '{self.path}'; {there} kept"
+        raise VersionMissing(self.path, message)
 
 
 def too_many(stamps: Sequence[Stamp], limits: HistoryLimits, now: datetime) -> list[Stamp]:

@@ -33,12 +33,14 @@ class Teller:
         memory: The name of the middleware.
         trace_content: Whether texts may be told. The only switch: with False, whatever is
             given as content is not even looked at.
+        redact: Takes secrets out of a text before it is told, such as `Guard().redact`.
     """
 
     writer: Writer | None = None
     by: Who | None = None
     memory: str | None = None
     trace_content: bool = False
+    redact: Callable[[str], str] | None = None
 
     def facts(self) -> dict[str, Any]:
         """Return what every event of this work says."""

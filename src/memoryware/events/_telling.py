@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from memoryware.events._clean import whole
+from memoryware.events._clean import cleaned, whole
 from memoryware.events._listening import copied, listening
 from memoryware.events._log import logger, safely
 from memoryware.events._teller import Teller, To, teller_of
@@ -74,16 +74,20 @@ def emit(
         within.note(**facts)
     if not _is_heard(teller, level):
         return
-    common = {key: facts.get(key, value) for key, value in teller.facts().items()}
+    common = {key: cleaned(key, facts.get(key, value)) for key, value in teller.facts().items()}
     told: dict[str, Any] = {"type": "memory", "event": event, **common, **whole(event, facts)}
     if content is not None and teller.trace_content and event not in _NO_CONTENT:
-        told["content"] = safely("the content of an event", lambda: dict(content())) or {}
+        told["content"] = safely("the content of an event", _texts, content, teller.redact) or {}
     safely("the log", _log, level, event, told)
     safely("the tracer", add_event, event, told)
     for one in listening():
         one.hear(told)
     if teller.writer is not None:
         safely("the stream writer", teller.writer, copied(told))
+
+
+def _texts(content: Content, redact: Callable[[str], str] | None) -> dict[str, str]:
+    return {path: redact(text) if redact else text for path, text in content().items()}
 
 
 def _level(event: EventName, facts: Mapping[str, Any]) -> int:

@@ -48,7 +48,7 @@ def add_event(event: str, facts: Mapping[str, Any]) -> None:
 
 
 def attributes(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts as attributes of a span; what is not known is left out."""
+    """Return facts as attributes of a span, without those that say nothing."""
     found = {}
     for key, value in facts.items():
         if value is None or value == "" or key in ("type", "event"):
@@ -56,6 +56,13 @@ def attributes(facts: Mapping[str, Any]) -> dict[str, Any]:
         name = _NAMES.get(key) or ("memory.name" if key == "memory" else f"memory.{key}")
         found[name] = _flat(value)
     return found
+
+
+def _known(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return as attributes only what an event may say."""
+    return attributes(
+        {key: cleaned(key, value) for key, value in facts.items() if key in _KNOWN or key in COMMON}
+    )
 
 
 def _flat(value: Any) -> Any:
@@ -90,7 +97,7 @@ class Span:
     def note(self, **facts: Any) -> None:
         """Add facts, under the names that events have for them; others are left out."""
         if self._open is not None:
-            safely("the tracer", self._set, self._open[0], facts)
+            safely("the tracer", lambda span: span.set_attributes(_known(facts)), self._open[0])
 
     def __enter__(self) -> Self:
         self._started = perf_counter()
@@ -105,26 +112,18 @@ class Span:
         traceback: TracebackType | None,
     ) -> None:
         self._ended = perf_counter()
-        if self._open is not None:
-            safely("the tracer", self._close, *self._open, error)
+        opened, self._open = self._open, None
+        if opened is not None:
+            safely("the tracer", self._close, *opened, error)
 
     def _opened(self) -> tuple[Any, Any] | None:
         tracer = _tracer()
         if tracer is None:
             return None
-        span = tracer.start_span(self._name)
-        self._set(span, {**teller_of(self._to).facts(), **self._facts})
+        facts = _known({**teller_of(self._to).facts(), **self._facts})
+        span = tracer.start_span(self._name, attributes=facts)
         context = sys.modules["opentelemetry.context"]
         return span, context.attach(sys.modules["opentelemetry.trace"].set_span_in_context(span))
-
-    @staticmethod
-    def _set(span: Any, facts: Mapping[str, Any]) -> None:
-        known = {
-            key: cleaned(key, value)
-            for key, value in facts.items()
-            if key in _KNOWN or key in COMMON
-        }
-        span.set_attributes(attributes(known))
 
     @staticmethod
     def _close(span: Any, token: Any, error: BaseException | None) -> None:

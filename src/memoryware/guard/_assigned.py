@@ -1,13 +1,14 @@
-"""Secrets that stand as a value behind their name, in whatever format."""
+"""Secrets that stand as a value behind their name, or under it, in whatever format."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from memoryware.guard._mentions import Mention
 from memoryware.guard._values import assigned, is_strong, trimmed
-from memoryware.guard._words import Sort
+from memoryware.guard._words import Sort, sort_of
 from memoryware.guard.finding import Span
 
 _CLOSE: Final = r"[\\\"'`\])}*_]{0,6}(?:\s{0,3}\([^()\n]{0,40}\))?[*_`]{0,3}"
@@ -40,14 +41,18 @@ _NAMES: Final = {Sort.TOKEN: "token", Sort.KEY: "key", Sort.SECRET: "secret", So
 _MARKUP: Final = 3
 
 
-def find(text: str, mention: Mention) -> Span | None:
-    """Return the value that is assigned to the word, if there is one and it is a secret."""
+def find(text: str, mention: Mention) -> Iterator[Span]:
+    """Return the values that are assigned to the word and are secrets."""
     inside = text[max(0, mention.start - 1) : mention.start] == ":"
     if mention.sort in (Sort.LOGIN, Sort.SEED) or (inside and text.startswith(":", mention.end)):
-        return None
+        return
     kind = _kind(text, mention)
     place = _placed(text, mention)
-    return (kind, *place) if place is not None else None
+    if place is not None:
+        yield kind, *place
+        return
+    for start, end in _column(text, mention):
+        yield kind, start, end
 
 
 def _kind(text: str, mention: Mention) -> str:
@@ -112,8 +117,64 @@ def _value(
     value = text[start:end]
     if tuple_like and not (is_strong(value) and (len(value) > 7 or not value.isalnum())):
         return None
-    good = assigned(mention.sort, value, quoted=group != "bare", alone=alone, ends=mention.last)
+    good = assigned(
+        mention.sort,
+        value,
+        quoted=group != "bare",
+        alone=alone and "\n" not in text[mention.end : at],
+        ends=mention.last,
+        literal=_literal(text, mention),
+    )
     return (start, end) if good else None
+
+
+def _literal(text: str, mention: Mention) -> bool:
+    """Say whether the value stands in a URL or is that of a shell variable."""
+    shell = text[mention.start : mention.end].isupper() and text.startswith("=", mention.end)
+    return shell or _QUERY.search(text[max(0, mention.start - 1) : mention.start]) is not None
+
+
+def _column(text: str, mention: Mention) -> Iterator[tuple[int, int]]:
+    """Return the secrets in the rows of a table below the word."""
+    begin = text.rfind("\n", max(0, mention.start - _WIDEST_ROW), mention.start) + 1
+    stop = text.find("\n", mention.end, mention.end + _WIDEST_ROW)
+    if stop < 0:
+        return
+    sign = "|" if "|" in text[begin:stop] else ","
+    number = text.count(sign, begin, mention.start)
+    columns = text.count(sign, begin, stop)
+    header = text[begin:stop]
+    if not columns or (sign == "," and not _HEADER.match(header)):
+        return
+    for _ in range(_MOST_ROWS):
+        begin = stop + 1
+        stop = text.find("\n", begin, begin + _WIDEST_ROW)
+        stop = min(len(text), begin + _WIDEST_ROW) if stop < 0 else stop
+        if begin >= stop or text.count(sign, begin, stop) != columns:
+            return
+        cells = [*re.finditer(r"[^|]*" if sign == "|" else r"[^,]*", text[begin:stop])]
+        cells = [one for one in cells if one.start() == 0 or text[begin + one.start() - 1] == sign]
+        if number >= len(cells):
+            return
+        start, end = trimmed_cell(text, begin + cells[number].start(), begin + cells[number].end())
+        if sort_of(text[start:end]) is not None and text[start:end].isalpha():
+            return  # another heading
+        if assigned(mention.sort, text[start:end], quoted=True, alone=True, ends=mention.last):
+            yield start, end
+
+
+_WIDEST_ROW: Final = 400
+_MOST_ROWS: Final = 200
+_HEADER: Final = re.compile(r"^\s*[\w \"'-]{1,40}(?:,[\w \"'-]{1,40}){1,20}\s*$")
+
+
+def trimmed_cell(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the place of what stands in a cell, without blanks and marks around it."""
+    while start < end and text[start] in " \t\"'`*":
+        start += 1
+    while end > start and text[end - 1] in " \t\r\"'`*":
+        end -= 1
+    return start, end
 
 
 def _many_words(text: str, end: int) -> bool:

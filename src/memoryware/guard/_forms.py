@@ -135,6 +135,28 @@ _ALL: Final = (
         r"""\bidentified\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?by\s{1,3}(?:password\s{1,3})?["'](?P<value>[^"'\n]{4,100})["']""",
     ),
     _form(
+        "private key",
+        '"kty"',
+        r"""["'](?:d|k|p|q|dp|dq|qi)["']\s{0,4}:\s{0,4}["'](?P<value>[\w-]{20,1400})["']""",
+        20,
+    ),
+    _form(
+        "password in a command",
+        "securestring",
+        r"""securestring\s{1,3}(?:-string\s{1,3})?["'](?P<value>[^"'\n]{4,100})["']""",
+    ),
+    _form(
+        "password in a command",
+        "net user",
+        r"\bnet\s{1,3}user\s{1,3}[\w.-]{1,40}\s{1,3}(?P<value>[^\s/\"'*][^\s\"']{3,60})\s{1,3}/(?:add|domain)",
+    ),
+    _form(
+        "password in a command",
+        "echo|sudo --password-stdin passwd",
+        r"""\becho\s{1,3}(?:-n\s{1,3})?["']?(?P<value>[^\s"'|]{4,200})["']?\s{0,3}\|\s{0,3}
+            (?:sudo\s{1,3}-S|[^\n|]{0,80}--password-stdin|[^\n|]{0,30}\bpasswd\b)""",
+    ),
+    _form(
         "wifi password",
         "wifi:",
         r"wifi:(?:[^\s;]{0,60};){0,4}?P:(?P<value>[^\s;]{4,80});",

@@ -10,8 +10,10 @@ from typing import Final
 from memoryware.guard._words import OTHER_STEMS, STEMS, UNSPACED, Sort, says_otherwise, sort_of
 
 _INSIDE: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-_WORD: Final = re.compile(r"[\w.-]{0,60}")
-_LETTERS: Final = re.compile(r"\w{0,40}$")
+_SPACED: Final = r"(?:(?![\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])[\w.-])"
+"""A letter of a script that puts blanks between words, or a sign inside an identifier."""
+_WORD: Final = re.compile(f"{_SPACED}{{0,60}}")
+_LETTERS: Final = re.compile(f"{_SPACED}{{0,40}}$")
 _WIDEST: Final = 60
 """Characters of an identifier that are looked at on each side of a keyword."""
 

@@ -34,6 +34,7 @@ _NOTHING: Final = frozenset(
     ).split()
 )
 """Words that say something about a secret and are none."""
+_FIRST: Final = re.compile(r"[|,:/]")
 _UUID: Final = re.compile(r"(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$")
 _HEX: Final = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
 _PIECES: Final = re.compile(r"[^A-Za-z0-9]+")
@@ -60,7 +61,7 @@ def stands_in(value: str) -> bool:
     """Say whether a value is what people write in place of a secret."""
     head = value[:_LOOKED_AT]
     return (
-        head.lower().strip("-_. ") in _NOTHING
+        _FIRST.split(head.lower().strip("-_. "), maxsplit=1)[0] in _NOTHING
         or len(set(head)) < 3 + (len(head) > 20)
         or _STAND_IN.search(head) is not None
     )

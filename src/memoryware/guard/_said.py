@@ -44,7 +44,7 @@ _UNSPACED_BEFORE: Final = re.compile(
 )
 _PAIR: Final = re.compile(
     r"(?:s)?[\"'`*)]{0,3}\s{0,3}(?:\([^()\n]{0,40}\)|(?:for|to|of|on|für|pour|para|per|voor|do|для)\s(?:the\s)?[\w.-]{1,40}|"
-    r"(?:with|as|using|mit|avec|con|com|met))?\s{0,3}(?::|=|-|is|are|sind|sont|son|sono|są)?\s{1,3}"
+    r"(?:with|as|using|mit|avec|con|com|met))?\s{0,3}(?::|=|-|is|are|sind|sont|son|sono|są)?\s{0,3}"
     r"[\"'`]?(?:user(?:name)?\s)?(?P<user>[\w.@+-]{2,60})[\"'`]?\s{0,3}(?:/|:|\||,|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b)\s{0,3}(?:password\s)?[\"'`]?"
     r"(?P<value>[^\s\"'`,;]{4,80})"
 )
@@ -73,6 +73,8 @@ class _Word:
 def find(text: str, mention: Mention) -> Span | None:
     """Return the secret that a sentence tells around the word, if it does."""
     joins = text[mention.end : mention.end + 1]
+    if text[mention.end : mention.end + 2].strip() in ('",', "',"):
+        return None
     if mention.unspaced:
         place = _unspaced(text, mention)
     elif mention.sort is Sort.SEED:
@@ -144,9 +146,9 @@ def _password(
                 return found
     if behind and mention.last:
         found = _candidate(text, behind, 0)
-        if found is not None and _certain(text[found[0] : found[1]]):
+        if found is not None and _certain(text, *found):
             return found
-    return _earlier(text, before)
+    return _phrase(text, before, behind) or _earlier(text, before)
 
 
 def _candidate(text: str, words: list[_Word], place: int) -> tuple[int, int] | None:
@@ -183,8 +185,31 @@ def _dictionary_word(
     return None if describes else (start, end)
 
 
-def _certain(value: str) -> bool:
+def _phrase(text: str, before: list[_Word], behind: list[_Word]) -> tuple[int, int] | None:
+    """Return the words of "my passphrase is ..." up to the end of the line, if they say nothing."""
+    for place in _after_is(behind):
+        words = behind[place:]
+        good = (
+            4 <= len(words) <= 8
+            and all(_PHRASED.match(one.text) for one in words)
+            and not any(one.low.rstrip(".") in COMMON or one.low in _JOINING for one in words)
+            and text[words[-1].end : words[-1].end + 1] in ("", "\n")
+            and any(one.low in _OWN for one in before[-3:])
+        )
+        if good:
+            return trimmed(text, words[0].start, words[-1].end)
+    return None
+
+
+_PHRASED: Final = re.compile(r"^[a-z]{3,12}[.]?$")
+_JOINING: Final = _NOT_IN_SEEDS | {"that", "with", "use", "used", "one", "you", "your", "not", "may"}
+
+
+def _certain(text: str, start: int, end: int) -> bool:
     """Say whether a word right behind "password" is one, without anything between."""
+    value = text[start:end]
+    if text[start - 1] in "\"'`" and is_strong(value):
+        return True
     kinds = sum(
         any(map(test, value))
         for test in (str.isdigit, str.islower, str.isupper, lambda one: not one.isalnum())
@@ -196,6 +221,10 @@ def _earlier(text: str, before: list[_Word]) -> tuple[int, int] | None:
     """Return the value of "... is my password" and "use ... as the password"."""
     for place in range(len(before) - 1, max(0, len(before) - 6), -1):
         low = before[place].low
+        if before[place].text[0] == "(" and place > len(before) - 4:
+            word = before[place - 1]
+            start, end = trimmed(text, word.start, word.end)
+            return (start, end) if said(text[start:end], "") else None
         if _STOP.search(before[place].text):
             return None
         if low in _REVERSED:
@@ -236,10 +265,21 @@ def _number(
             named and any(map(str.isdigit, match["value"]))
         ):
             if not (following and _COUNTS.match(following[0])):
-                return match.span("value")
+                return match.start("value"), _further(text, match.end())
     return None
 
 
+def _further(text: str, end: int) -> int:
+    """Return the end of a list of such codes."""
+    for _ in range(20):
+        more = _NEXT_CODE.match(text, end)
+        if more is None:
+            break
+        end = more.end()
+    return end
+
+
+_NEXT_CODE: Final = re.compile(r"(?:[,;]\s{0,3}|\s{1,3})(?:\d{4,10}|[a-z0-9]{4,6}-[a-z0-9]{4,6})(?![\w:/.])")
 _DIGITS: Final = re.compile(
     r"[\"'`*(]{0,3}(?P<value>[#*]?(?:\d[\d]{2,11}|\d{1,4}(?:[- .]\d{1,4}){1,5}|[A-Z0-9]{3,10})[#*]?)(?![\w/:%]|\.\d)"
 )

@@ -33,6 +33,8 @@ def _found(text: str) -> Iterator[Span]:
     yield from _tokens.find(text)
     yield from _forms.find(text, low)
     for mention in mentions(text, low):
-        span = _assigned.find(text, mention) or _said.find(text, mention)
-        if span is not None:
-            yield span
+        spans = [*_assigned.find(text, mention)]
+        if not spans:
+            said = _said.find(text, mention)
+            spans = [said] if said is not None else []
+        yield from spans

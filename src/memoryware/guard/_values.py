@@ -90,7 +90,9 @@ def counted(word: str) -> bool:
     return _UNITS.match(word) is not None
 
 
-def assigned(sort: Sort, value: str, *, quoted: bool, alone: bool, ends: bool) -> bool:
+def assigned(
+    sort: Sort, value: str, *, quoted: bool, alone: bool, ends: bool, literal: bool = False
+) -> bool:
     """Say whether a value that is assigned to a word for a secret is the secret.
 
     Args:
@@ -99,14 +101,16 @@ def assigned(sort: Sort, value: str, *, quoted: bool, alone: bool, ends: bool) -
         quoted: Whether it had some.
         alone: Whether nothing else follows in its line.
         ends: Whether the identifier ends with the word.
+        literal: Whether the place takes no names of variables, as in a URL or a shell.
     """
-    if _plausible.stands_in(value) or (not quoted and _in_code(value)):
+    if _plausible.stands_in(value) or (not quoted and _in_code(value, literal=literal)):
         return False
     if sort is Sort.PASSWORD:
-        return ends and _password(value, quoted=quoted, alone=alone)
+        whole = ends or (is_strong(value) and any(map(str.isdigit, value)))
+        return whole and _password(value, quoted=quoted, alone=alone)
     if sort in (Sort.PIN, Sort.CODE):
-        return sort is Sort.PIN and ends and is_digits(value)
-    least = 24 if sort is Sort.KEY else 16
+        return sort is Sort.PIN and ends and is_digits(value, 3 if quoted else 4)
+    least = 20 if sort is Sort.KEY else 16
     if _plausible.looks_random(value, least) or (sort is not Sort.KEY and _plausible.is_uuid(value)):
         return True
     secret = sort is Sort.SECRET or (sort is Sort.TOKEN and ends)
@@ -149,13 +153,11 @@ def _ordinary(value: str) -> bool:
     return _PLAIN_THING.match(value) is not None or value.lower() in COMMON
 
 
-def _in_code(value: str) -> bool:
-    return (
-        _ATTRIBUTE.match(value) is not None
-        or _CALL.search(value) is not None
-        or (_NAME.match(value) is not None and "_" in value)
-        or value[:1] in "$&@(["
-    )
+def _in_code(value: str, *, literal: bool) -> bool:
+    if _CALL.search(value) or value[:1] in "$&@([":
+        return True
+    name = _NAME.match(value) is not None and "_" in value
+    return not literal and (name or _ATTRIBUTE.match(value) is not None)
 
 
 def said(value: str, following: str) -> bool:

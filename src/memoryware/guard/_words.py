@@ -22,20 +22,19 @@ class Sort(Enum):
 
 
 STEMS: Final = (
-    "pass pwd secret token key cred pin code login combination combo psk signature salt webhook"
-    " mdp contrase clave senha kennw geheim wachtw haslo heslo parol salasana sifre kata sandi"
-    " jelsz codigo codice geslo toegangs zugang slaptaz parool sleutel adgangs"
-    " seed mnemonic recovery auth cookie session pw"
+    "pass pwd pw psk secret token key cred auth jwt pin code kod combination combo login puk cvv"
+    " cvc mdp contrase clave senha kennw geheim wachtw haslo hesl parol salasan sifre sandi jelsz"
+    " codi losen gesl lozin slapta parool sleutel chiave chave klucz adgang zugang seed mnemonic recovery"
 ).split()
 """What every such word has in it, in ASCII and lower case."""
 OTHER_STEMS: Final = (
-    "contraseña código hasło şifre lösen jelszó mật schlüssel türcode clé"
-    " парол пин код ключ секрет токен κωδικ συνθηματ كلمة סיסמ पासवर्ड รหัสผ่าน"
+    "código hasł haseł şifre lösen schlüssel clé парол пин код ключ секрет токен κωδικ συνθηματ"
+    " المرور السر סיסמ पासवर्ड khẩu"
 ).split()
 """The same in letters beyond ASCII."""
 UNSPACED: Final = {
-    **dict.fromkeys(("密码", "密碼", "口令", "パスワード", "パスコード", "合言葉", "비밀번호", "암호"), Sort.PASSWORD),
-    **dict.fromkeys(("暗証番号", "パスフレーズ", "暗証", "门禁码", "門禁碼"), Sort.PASSWORD),
+    **dict.fromkeys(("密码", "密碼", "口令", "パスワード", "パスコード", "合言葉", "비밀번호", "암호", "รหัสผ่าน"), Sort.PASSWORD),
+    **dict.fromkeys(("暗証番号", "パスフレーズ", "暗証", "门禁码", "門禁碼", "PIN码", "PIN碼", "PINコード"), Sort.PASSWORD),
     **dict.fromkeys(("密钥", "密鑰", "令牌", "トークン", "シークレット", "APIキー", "apiキー", "キー", "토큰", "키"), Sort.TOKEN),
 }
 """Words of languages that put no blanks between words."""
@@ -44,14 +43,21 @@ _PASSWORDS: Final = frozenset(
     (
         "password passwords passwd passphrase passcode passwort passwörter kennwort pwd pw pass"
         " contraseña contrasena clave senha passe mdp wachtwoord hasło haslo hasła hasłem heslo parola"
-        " passord lösenord losenord adgangskode kodeord salasana jelszó jelszo şifre sifre sandi"
-        " passwort passwords geslo lozinka slaptažodis parool parole пароль пароля паролем паролю пароли"
-        " κωδικός סיסמה סיסמא पासवर्ड รหัสผ่าน المرور السر khẩu salasanani psk requirepass masterauth"
-        " passparole palavra wachtwoorden sshpass userpass dbpass pgpassword"
+        " passord lösenord losenord adgangskode kodeord  salasana sandi"
+        " parool पासवर्ड รหัสผ่าน المرور السر khẩu salasanani psk requirepass masterauth"
+        " passparole wachtwoorden userpass dbpass pgpassword psw rootpw bindpw adminpw userpw dbpw"
     ).split()
 )
+_PASSWORD_STARTS: Final = tuple(
+    "парол hasł haseł contrase wachtwoord passwort salasan lösenord losenord passord adgangskod"
+    " kodeord heslo hesla jelsz şifre sifre κωδικ συνθηματ סיסמ lozink gesl slaptažod parola parolă"
+    " parolam parolas".split()
+)
+"""The beginnings of words that take endings."""
 _PINS: Final = frozenset(
-    "pin pincode pins geheimzahl pinnummer пин пинкод pukcode puk pin-code".split()
+    (
+        "pin pincode pins geheimzahl pinnummer пин пинкод pukcode puk cvv cvv2 cvc cvc2 tan"
+    ).split()
 )
 _CODES: Final = frozenset(
     (
@@ -59,13 +65,13 @@ _CODES: Final = frozenset(
         " zugangscodes codes code's passcodes adgangskode kode kodu türkode keycode"
     ).split()
 )
-_SECRETS: Final = frozenset("secret secrets geheimnis секрет salt".split())
+_SECRETS: Final = frozenset("secret secrets geheimnis секрет".split())
 _TOKENS: Final = frozenset(
-    "token tokens apikey apikeys accesskey secretkey authkey privatekey accountkey webhook"
+    "token tokens apikey apikeys accesskey secretkey authkey privatekey accountkey"
     " authtoken accesstoken bearer jwt pat токен токена apitoken".split()
 )
 _KEYS: Final = frozenset(
-    "key keys schlüssel clé clave chave chiave sleutel klucz ключ ключа".split()
+    "auth key keys schlüssel clé clave chave chiave sleutel klucz ключ ключа".split()
 )
 _LOGINS: Final = frozenset(
     "login logins log-in credentials credential creds cred zugangsdaten identifiants".split()
@@ -179,7 +185,7 @@ def _sort(part: str, before: str) -> Sort | None:
     for words, sort in _SORTS:
         if part in words:
             return sort
-    if part.startswith(("парол", "hasł", "contrase", "wachtwoord", "passwort", "salasan")):
+    if part.startswith(_PASSWORD_STARTS):
         return Sort.PASSWORD
     for sort, endings in _ENDINGS:
         if part.endswith(endings):
@@ -201,7 +207,7 @@ IS: Final = frozenset(
     (
         "is are was be lautet ist war heißt heisst est était es era sera è é e' jest to brzmi"
         " это есть является luidt är er je este είναι là adalah olan = == - : := -> => | are:"
-        " c'est être sei sia seja będzie będzie: to: was: is: ist: est: es: è: é: jest: это: zijn"
+        " c'est it's that's هي هو היא הוא है là είναι este er är är: être sei sia seja będzie będzie: to: was: is: ist: est: es: è: é: jest: это: zijn"
     ).split()
 )
 """What joins a word for a secret and the secret; signs too."""

@@ -282,7 +282,9 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
         """Return to whom events are told, and on whose behalf things are done."""
         scope = MemoryScope.of(runtime, _langchain.current_config())
         writer = getattr(runtime, "stream_writer", None)
-        return Teller(writer, scope, self.name, self._trace_content)
+        guard = self._reading.guard
+        redact = guard.redact if guard else None
+        return Teller(writer, scope, self.name, self._trace_content, redact)
 
     async def _contents_one_by_one(self, via: Via, backend: Any) -> dict[str, str]:
         both = self._load_memory_from_backend_sync, self._load_memory_from_backend

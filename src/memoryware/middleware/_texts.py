@@ -66,7 +66,9 @@ def text_of(path: str, content: Any, error: str | None, *, on_error: OnError) ->
     if error is not None:
         if on_error == "raise":
             raise LoadError(path, error, hint_for(error))
-        logger.warning("memory source %s was not loaded: %s", path, error)
+        # what is no code may be the message of a foreign backend, and quote anything
+        code = error if error.isidentifier() else "an error without a code"
+        logger.warning("memory source %s was not loaded: %s", path, code)
         return None
     data = bytes_of(content)
     if data is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from memoryware.sources._impline import ImportLine, import_lines, in_sentences
+from memoryware.sources._impline import ImportLine, import_lines, passed_over
 from memoryware.sources._imppath import Place
 from memoryware.sources._regscan import plain_lines, spans
 
@@ -61,24 +61,25 @@ class File:
     report: str = ""
     _openers: list[int] = field(default_factory=list)
     _closer: str = ""
-    _sentences: list[int] = field(default_factory=list)
+    _passed_over: int = 0
 
     @property
     def name(self) -> str:
         """The path as it is shown."""
         return named(self.place.spelled)
 
-    def read(self, text: str, suffixes: Sequence[str]) -> None:
-        """Take the text and find the import lines in it."""
+    def read(self, text: str, suffixes: Sequence[str], most: int) -> None:
+        """Take the text and find import lines in it, one more than the most that are followed."""
         text = plain_lines(text.replace("\r\n", "\n"))
         if self.depth:
             text = _OURS.sub(r"\1\\", text).strip("\n")
         found = list(spans(text))
         self.text = text
-        self.lines = import_lines(text, found, suffixes)
+        self.lines = import_lines(text, found, suffixes, most + 1)
         self._openers = [span.start for span in found if span.kind == "unclosed"]
         self._closer = found[-1].closer if found else ""
-        self._sentences = in_sentences(text, found, suffixes)
+        if len(self.lines) <= most:
+            self._passed_over = passed_over(text, found, suffixes, self.lines)
 
     def notes(self) -> Iterator[str]:
         """Say what was not imported."""
@@ -88,10 +89,10 @@ class File:
                 missed = target.report or (target.is_here and target.file and target.file.report)
                 if missed:
                     yield f"{self.name}, line {number}: {missed}"
-        for number in self._sentences[:1]:
+        if self._passed_over:
             yield (
-                f"{self.name}, line {number}: a path after '@' is not imported, because it does"
-                " not stand on a line of its own"
+                f"{self.name}, line {self._passed_over}: a path after '@' is not imported; to be,"
+                " it must stand alone on a line that is not indented like code"
             )
         if self._openers and self.lines:
             yield f"{self.name}: a comment is never closed; its text is shown to the model"

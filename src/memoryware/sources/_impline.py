@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from memoryware.backends._paths import LONGEST_PATH
-from memoryware.sources._regscan import Span
+from memoryware.sources._regscan import Span, within
 
 _LINE: Final = re.compile(
     r"^(?P<indent>[ \t]*+)(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<paths>@(?=\S)[^\n]*)$",
@@ -33,43 +32,47 @@ class ImportLine(NamedTuple):
     paths: tuple[str, ...]
 
 
-def import_lines(text: str, spans: Sequence[Span], suffixes: Sequence[str]) -> list[ImportLine]:
-    """Return the import lines of a text with LF line endings, in order."""
+def import_lines(
+    text: str, spans: Sequence[Span], suffixes: Sequence[str], most: int
+) -> list[ImportLine]:
+    """Return the first import lines of a text with LF line endings, in order."""
     if "@" not in text:
         return []
-    starts = [span.start for span in spans]
+    code = _closed(spans)
     found = []
     for line in _LINE.finditer(text):
         if not line["marker"] and _columns(line["indent"]) >= _CODE_COLUMNS:
             continue  # indented code
         paths = _paths(line["paths"], suffixes)
-        if paths and not _is_inside(line.start("paths"), starts, spans):
+        if paths and not within(code, line.start("paths")):
             found.append(ImportLine(line.start(), line.end(), paths))
+            if len(found) >= most:
+                break
     return found
 
 
-def in_sentences(text: str, spans: Sequence[Span], suffixes: Sequence[str]) -> list[int]:
-    """Return the lines (from 1) on which something looks like an import and is none."""
+def passed_over(
+    text: str, spans: Sequence[Span], suffixes: Sequence[str], lines: Sequence[ImportLine]
+) -> int:
+    """Return the first line (from 1) with a path after `@` outside code that is no import, or 0."""
     if "@" not in text:
-        return []
-    starts = [span.start for span in spans]
-    whole = {line.start for line in import_lines(text, spans, suffixes)}
-    lines: dict[int, None] = {}
-    at = number = 0
+        return 0
+    code, whole = _closed(spans), [(line.start, line.end) for line in lines]
     for found in _alike(tuple(suffixes)).finditer(text):
-        line = text.rfind("\n", at, found.start()) + 1 or at
-        number += text.count("\n", at, line)
-        at = line
-        if line not in whole and not _is_inside(found.start(), starts, spans):
-            lines[number + 1] = None
-    return list(lines)
+        if not within(code, found.start()) and not within(whole, found.start()):
+            return text.count("\n", 0, found.start()) + 1
+    return 0
+
+
+def _closed(spans: Sequence[Span]) -> list[tuple[int, int]]:
+    return [(span.start, span.end) for span in spans if span.kind != "unclosed"]
 
 
 def _paths(written: str, suffixes: Sequence[str]) -> tuple[str, ...]:
     """Return the paths of a line, or none if one of them is no path."""
     paths, position = [], 0
     while found := _PATH.match(written, position):
-        path = re.sub(r"\\ ", " ", found[1])
+        path = found[1].replace("\\ ", " ")
         if not _is_path(path, suffixes):
             return ()
         paths.append(path)
@@ -83,14 +86,9 @@ def _is_path(path: str, suffixes: Sequence[str]) -> bool:
     *folders, name = path.replace("\\", "/").split("/")
     if path.startswith(("./", "../", "~/")):
         return name not in ("", ".", "..")
-    if "@" in (path if not folders else folders[0]):
-        return False  # a handle of somebody, or a package
+    if "@" in (folders[0] if folders else path):
+        return False  # a handle of somebody, or a package with its version
     return name.lower().endswith(tuple(suffixes)) and name.lower() not in suffixes
-
-
-def _is_inside(at: int, starts: Sequence[int], spans: Sequence[Span]) -> bool:
-    index = bisect_right(starts, at) - 1
-    return index >= 0 and spans[index].kind != "unclosed" and at < spans[index].end
 
 
 def _columns(indent: str) -> int:

@@ -40,7 +40,7 @@ class Place:
     @property
     def spelled(self) -> str:
         """The path to ask the backend for."""
-        return self.anchor + "/".join(self.parts)
+        return self.anchor + "/".join(self.parts) or "."
 
     @property
     def key(self) -> tuple[str, ...]:

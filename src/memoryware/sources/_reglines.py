@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -122,12 +121,6 @@ def _add(parts: list[tuple[int, int]], start: int, end: int) -> None:
 def _holding(parts: Sequence[tuple[int, int]], position: int) -> tuple[int, int] | None:
     index = bisect_left(parts, (position,)) - 1
     return parts[index] if index >= 0 and position < parts[index][1] else None
-
-
-def within(parts: Sequence[tuple[int, int]], position: int) -> bool:
-    """Say whether a character belongs to one of some parts, which are apart and in order."""
-    index = bisect_right(parts, (position, sys.maxsize)) - 1
-    return index >= 0 and position < parts[index][1]
 
 
 def nearest(numbers: Sequence[int], wanted: int, most: int) -> Sequence[int]:

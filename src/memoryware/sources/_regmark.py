@@ -38,7 +38,9 @@ _FIRST: Final = re.compile(
 _LAST: Final = re.compile(
     r"(?P<key>.*\w)[:_\-./](?P<word>begin|start|end|stop)(?:[:_\-./].*)?$", re.IGNORECASE
 )
-_FORMATTERS: Final = re.compile(r"(?:ignore|lint|prettier|cspell|spell-checker|vale)\b", re.I)
+_FORMATTERS: Final = re.compile(
+    r"(?:ignore|lint|prettier|cspell|spell-checker|vale)\b", re.IGNORECASE
+)
 """Tools that mark text of people for themselves; they do not write it."""
 _SPECIAL: Final[dict[str, tuple[Role, str]]] = {
     "tocstop": ("close", "toc"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memoryware.sources._regfind import Which, find, parts
-from memoryware.sources._reglines import Lines, within
+from memoryware.sources._reglines import Lines
 from memoryware.sources._regmark import Marked
+from memoryware.sources._regscan import within
 
 
 class Old:

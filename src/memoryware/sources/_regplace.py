@@ -45,7 +45,9 @@ class Placing:
             *((one.start, one.end) for one in new.comments),
             *where.values(),
         ]
-        self._break = "\r\n" if "\r\n" in (new.text if "\n" in new.text else old.lines.text) else "\n"
+        self._break = (
+            "\r\n" if "\r\n" in (new.text if "\n" in new.text else old.lines.text) else "\n"
+        )
 
     def edits(self) -> list[Edit]:
         """Return what puts all missing regions in."""
@@ -67,7 +69,7 @@ class Placing:
         return [*wrapped.values(), *chunks]
 
     def _forwards(self) -> tuple[dict[int, Edit], list[int | None]]:
-        """Return the edits around visible text, and for each region where what is before it ends."""
+        """Return the edits around visible text, and where what precedes each region ends."""
         blocked = Blocked(self._closed, self._lines)
         wrapped: dict[int, Edit] = {}
         anchors: list[int | None] = []

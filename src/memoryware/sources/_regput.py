@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 from memoryware.sources._regfind import Which, parts
@@ -12,6 +12,7 @@ from memoryware.sources._reglines import Lines
 from memoryware.sources._regmark import Comment, Marked, Pair, marked
 from memoryware.sources._regold import Old
 from memoryware.sources._regplace import Edit, Placing
+
 
 def put_back(before: str, after: str, which: Which) -> tuple[str, tuple[str, ...]]:
     """Return the text with all protected parts, and the names of those that were put back."""

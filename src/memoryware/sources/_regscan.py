@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import bisect
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
@@ -137,3 +138,9 @@ class _Scan:
         if end < 0 or self.text.find("<!--", start + 4, end) >= 0:
             return 0
         return end + 3
+
+
+def within(parts: Sequence[tuple[int, int]], position: int) -> bool:
+    """Say whether a character belongs to one of some parts, which are apart and in order."""
+    index = bisect.bisect_right(parts, (position, sys.maxsize)) - 1
+    return index >= 0 and position < parts[index][1]

@@ -40,7 +40,8 @@ class GuardedBackend(WrappingBackend):
 
     Args:
         inner: The backend; ours, deepagents' or anybody's.
-        sources: The memory files, as for `MemoryMiddleware`; None means every text file.
+        sources: The memory files, as for `MemoryMiddleware`. None means all files, of which
+            any may be written and replaced; then secrets and hidden regions are looked at.
         guard: What is done about secrets; None looks for none.
         hidden_regions: Comments that survive every change: "marked", "all", or None.
         limits: How much a change may lose without consent.
@@ -61,7 +62,7 @@ class GuardedBackend(WrappingBackend):
         super().__init__(inner)
         limits = limits or MemoryLimits()
         self._sources = None if sources is None else sources_of(sources)
-        share, words = limits.lost_share, limits.lost_words
+        share, words = 1.0 if sources is None else limits.lost_share, limits.lost_words
         self._policy = WritePolicy(guard, hidden_regions, share, words)
 
     async def _judged(self, via: Via, change: FileChange) -> bytes | None:

@@ -30,10 +30,10 @@ from memoryware.sources._imppath import Place
 
 Approve = Callable[[str, str], bool | Awaitable[bool]]
 """Asked with the importing and the imported path whether a file from elsewhere may come in."""
-Fetch = Callable[
-    [Via, list[str]], Coroutine[Any, Any, Sequence[tuple[bytes | None, str | None]]]
-]
+Fetch = Callable[[Via, list[str]], Coroutine[Any, Any, Sequence[tuple[bytes | None, str | None]]]]
 """Returns bytes, or an error code, for each path."""
+NamesOf = Callable[[Via, list[str]], Coroutine[Any, Any, Sequence[tuple[str, ...]]]]
+"""Returns for each path its absolute name and then the name that it links to, if another."""
 
 DEFAULT_SUFFIXES: Final = (
     ".md",
@@ -65,10 +65,11 @@ class Imports:
 
     Attributes:
         roots: Folders whose files are imported without a question; None stands for the folder
-            of the outermost importing file, with what is below it. The root of the backend
-            and the rules of the middleware hold in any case.
-        approve: Asked about each file outside the roots, with the importing and the imported
-            path; it may be async. Only a true answer imports. None refuses them all.
+            of the outermost importing file, with what is below it. A link counts as where it
+            leads. The root of the backend and the rules of the middleware hold in any case.
+        approve: Asked once about each file outside the roots, with the path that imports it
+            and where it really is; it may be async. Only a true answer imports. None refuses
+            them all.
         suffixes: Ends of file names that make a path of what stands after `@`. A path that
             begins with `./`, `../` or `~/` needs none.
         limits: How deep, how many and how much.
@@ -122,6 +123,7 @@ async def expand(
     fetch: Fetch,
     options: Imports,
     *,
+    names: NamesOf | None = None,
     known: Collection[str] = (),
 ) -> Expanded:
     """Return a memory file with the files that it imports.
@@ -132,6 +134,7 @@ async def expand(
         text: Its text.
         fetch: Gets other files of its backend.
         options: What may be imported.
+        names: Tells where paths really lead; None goes by their spelling.
         known: Paths that are shown as memory files of their own, so not once more here.
 
     Raises:
@@ -143,10 +146,12 @@ async def expand(
         outermost = File(Place.of(path), depth=0)
     except FileError:
         return Expanded(text, notes=("imports cannot be followed from a path like this one",))
-    outermost.read(text, options.suffixes)
+    outermost.read(text, options.suffixes, options.limits.lines)
     if not outermost.lines:
         return Expanded(text, notes=tuple(outermost.notes()))
-    expansion = _Expansion(via, fetch, options, outermost, known)
+    expansion = _Expansion(
+        via, _World(fetch, names), options, outermost, {place.key for place in _read(known)}
+    )
     level = [outermost]
     while level:
         level = await expansion.next_level(level)
@@ -154,47 +159,72 @@ async def expand(
     return Expanded(render(outermost), tuple(expansion.asked), tuple(notes))
 
 
+@dataclass(frozen=True, slots=True)
+class _World:
+    """What is outside of the texts."""
+
+    fetch: Fetch
+    names: NamesOf | None
+
+    async def places(self, via: Via, places: Sequence[Place]) -> list[list[Place]]:
+        """Return every place that each path means: where it says, and where it leads."""
+        if self.names is None:
+            return [[place] for place in places]
+        told = await self.names(via, [place.spelled for place in places])
+        return [list(_read(names)) for names in told]
+
+
 class _Expansion:
     """All files of one expansion, each once, and what may still come in."""
 
     def __init__(
-        self, via: Via, fetch: Fetch, options: Imports, outermost: File, known: Collection[str]
+        self,
+        via: Via,
+        world: _World,
+        options: Imports,
+        outermost: File,
+        elsewhere: set[tuple[str, ...]],
     ) -> None:
-        self._via, self._fetch, self._options = via, fetch, options
-        roots = options.roots
-        folder = outermost.place.folder
-        self._roots = [folder] if roots is None else [Place.of(root) for root in roots]
-        self._elsewhere = set(_keys(known))
+        self._via, self._world, self._options = via, world, options
+        self._outermost, self._elsewhere = outermost, elsewhere
+        self._roots: list[Place] | None = None
         self._paths_left = options.limits.lines
         self._bytes_left = options.limits.total_bytes
-        self._agreed: dict[tuple[str, str], bool] = {}
         self._texts = {outermost.text: outermost}
         self.files = {outermost.place.key: outermost}
         self.asked: list[str] = []
 
     async def next_level(self, level: Sequence[File]) -> list[File]:
         """Follow the imports of files of one depth; return the files that they bring in."""
-        new: list[File] = []
-        for file in level:
-            for line in file.lines:
-                if self._paths_left < len(line.paths):
-                    if self._paths_left >= 0:
-                        most = self._options.limits.lines
-                        report = f"import skipped: more than {most} paths on import lines"
-                        file.targets.append([Target(report=report)])
-                    self._paths_left = -1
-                    break
-                self._paths_left -= len(line.paths)
-                targets = [await self._target(file, written) for written in line.paths]
-                new += [one.file for one in targets if one.file and one.is_here]
-                file.targets.append(targets)
-        if new:
-            answers = await self._fetch(self._via, [file.place.spelled for file in new])
-            for file, (content, error) in zip(new, answers, strict=True):
+        new = [pair for file in level for pair in self._followed(file)]
+        if not new:
+            return []
+        await self._judge(new)
+        wanted = [file for _, file in new if not file.report]
+        paths = [file.place.spelled for file in wanted]
+        self.asked += paths
+        if paths:
+            answers = await self._world.fetch(self._via, paths)
+            for file, (content, error) in zip(wanted, answers, strict=True):
                 file.report = self._taken(file, content, error)
-        return [file for file in new if not file.report]
+        return [file for file in wanted if not file.report]
 
-    async def _target(self, file: File, written: str) -> Target:
+    def _followed(self, file: File) -> Iterator[tuple[File, File]]:
+        """Find the targets of a file; return those that are new, with the file itself."""
+        for line in file.lines:
+            if self._paths_left < len(line.paths):
+                if self._paths_left >= 0:
+                    most = self._options.limits.lines
+                    report = f"import skipped: more than {most} paths on import lines"
+                    file.targets.append([Target(report=report)])
+                self._paths_left = -1
+                return
+            self._paths_left -= len(line.paths)
+            targets = [self._target(file, written) for written in line.paths]
+            file.targets.append(targets)
+            yield from ((file, one.file) for one in targets if one.file and one.is_here)
+
+    def _target(self, file: File, written: str) -> Target:
         try:
             place = file.place.folder.then(written)
         except FileError:
@@ -207,22 +237,34 @@ class _Expansion:
             return Target(report=f"import skipped: {name} is a memory file of its own")
         if file.depth >= depth:
             return Target(report=f"import skipped: {name} is deeper than {depth}")
-        if not any(place.is_below(root) for root in self._roots):
-            if self._options.approve is None:
-                return Target(report=f"import refused: {name} is outside the allowed folders")
-            if not await self._approved(file.place.spelled, place.spelled):
-                return Target(report=f"import refused: {name} is not approved")
         new = self.files[place.key] = File(place, file.depth + 1)
-        self.asked.append(place.spelled)
         return Target(new, is_here=True)
 
-    async def _approved(self, importing: str, imported: str) -> bool:
-        """Ask once about each pair of paths."""
-        pair = (importing, imported)
-        if pair not in self._agreed:
-            approve = self._options.approve
-            self._agreed[pair] = await self._via(_ask, _ask_async, approve, *pair)
-        return self._agreed[pair]
+    async def _judge(self, new: Sequence[tuple[File, File]]) -> None:
+        """Refuse files that are neither inside the roots nor approved."""
+        roots = await self._allowed()
+        places = await self._world.places(self._via, [file.place for _, file in new])
+        approve = self._options.approve
+        for (importing, file), means in zip(new, places, strict=True):
+            if not means:
+                file.report = f"import refused: {file.name} is no path below the root"
+            elif all(any(place.is_below(root) for root in roots) for place in means):
+                continue
+            elif approve is None:
+                file.report = f"import refused: {file.name} is outside the allowed folders"
+            else:
+                paths = importing.place.spelled, means[-1].spelled
+                if not await self._via(_ask, _ask_async, approve, *paths):
+                    file.report = f"import refused: {file.name} is not approved"
+
+    async def _allowed(self) -> list[Place]:
+        if self._roots is None:
+            given = self._options.roots
+            folder = self._outermost.place.folder
+            roots = [folder] if given is None else [Place.of(root) for root in given]
+            found = await self._world.places(self._via, roots)
+            self._roots = [place for places in found for place in places]
+        return self._roots
 
     def _taken(self, file: File, content: bytes | None, error: str | None) -> str:
         """Take in a file that was read; return why it is not imported, or ""."""
@@ -241,7 +283,7 @@ class _Expansion:
             return f"import skipped: {name} does not fit into {limits.total_bytes} bytes in all"
         if is_binary(content):
             return f"import skipped: {name} is not text"
-        file.read(decode(content).text, self._options.suffixes)
+        file.read(decode(content).text, self._options.suffixes, limits.lines)
         same = self._texts.setdefault(file.text, file)
         if same is not file and file.text.strip():
             return f"import skipped: {name} has the same text as {same.name}"
@@ -267,10 +309,10 @@ async def _ask_async(approve: Approve, importing: str, imported: str) -> bool:
     return bool(await answer if inspect.isawaitable(answer) else answer)
 
 
-def _keys(paths: Iterable[str]) -> Iterator[tuple[str, ...]]:
+def _read(paths: Iterable[str]) -> Iterator[Place]:
     for path in paths:
         with contextlib.suppress(FileError):
-            yield Place.of(path).key
+            yield Place.of(path)
 
 
 def _check_root(root: str) -> None:

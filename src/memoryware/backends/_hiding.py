@@ -1,0 +1,161 @@
+"""A wrapper that hides a folder from whoever uses it, under every name that leads there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from memoryware._twins import Via
+from memoryware.backends._making import Make, Mode
+from memoryware.backends._results import build
+from memoryware.backends._versions_kept import Hidden, roots_of
+from memoryware.backends._wrapping import WrappingBackend
+from memoryware.backends.protocol import (
+    EditResult,
+    FileDownloadResponse,
+    FileInfo,
+    FileUploadResponse,
+    GlobResult,
+    GrepMatch,
+    GrepResult,
+    LsResult,
+    ReadResult,
+    WriteResult,
+)
+from memoryware.errors import FileDenied, FileMissing
+
+Row = TypeVar("Row", FileInfo, GrepMatch)
+
+
+class HidingBackend(WrappingBackend):
+    """Hides one folder of the inner backend: nothing in it is listed, found, read or changed.
+
+    What is asked for in it is not there; what is to be written there is denied. A folder
+    that it lies in can be emptied around it.
+    """
+
+    def __init__(self, inner: Any, *, hidden: str) -> None:
+        super().__init__(inner)
+        self._hidden_folder = hidden
+        self._known_hidden: Hidden | None = None
+
+    async def _hidden(self, via: Via) -> Hidden:
+        if self._known_hidden is None:
+            roots = await roots_of(self._guest, via, self._hidden_folder)
+            self._known_hidden = Hidden(roots)
+        return self._known_hidden
+
+    async def _hides(self, via: Via, path: str) -> bool:
+        return (await self._hidden(via)).covers(await self._names_of(via, path))
+
+    async def _shown(self, via: Via, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows of an answer that are not hidden."""
+        hidden = await self._hidden(via)
+        paths = sorted({row["path"] for row in rows})
+        names = await self._all_names(via, paths)
+        gone = {path for path, own in zip(paths, names, strict=True) if hidden.covers(own)}
+        return [row for row in rows if row["path"] not in gone]
+
+    async def _admit(self, via: Via, path: str) -> None:
+        """Refuse a change of what is hidden.
+
+        Raises:
+            FileDenied: If it is.
+        """
+        if await self._hides(via, path):
+            raise FileDenied(
+                path, f"'{path}' belongs to the history of files; nothing was changed there"
+            )
+
+    # Reading.
+
+    async def _ls(self, via: Via, path: str) -> LsResult:
+        if await self._hides(via, path):
+            raise FileMissing(path, f"Path '{path}': path_not_found")
+        found = await super()._ls(via, path)
+        if found.entries:
+            found.entries = await self._shown(via, found.entries)
+        return found
+
+    async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
+        if await self._hides(via, path):
+            raise FileMissing(path)
+        return await super()._read(via, path, offset, limit)
+
+    async def _glob(self, via: Via, pattern: str, path: str | None) -> GlobResult:
+        if path is not None and await self._hides(via, path):
+            return build(GlobResult, matches=[])
+        found = await super()._glob(via, pattern, path)
+        if found.matches:
+            found.matches = await self._shown(via, found.matches)
+        return found
+
+    async def _grep(
+        self, via: Via, pattern: str, path: str | None, glob: str | None, max_count: int | None
+    ) -> GrepResult:
+        if path is not None and await self._hides(via, path):
+            return build(GrepResult, matches=[])
+        found = await super()._grep(via, pattern, path, glob, max_count)
+        given = found.matches or []
+        shown = await self._shown(via, given)
+        if max_count is not None and found.truncated and len(shown) < len(given):
+            # What is hidden does not count against the limit.
+            found = await super()._grep(via, pattern, path, glob, None)
+            shown = await self._shown(via, found.matches or [])
+            found.truncated = found.truncated or len(shown) > max_count
+            shown = shown[:max_count]
+        if given:
+            found.matches = shown
+        return found
+
+    async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
+        hidden = await self._hidden(via)
+        names = await self._all_names(via, paths)
+        open_here = [place for place, own in enumerate(names) if not hidden.covers(own)]
+        told = await super()._download(via, [paths[place] for place in open_here])
+        found = dict(zip(open_here, told, strict=True))
+        return [
+            found.get(place) or build(FileDownloadResponse, path=path, error="file_not_found")
+            for place, path in enumerate(paths)
+        ]
+
+    # Changing.
+
+    async def _write(self, via: Via, path: str, content: str) -> WriteResult:
+        await self._admit(via, path)
+        return await super()._write(via, path, content)
+
+    async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
+        await self._admit(via, path)
+        return await super()._edit(via, path, old, new, every)
+
+    async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        hidden = await self._hidden(via)
+        names = await self._all_names(via, [path for path, _ in files])
+        open_here = [place for place, own in enumerate(names) if not hidden.covers(own)]
+        told = await super()._upload(via, [files[place] for place in open_here])
+        found = dict(zip(open_here, told, strict=True))
+        return [
+            found.get(place) or build(FileUploadResponse, path=path, error="permission_denied")
+            for place, (path, _) in enumerate(files)
+        ]
+
+    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
+        await self._admit(via, path)
+        await super()._change_file(via, path, make, mode)
+
+    async def _clear(self, via: Via, path: str) -> None:
+        """Delete what is left of a folder, except for what is hidden in it."""
+        hidden = await self._hidden(via)
+        if not hidden.lies_below(await self._names_of(via, path)):
+            await super()._clear(via, path)
+            return
+        listed = await self._guest.ls(via, path, path)
+        for entry in listed.entries or []:
+            names = await self._names_of(via, entry["path"])
+            if hidden.covers(names):
+                continue
+            if hidden.lies_below(names):
+                await self._clear(via, entry["path"])
+            else:
+                await super()._clear(via, entry["path"])

@@ -1,0 +1,304 @@
+"""Where versions are kept: one small file each, in a folder per file, in some backend.
+
+In most backends listing such a folder is cheap. A store sends all that it has to whoever
+lists, so there one more file names the versions of each file.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, Final
+
+from memoryware._twins import Via
+from memoryware.backends._acting import NOBODY, Actor
+from memoryware.backends._filedata import bytes_of, file_from_bytes, file_of
+from memoryware.backends._foreign import Guest
+from memoryware.backends._paths import folded, is_below, join, normalise
+from memoryware.backends._peer import lists_dearly
+from memoryware.backends._swapping import add
+from memoryware.backends._versions import Stamp, Version, digest, key_of, stamp_of, too_many
+from memoryware.errors import FileError, WriteFailed
+from memoryware.settings import HistoryLimits
+
+logger = logging.getLogger(__name__)
+
+_FORM: Final = 1
+_INDEX: Final = "index.json"
+_OURS: Final = "/.memoryware"
+_AT_ONCE: Final = 200
+"""Versions that are dropped before others may do something again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is stored of a version.
+
+    Attributes:
+        stamp: Which version it is.
+        path: The file.
+        content: Its bytes; None for no file, and for bytes that are not kept.
+        actor: Who made it.
+        reason: Why.
+        redacted: Whether something in the text was made unreadable.
+    """
+
+    stamp: Stamp
+    path: str
+    content: bytes | None
+    actor: Actor
+    reason: str | None
+    redacted: bool
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the content is there, or there is none to be kept."""
+        return self.content is not None or self.stamp.after is None
+
+    def encoded(self) -> bytes:
+        """Return the bytes that are stored."""
+        stamp, file = self.stamp, None if self.content is None else file_from_bytes(self.content)
+        told: dict[str, Any] = {
+            "form": _FORM,
+            "path": self.path,
+            "number": stamp.number,
+            "kind": stamp.kind,
+            "time": stamp.time.isoformat(),
+            "actor": {one.name: getattr(self.actor, one.name) for one in fields(Actor)},
+            "reason": self.reason,
+            "before": stamp.before,
+            "after": stamp.after,
+            "redacted": self.redacted,
+            "encoding": file and file["encoding"],
+            "content": file and file["content"],
+        }
+        return json.dumps(told, ensure_ascii=False, indent=1).encode()
+
+
+def _page_of(stamp: Stamp, data: bytes) -> Page | None:
+    """Read what is stored of a version; None if it is damaged."""
+    try:
+        told = json.loads(data)
+        actor = Actor(**{one.name: _text(told["actor"].get(one.name)) for one in fields(Actor)})
+        path, reason, redacted = told["path"], _text(told["reason"]), told["redacted"] is True
+        file = file_of({"content": told["content"], "encoding": told["encoding"]})
+        content = None if file is None else bytes_of(path, file)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, FileError):
+        return None
+    changed = content is not None and digest(content) != stamp.after
+    if not isinstance(path, str) or (changed and not redacted):
+        return None
+    return Page(stamp, path, content, actor, reason, redacted)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+class Shelf:
+    """The versions of files, in a folder of a backend."""
+
+    def __init__(self, backend: Any, folder: str, limits: HistoryLimits) -> None:
+        self._guest, self._folder, self._limits = Guest(backend), folder, limits
+        self._root: str | None = None
+        self._dear: bool | None = None
+
+    async def root(self, via: Via) -> str:
+        """Return the folder by its absolute name."""
+        if self._root is None:
+            self._root = (await roots_of(self._guest, via, self._folder))[0]
+            self._dear = lists_dearly(self._guest.backend, self._root)
+        return self._root
+
+    async def _place(self, via: Via, identity: str, name: str = "") -> str:
+        folder = join(await self.root(via), f"/{key_of(identity)}")
+        return f"{folder}/{name}" if name else folder
+
+    async def stamps(self, via: Via, identity: str) -> list[Stamp]:
+        """Return which versions of a file there are, in no order."""
+        listed = await self._guest.ls(via, *[await self._place(via, identity)] * 2)
+        return _stamps([one["path"] for one in listed.entries or []])
+
+    async def newest(self, via: Via, identity: str, before: str | None) -> list[Stamp]:
+        """Return the same for who is about to add one to a file with that digest.
+
+        A version that is not known then gets its number twice at worst.
+        """
+        await self.root(via)
+        if self._dear:
+            place = await self._place(via, identity, _INDEX)
+            (got,) = await self._guest.download(via, [place])
+            stamps = _indexed(got.content)
+            if stamps and before in (stamps[-1].after, stamps[-1].before):
+                return stamps
+        return await self.stamps(via, identity)
+
+    async def add(
+        self, via: Via, pages: Sequence[Page], others: Sequence[Stamp], like: str | None
+    ) -> None:
+        """Store versions of one file beside others of it.
+
+        Raises:
+            WriteFailed: If one cannot be stored.
+        """
+        identity = pages[0].path
+        for page in pages:
+            await self._store(via, page.stamp.name, page.encoded(), identity, like)
+        if self._dear:
+            names = [one.name for one in (*others, *(page.stamp for page in pages))]
+            await self._store(via, _INDEX, json.dumps(names).encode(), identity, like)
+
+    async def _store(
+        self, via: Via, name: str, data: bytes, identity: str, like: str | None
+    ) -> None:
+        place = await self._place(via, identity, name)
+        try:
+            await add(self._guest, via, (place, like), data)
+        except FileError as error:
+            message = f"'{identity}' was not changed, because no version of it can be kept: {error}"
+            raise WriteFailed(identity, message) from error
+
+    async def pages(self, via: Via, identity: str, stamps: Sequence[Stamp]) -> list[Page | None]:
+        """Return what is stored of versions, None for what cannot be read."""
+        places = [await self._place(via, identity, one.name) for one in stamps]
+        got = await self._guest.download(via, places) if places else []
+        found: list[Page | None] = []
+        for stamp, place, answer in zip(stamps, places, got, strict=True):
+            page = None if answer.content is None else _page_of(stamp, _bytes(answer.content))
+            if page is None:
+                logger.warning("%s cannot be read: %s", place, answer.error or "it is damaged")
+            found.append(page)
+        return found
+
+    async def drop(self, via: Via, identity: str, stamps: Sequence[Stamp]) -> None:
+        """Remove versions; what somebody else removed meanwhile is no matter."""
+        for stamp in stamps:
+            place = await self._place(via, identity, stamp.name)
+            told = await self._guest.delete(via, place, place)
+            if told.error and "not found" not in told.error:
+                logger.warning("%s was not dropped: %s", place, told.error)
+
+    async def all(self, via: Via) -> Mapping[str, list[Stamp]]:
+        """Return which versions there are, by the folder that they are in."""
+        root = await self.root(via)
+        found = await self._guest.glob(via, "*/*.json", root)
+        if found.error or found.truncated:
+            logger.warning("not all versions in %s were found: %s", root, found.error)
+        by_folder: dict[str, list[str]] = {}
+        for one in found.matches or []:
+            by_folder.setdefault(one["path"].rpartition("/")[0], []).append(one["path"])
+        return {folder: stamps for folder, names in by_folder.items() if (stamps := _stamps(names))}
+
+    async def path_of(self, via: Via, folder: str, stamps: Sequence[Stamp]) -> str | None:
+        """Return the file whose versions a folder holds, None if none of them can be read."""
+        for stamp in sorted(stamps, key=lambda one: one.place, reverse=True):
+            (got,) = await self._guest.download(via, [f"{folder}/{stamp.name}"])
+            page = None if got.content is None else _page_of(stamp, _bytes(got.content))
+            if page is not None:
+                return page.path
+        logger.warning("none of the versions in %s can be read", folder)
+        return None
+
+    async def sweep(self, via: Via, now: datetime) -> int:
+        """Drop what the limits leave no room for, of all files; return how many versions."""
+        everything = await self.all(via)
+        doomed = {folder: too_many(all_, self._limits, now) for folder, all_ in everything.items()}
+        left = {
+            folder: [one for one in stamps if one not in doomed[folder]]
+            for folder, stamps in everything.items()
+        }
+        size = sum(one.size for stamps in left.values() for one in stamps)
+        for stamp, folder in _least_wanted(left):
+            if size <= self._limits.total_bytes:
+                break
+            doomed[folder].append(stamp)
+            size -= stamp.size
+        for folder, stamps in doomed.items():
+            for stamp in stamps:
+                place = f"{folder}/{stamp.name}"
+                await self._guest.delete(via, place, place)
+        count = sum(map(len, doomed.values()))
+        if count:
+            logger.info("%d versions of files were dropped to keep to the limits", count)
+        return count
+
+
+def _least_wanted(left: Mapping[str, Sequence[Stamp]]) -> list[tuple[Stamp, str]]:
+    """Return the versions that may be dropped for others, oldest first.
+
+    Of a file that was deleted all may be, else the newest stays.
+    """
+    free: list[tuple[Stamp, str]] = []
+    for folder, stamps in left.items():
+        ordered = sorted(stamps, key=lambda one: one.place)
+        gone = ordered and ordered[-1].after is None
+        free += [(one, folder) for one in (ordered if gone else ordered[:-1])]
+    return sorted(free, key=lambda one: (one[0].time, one[0].place))
+
+
+def _stamps(paths: Iterable[str]) -> list[Stamp]:
+    found = [stamp_of(path.rpartition("/")[2]) for path in paths]
+    return [one for one in found if one is not None]
+
+
+def _indexed(content: Any) -> list[Stamp]:
+    """Read an index; nothing if there is none or it is damaged."""
+    try:
+        names = json.loads(_bytes(content)) if content else []
+    except (ValueError, RecursionError):
+        return []
+    good = isinstance(names, list) and all(isinstance(one, str) for one in names)
+    return _stamps(names) if good else []
+
+
+def _bytes(content: Any) -> bytes:
+    return content.encode() if isinstance(content, str) else bytes(content)
+
+
+async def roots_of(guest: Guest, via: Via, folder: str) -> tuple[str, ...]:
+    """Return all names of the folder of a history, the absolute one first."""
+    (names,) = await guest.names(via, [folder])
+    return names or (normalise(folder),)
+
+
+class Hidden:
+    """The folders that an agent shall not see: those of a history, by all their names."""
+
+    def __init__(self, roots: Iterable[str]) -> None:
+        self._roots = [folded(_whole(root)) for root in roots]
+
+    def covers(self, names: Iterable[str]) -> bool:
+        """Say whether a path with these names is hidden."""
+        return any(is_below(folded(name), root) for name in names for root in self._roots)
+
+    def lies_below(self, names: Iterable[str]) -> bool:
+        """Say whether something in the folder with these names is hidden."""
+        return any(is_below(root, folded(name)) for name in names for root in self._roots)
+
+
+def _whole(root: str) -> str:
+    """Return the folder that is hidden: `.memoryware` with all in it, if that is in the path."""
+    start = f"{root}/".find(f"{_OURS}/")
+    return root if start < 0 else root[: start + len(_OURS)]
+
+
+def version_of(path: str, stamp: Stamp, page: Page | None) -> Version:
+    """Make a version of its name and of what is stored; None if that cannot be read."""
+    return Version(
+        path=path,
+        number=stamp.number,
+        id=stamp.id,
+        kind=stamp.kind,
+        time=stamp.time,
+        before=stamp.before,
+        after=stamp.after,
+        size=stamp.size,
+        actor=NOBODY if page is None else page.actor,
+        reason=None if page is None else page.reason,
+        restored=stamp.restored,
+        kept=page is not None and page.is_kept,
+        redacted=page is not None and page.redacted,
+    )

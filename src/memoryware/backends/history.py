@@ -1,0 +1,362 @@
+"""Every version of memory files: who changed what, when and why, and the way back."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+from memoryware._clock import Clock, NewId, random_id, utc_now
+from memoryware._twins import Via
+from memoryware.backends import _text
+from memoryware.backends._acting import Actor, acting
+from memoryware.backends._foreign import must_be_backend
+from memoryware.backends._hiding import HidingBackend
+from memoryware.backends._making import Kind, Made
+from memoryware.backends._paths import normalise
+from memoryware.backends._peer import unwrapped
+from memoryware.backends._versions import Line, Stamp, Version, digest, too_many
+from memoryware.backends._versions_kept import Shelf, version_of
+from memoryware.backends._versions_made import Redact, Watch, WayBack, Writer
+from memoryware.backends._wrapping import FileChange
+from memoryware.errors import PathUnusable, SettingError, VersionMissing
+from memoryware.settings import HistoryLimits
+
+__all__ = ["FOLDER", "HistoryBackend", "Redact", "Version"]
+
+FOLDER: Final = ".memoryware/history"
+"""Where versions are, from the root of the backend."""
+
+
+class HistoryBackend(HidingBackend):
+    """A backend that keeps every version of the files that change through it.
+
+    A version is stored before the change is made, while the file is held. So there is no
+    change without its version, also if the process is killed in between; a version whose
+    change did not happen any more is marked as not applied. Text that was there before the
+    first change, or that something else wrote, is kept as a version of its own as soon as
+    the file changes again.
+
+    The versions are hidden from whoever uses the backend: they are not listed, not found,
+    not read and not changed through it.
+
+    Args:
+        inner: Any backend, or wrapper around one.
+        watch: Patterns of the files whose versions are kept, as in path rules: `*.md`,
+            `/notes/`, or whole paths, `~/.agent/AGENTS.md` among them. None means every
+            text file.
+        keep: How many versions, how long, how large.
+        versions: The backend that holds the versions, if not `inner`. One that is `async`
+            only cannot serve a disk.
+        folder: The folder in that backend; relative to the backend's own root.
+        actor: Who acts when nobody says so and no graph is running.
+        redact: Makes unreadable what must not be kept.
+        clock: Says what time it is.
+        new_id: Makes ids.
+
+    Raises:
+        SettingError: For a value that cannot be.
+        PatternRefused: For a pattern that cannot match.
+    """
+
+    def __init__(
+        self,
+        inner: Any,
+        *,
+        watch: Sequence[str | os.PathLike[str]] | None = None,
+        keep: HistoryLimits | None = None,
+        versions: Any = None,
+        folder: str = FOLDER,
+        actor: Actor | None = None,
+        redact: Redact | None = None,
+        clock: Clock = utc_now,
+        new_id: NewId = random_id,
+    ) -> None:
+        super().__init__(inner, hidden=folder)
+        if isinstance(watch, str | os.PathLike):
+            raise SettingError(f"watch={watch!r}: give a list of paths, such as ['AGENTS.md']")
+        self._watch = None if watch is None else Watch([os.fspath(one) for one in watch])
+        if versions is not None:
+            must_be_backend(versions, "versions")
+        self._beside = versions is None
+        self._limits = keep or HistoryLimits()
+        home = unwrapped(inner if versions is None else versions)
+        self._shelf = Shelf(home, folder, self._limits)
+        self._writer = Writer(self._limits, actor, redact, clock, new_id)
+        self._clock = clock
+        self._changes = 0
+
+    # Keeping.
+
+    async def _concerns(self, via: Via, names: Sequence[str]) -> bool:
+        return self._watch is None or await self._watch.covers(self._guest.names, via, names)
+
+    async def _kept(self, via: Via, change: FileChange) -> None:
+        if self._watch is None and not (_is_text(change.before) or _is_text(change.after)):
+            return
+        await self._shelf.drop(via, change.identity, change.notes.pop("kept", []))
+        before = digest(change.before)
+        line = Line(change.identity, await self._shelf.newest(via, change.identity, before), before)
+        pages = self._writer.pages(change, line)
+        new = [page.stamp for page in pages]
+        doomed = too_many([*line.stamps, *new], self._limits, new[-1].time)
+        others = [one for one in line.stamps if one not in doomed]
+        like = change.identity if self._beside else None
+        await self._shelf.add(via, pages, others, like)
+        change.notes.update(kept=new, doomed=[one for one in doomed if one not in new])
+        if isinstance(change.mark, WayBack):
+            change.mark.made[:] = [version_of(change.identity, new[-1], pages[-1])]
+
+    async def _done(self, via: Via, change: FileChange) -> None:
+        await self._shelf.drop(via, change.identity, change.notes.get("doomed", []))
+        self._changes += 1
+        if self._changes >= self._limits.sweep_after:
+            self._changes = 0
+            await self._shelf.sweep(via, self._clock())
+
+    # Looking back.
+
+    def log(self, path: str) -> list[Version]:
+        """Return the versions of a file, newest first; of an unknown file none.
+
+        The oldest one says how many earlier ones were dropped. If none is `current`, the
+        file was changed by something else since.
+
+        Raises:
+            FileError: If the path is refused.
+        """
+        return self._run(self._log, path)
+
+    async def alog(self, path: str) -> list[Version]:
+        """Async twin of `log`."""
+        return await self._run_native(self._log, path)
+
+    async def _log(self, via: Via, path: str) -> list[Version]:
+        line = await self._line(via, path)
+        pages = await self._shelf.pages(via, line.path, line.stamps)
+        versions = [
+            replace(
+                version_of(line.path, stamp, page),
+                applied=line.did_happen(stamp),
+                current=line.is_current(stamp),
+                dropped=0 if place else stamp.number - 1,
+            )
+            for place, (stamp, page) in enumerate(zip(line.stamps, pages, strict=True))
+        ]
+        return versions[::-1]
+
+    async def _line(self, via: Via, path: str) -> Line:
+        identity = await self._identity(via, path)
+        (got,) = await self._guest.download(via, [identity])
+        return Line(identity, await self._shelf.stamps(via, identity), digest(got.content))
+
+    def show(self, path: str, version: int | str | Version) -> str:
+        """Return the text of a version, named by its number or id.
+
+        Raises:
+            VersionMissing: If there is no such version, or its text is not kept.
+            FileError: If the path is refused.
+        """
+        return self._run(self._show, path, version)
+
+    async def ashow(self, path: str, version: int | str | Version) -> str:
+        """Async twin of `show`."""
+        return await self._run_native(self._show, path, version)
+
+    async def _show(self, via: Via, path: str, version: int | str | Version) -> str:
+        line = await self._line(via, path)
+        stamp = line.find(_named(version))
+        content = await self._content(via, line.path, stamp)
+        if content is None:
+            message = f"Version {stamp.number} of '{path}' is a deletion: there was no file"
+            raise VersionMissing(path, message)
+        return _text.decode(content).text
+
+    async def _content(
+        self, via: Via, path: str, stamp: Stamp, *, whole: bool = False
+    ) -> bytes | None:
+        if stamp.after is None:
+            return None
+        (page,) = await self._shelf.pages(via, path, [stamp])
+        if page is not None and page.content is not None and not (whole and page.redacted):
+            return page.content
+        why = "its file cannot be read" if page is None else "it is too large to be kept"
+        if page is not None and page.redacted:
+            why = "parts of it were made unreadable; take what you need from show()"
+        raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
+
+    def diff(self, path: str, a: int | str | Version, b: int | str | Version | None = None) -> str:
+        """Return the difference between two versions, or one and the file, as a unified diff.
+
+        It is empty if they are equal. No file counts as an empty one.
+
+        Raises:
+            VersionMissing: As `show` does.
+            FileError: If the path is refused.
+        """
+        return self._run(self._diff, path, a, b)
+
+    async def adiff(
+        self, path: str, a: int | str | Version, b: int | str | Version | None = None
+    ) -> str:
+        """Async twin of `diff`."""
+        return await self._run_native(self._diff, path, a, b)
+
+    async def _diff(
+        self, via: Via, path: str, a: int | str | Version, b: int | str | Version | None
+    ) -> str:
+        line = await self._line(via, path)
+        first = line.find(_named(a))
+        old = await self._content(via, line.path, first)
+        if b is None:
+            name = line.path
+            (got,) = await self._guest.download(via, [line.path])
+            new = got.content
+        else:
+            second = line.find(_named(b))
+            name, new = f"{line.path}@{second.number}", await self._content(via, line.path, second)
+        return _unified(old or b"", new or b"", f"{line.path}@{first.number}", name)
+
+    def files(self) -> list[str]:
+        """Return the files of which there are versions, also deleted ones, sorted."""
+        return self._run(self._files)
+
+    async def afiles(self) -> list[str]:
+        """Async twin of `files`."""
+        return await self._run_native(self._files)
+
+    async def _files(self, via: Via) -> list[str]:
+        found = await self._shelf.all(via)
+        paths = await via.all(self._shelf.path_of(via, *one) for one in found.items())
+        return sorted({path for path in paths if path is not None})
+
+    # Going back.
+
+    def undo(
+        self, path: str, to: int | str | Version | None = None, *, reason: str | None = None
+    ) -> Version:
+        """Take back the last change of a file, or bring back a version; return what was made.
+
+        The undo is a version itself. Another one goes one change further back, as in an
+        editor; to take an undo back, say to which version. A file that was deleted comes
+        back, one that was created goes. What something else has written since the last
+        version is kept first, and is the change that is taken back.
+
+        Args:
+            path: The file.
+            to: The version that it shall be again; None for the one before the last change.
+            reason: Why.
+
+        Raises:
+            VersionMissing: If there is no such version, or not its whole text.
+            FileError: If the file cannot be written.
+        """
+        return self._run(self._undo, path, to, reason)
+
+    async def aundo(
+        self, path: str, to: int | str | Version | None = None, *, reason: str | None = None
+    ) -> Version:
+        """Async twin of `undo`."""
+        return await self._run_native(self._undo, path, to, reason)
+
+    async def _undo(
+        self, via: Via, path: str, to: int | str | Version | None, reason: str | None
+    ) -> Version:
+        def choose(line: Line) -> Stamp | None:
+            return line.back_one() if to is None else line.find(_named(to))
+
+        return await self._go_back(via, path, choose, "undo", reason)
+
+    def restore(self, path: str, at: datetime, *, reason: str | None = None) -> Version:
+        """Make a file what it was at a time; return the version that was made.
+
+        Args:
+            path: The file.
+            at: The time, with a time zone. If there was no file then, it is deleted.
+            reason: Why.
+
+        Raises:
+            SettingError: For a time without a zone.
+            VersionMissing: If it is not known what the file was then.
+            FileError: If the file cannot be written.
+        """
+        return self._run(self._restore, path, at, reason)
+
+    async def arestore(self, path: str, at: datetime, *, reason: str | None = None) -> Version:
+        """Async twin of `restore`."""
+        return await self._run_native(self._restore, path, at, reason)
+
+    async def _restore(self, via: Via, path: str, at: datetime, reason: str | None) -> Version:
+        if at.tzinfo is None:
+            message = f"at={at!r}: give a time with a zone, such as datetime.now(UTC)"
+            raise SettingError(message)
+        return await self._go_back(via, path, partial(Line.at, time=at), "restore", reason)
+
+    async def _go_back(
+        self,
+        via: Via,
+        path: str,
+        choose: Callable[[Line], Stamp | None],
+        kind: Kind,
+        reason: str | None,
+    ) -> Version:
+        identity, way = await self._identity(via, path), WayBack()
+
+        async def make(via: Via, before: bytes | None) -> Made:
+            line = Line(identity, await self._shelf.stamps(via, identity), digest(before))
+            stamp = choose(line)
+            way.restored = 0 if stamp is None else stamp.number
+            after = None if stamp is None else await self._content(via, identity, stamp, whole=True)
+            return Made(after, kind=kind, mark=way)
+
+        with acting(reason=reason):
+            await self._step(via, path, identity, make, "create")
+        made = way.made or [one for one in await self._log(via, path) if one.applied]
+        return replace(made[0], current=True)
+
+    def prune(self) -> int:
+        """Drop what the limits leave no room for, of all files; return how many versions.
+
+        That happens by itself as files change. Call it where they do not, so that versions
+        do not stay longer than they may.
+        """
+        return self._run(self._prune)
+
+    async def aprune(self) -> int:
+        """Async twin of `prune`."""
+        return await self._run_native(self._prune)
+
+    async def _prune(self, via: Via) -> int:
+        return await self._shelf.sweep(via, self._clock())
+
+    async def _identity(self, via: Via, path: str) -> str:
+        (names,) = await self._guest.names(via, [path])
+        if names:
+            return names[-1]
+        normalise(path)
+        raise PathUnusable(path, f"'{path}' cannot be used as the path of a file")
+
+
+def _named(version: int | str | Version) -> int | str:
+    return version.id if isinstance(version, Version) else version
+
+
+def _is_text(data: bytes | None) -> bool:
+    return data is not None and not _text.is_binary(data)
+
+
+def _unified(old: bytes, new: bytes, before: str, after: str) -> str:
+    """Return what `diff -u` says of two texts."""
+    if old == new:
+        return ""
+    if _text.is_binary(old) or _text.is_binary(new):
+        return f"{before} and {after} differ and are no text\n"
+    first, second = (_text.decode(one).text.splitlines(keepends=True) for one in (old, new))
+    lines = difflib.unified_diff(first, second, before, after)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )

@@ -1,0 +1,12 @@
+"""Each test starts as a fresh process does: nothing was said yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoryware.events import _log
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch):
+    monkeypatch.setattr(_log, "_said", set())
