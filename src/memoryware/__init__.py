@@ -29,6 +29,7 @@ _HOMES: Final = {
     "memoryware.settings": (
         "DiscoveryLimits",
         "FileLimits",
+        "HistoryLimits",
         "ImportLimits",
         "MemoryLimits",
         "ToolLimits",
@@ -55,6 +56,10 @@ _HOMES: Final = {
     ),
     "memoryware.backends.filesystem": ("FilesystemBackend",),
     "memoryware.backends.state": ("StateBackend",),
+    "memoryware.backends.history": (
+        "HistoryBackend",
+        "Version",
+    ),
     "memoryware.backends.store": ("StoreBackend",),
     "memoryware.backends.composite": ("CompositeBackend",),
     "memoryware.sources.discovery": (
@@ -122,6 +127,7 @@ if TYPE_CHECKING:
     from memoryware.backends._paths import normalise_path
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
+    from memoryware.backends.history import HistoryBackend, Version
     from memoryware.backends.protocol import (
         BackendProtocol,
         DeleteResult,
@@ -182,6 +188,7 @@ if TYPE_CHECKING:
     from memoryware.settings import (
         DiscoveryLimits,
         FileLimits,
+        HistoryLimits,
         ImportLimits,
         MemoryLimits,
         ToolLimits,
@@ -228,6 +235,8 @@ __all__ = [
     "GrepResult",
     "Guard",
     "GuardedBackend",
+    "HistoryBackend",
+    "HistoryLimits",
     "ImportLimits",
     "Imports",
     "Layout",
@@ -256,6 +265,7 @@ __all__ = [
     "StoreBackend",
     "TextRefused",
     "ToolLimits",
+    "Version",
     "VersionMissing",
     "WriteFailed",
     "WriteResult",

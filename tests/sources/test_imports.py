@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from blockbuster import blockbuster_ctx
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 
@@ -18,6 +18,7 @@ from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends._foreign import Guest
 from memoryware.errors import SettingError
 from memoryware.settings import ImportLimits
+from memoryware.sources._regstrip import strip_comments
 from memoryware.sources.imports import Expanded, Imports, expand
 from sources.trees import as_files, plant
 
@@ -90,7 +91,7 @@ def test_an_import_line_is_replaced_by_the_file_between_two_lines_that_name_it(p
     assert whole.text == (
         "# Rules\n\n[from /docs/style.md]\nUse tabs.\n[end of /docs/style.md]\n\nBe kind.\n"
     )
-    assert whole.imported == ("/docs/style.md",)
+    assert whole.imported == whole.shown == ("/docs/style.md",)
     assert whole.notes == ()
 
 
@@ -105,9 +106,9 @@ def test_paths_start_at_the_file_that_they_stand_in(project):
     c.md: wrong
     """
     assert project.shown() == (
-        "[from /docs/a.md]\n[from /docs/more/b.md]\n[from /docs/c.md]\nC\n"
+        "[from /docs/a.md]\n\n[from /docs/more/b.md]\n\n[from /docs/c.md]\nC\n"
         "[end of /docs/c.md]\n[end of /docs/more/b.md]\n[end of /docs/a.md]"
-    ).replace("]\n[", "]\n\n[")
+    )
 
 
 def test_all_files_of_one_depth_come_in_one_batch(project):
@@ -202,7 +203,7 @@ def test_a_file_that_is_shown_as_memory_itself_is_not_shown_twice(project):
     """
     text = project.shown("/CLAUDE.md", known=["./AGENTS.md", "/AGENTS.md", "/../x"])
 
-    assert text == "[import skipped: /AGENTS.md is a memory file of its own]\nmore"
+    assert text == "[import skipped: /AGENTS.md is in this memory already]\nmore"
     assert project.batches == []
 
 
@@ -219,6 +220,7 @@ def test_a_missing_file_is_reported_in_its_place_and_watched(project):
 
     assert whole.text == "above\n[import not found: /docs/x.md]\nbelow"
     assert whole.imported == ("/docs/x.md",)
+    assert whole.shown == ()
     assert whole.notes == ("/AGENTS.md, line 2: import not found: /docs/x.md",)
 
 
@@ -296,6 +298,18 @@ def test_a_link_counts_as_where_it_leads(project):
         "[import refused: /work/repo/all/private.md is outside the allowed folders]"
     )
     assert "private\n" in project.shown("/work/repo/AGENTS.md", roots=["/work"])
+
+
+def test_a_link_to_a_name_that_cannot_be_judged_is_refused():
+    async def fetch(via, paths):
+        raise AssertionError(paths)
+
+    async def names(via, paths):
+        return [("/x.md", "/etc/a\x01b") if "x" in path else (path,) for path in paths]
+
+    whole = finish(expand(blocking, "/AGENTS.md", "@x.md", fetch, Imports(), names=names))
+
+    assert whole.text == "[import refused: /x.md is no path below the root]"
 
 
 def test_roots_are_the_folders_that_need_no_question(project):
@@ -540,8 +554,10 @@ def test_a_path_in_a_sentence_is_noted_without_a_word_of_the_sentence():
 
     assert whole.text is text
     assert whole.notes == (
-        "/AGENTS.md, line 3: a path after '@' is not imported; to be, it must stand alone on a"
-        " line that is not indented like code",
+        (
+            "/AGENTS.md, line 3: a path after '@' is not imported; to be, it must stand alone on a"
+            " line that is not indented like code"
+        ),
     )
     for quiet in ("ask @ann", "`see @x.md`", "ann@x.md", "@x.md", "<!-- see @x.md -->"):
         assert not any("alone" in note for note in _notes(quiet)), quiet
@@ -617,6 +633,16 @@ def test_an_odd_name_cannot_break_the_line_that_names_it():
         "[from /a)'b'(c]\ntext\n[end of /a)'b'(c]\n\n"
         "[import skipped: /\u00e9 has the same text as /a)'b'(c]"
     )
+
+
+def test_a_path_cannot_write_into_the_log_or_the_terminal():
+    async def fetch(via, paths):
+        raise AssertionError(paths)
+
+    whole = finish(expand(blocking, "/AGENTS.md", "@./a\x1b[2J\u202eb", fetch, Imports()))
+
+    assert whole.text == "[import refused: ./a?(2J?b is no path below the root]"
+    assert whole.notes == (f"/AGENTS.md, line 1: {whole.text[1:-1]}",)
 
 
 def test_windows_line_ends_are_those_of_the_prompt():
@@ -764,6 +790,36 @@ def test_nothing_of_a_text_is_lost_but_its_import_lines(top, a, b):
     for path in whole.imported:
         assert whole.text.count(f"[from {path}]") <= 1
         assert whole.text.count(f"[from {path}]") == whole.text.count(f"[end of {path}]")
+
+
+_MARKDOWN = st.sampled_from(
+    [
+        *("<!--", "-->", "<!-- S -->", "<!--\nS\n-->", "`", "``", "```\n", "~~~\n", "````\n"),
+        *("\n", "\n\n", " ", "a\n", "b", "- ", "> ", "    c\n", "\\"),
+    ]
+)
+_PARTS = st.lists(_MARKDOWN, max_size=12).map("".join)
+
+
+@given(_PARTS, _PARTS, _PARTS)
+@settings(max_examples=300)
+def test_code_and_comments_of_one_file_change_nothing_in_another(above, below, imported):
+    """What is left without comments is what is left of each file by itself."""
+
+    def seen(text: str) -> str:
+        kept = strip_comments(text).text.replace("&lt;!--", "<!--")
+        return "".join(one for one in kept if one not in "`~\\ \n")
+
+    async def fetch(via, paths):
+        return [(imported.encode(), None)]
+
+    text = f"{above}\n@a.md\n{below}"
+    whole = finish(expand(blocking, "/AGENTS.md", text, fetch, Imports()))
+
+    assume(whole.shown)
+    alone = seen(f"{above}\n\nHERE\n\n{below}")
+    there = f"[from/a.md]{seen(imported.strip(chr(10)))}[endof/a.md]"
+    assert seen(whole.text) == alone.replace("HERE", there)
 
 
 # Options.

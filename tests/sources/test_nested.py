@@ -167,6 +167,41 @@ def test_nothing_outside_of_the_root_is_looked_at(look):
     assert look.beside("..", "repo/../elsewhere", "a\0b", known=known, root="repo") == []
 
 
+@everywhere
+def test_what_is_known_above_the_root_does_not_widen_it(look):
+    """
+    AGENTS.md: known
+    outer/
+    ├── AGENTS.md: outer
+    └── repo/
+        └── a/
+            └── AGENTS.md: a
+    """
+    assert look.beside("outer/repo/a", known=["AGENTS.md"], root="outer/repo") == [
+        "project outer/repo/a/AGENTS.md"
+    ]
+
+
+@everywhere
+def test_the_outermost_known_file_is_where_looking_ends(look):
+    """
+    repo/
+    ├── AGENTS.md: not a source of this agent
+    ├── NOTES.md: root
+    └── a/
+        ├── AGENTS.md: a
+        └── b/
+            ├── AGENTS.md: b
+            └── c/
+                └── AGENTS.md: c
+    """
+    known = ["repo/NOTES.md", "repo/a/b/AGENTS.md"]
+    assert look.beside("repo/a/b/c", "repo", known=known) == [
+        "project repo/a/AGENTS.md",
+        "project repo/a/b/c/AGENTS.md",
+    ]
+
+
 @places("store", "state", "composite", "theirs")
 def test_a_backend_of_its_own_is_looked_at_up_to_its_root(look):
     """
@@ -196,8 +231,8 @@ def test_on_a_disk_with_a_home_only_what_is_below_known_files_counts(look):
         └── a/
             └── AGENTS.md: a
     """
-    user = Source("~/AGENTS.md", owner="user")
-    for mine in (user, Source("~/AGENTS.md")):
+    named = Source(f"{look.prefix}/home/AGENTS.md", owner="user")
+    for mine in (named, Source("~/AGENTS.md", owner="user"), Source("~/AGENTS.md")):
         known = [mine, "home/repo/AGENTS.md"]
         assert look.beside("home/downloads", "home/repo/a", known=known) == [
             "project home/repo/a/AGENTS.md"

@@ -137,7 +137,10 @@ class Changes:
                 _clear(path, place)
                 place.folder.sync()
             elif stat.S_ISREG(kind):
-                self._delete_file(path, place, judge)
+                try:
+                    self._delete_file(path, place, judge)
+                except Vanished:  # with the folder that it was in
+                    raise FileMissing(path) from None
             else:
                 if judge is not None:
                     judge(self._behind_link(path, at))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import cache
+from typing import Any, Self
 
 from memoryware._twins import Via
 from memoryware.backends import _text
@@ -32,12 +33,6 @@ from memoryware.backends.protocol import (
     WriteResult,
 )
 from memoryware.errors import FileError, WriteFailed
-
-_OFFERED: Final = (
-    (fingerprints_of, ("fingerprint", "afingerprint")),
-    (names_of, ("names", "anames")),
-)
-"""What a wrapper offers only if the backend in it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +75,18 @@ class WrappingBackend(WrapperKin, ChangingBackend):
         SettingError: If `inner` is no backend.
     """
 
+    def __new__(cls, inner: Any = None, *_: Any, **__: Any) -> Self:
+        """Make a backend that offers fingerprints and names if the one in it does."""
+        offered = ((fingerprints_of, _Fingerprinting), (names_of, _Naming))
+        extra = tuple(kind for offers, kind in offered if offers(inner) is not None)
+        asked: Any = cls
+        kind: type[Self] = _offering(asked, extra)
+        return super().__new__(kind)
+
     def __init__(self, inner: Any) -> None:
         must_be_backend(inner, "The backend to be wrapped")
         self._inner = inner
         self._guest = Guest(inner)
-        for offers, names in _OFFERED:
-            if offers(inner) is None:
-                vars(self).update(dict.fromkeys(names))
 
     # What a subclass overrides.
 
@@ -291,22 +291,6 @@ class WrappingBackend(WrapperKin, ChangingBackend):
     async def _told_append(self, via: Via, path: str, line: str) -> EditResult:
         return await answer(EditResult, self._append(via, path, line))
 
-    def fingerprint(self, paths: list[str]) -> list[str | None]:
-        """Return one token per path, in order."""
-        return self._run(self._guest.fingerprint, paths)
-
-    async def afingerprint(self, paths: list[str]) -> list[str | None]:
-        """Async twin of `fingerprint`."""
-        return await self._run_native(self._guest.fingerprint, paths)
-
-    def names(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Return, per path, its absolute name and then the name it links to, if another."""
-        return self._run(self._guest.names, paths)
-
-    async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
-        """Async twin of `names`."""
-        return await self._run_native(self._guest.names, paths)
-
     def execute(self, command: str, *, timeout: int | None = None) -> Any:
         """Run a command in the inner backend; what it does to files is not seen.
 
@@ -318,6 +302,34 @@ class WrappingBackend(WrapperKin, ChangingBackend):
     async def aexecute(self, command: str, *, timeout: int | None = None) -> Any:  # noqa: ASYNC109 - handed through
         """Async twin of `execute`."""
         return await self._run_native(self._guest.execute, command, timeout)
+
+
+class _Fingerprinting(WrappingBackend):
+    def fingerprint(self, paths: list[str]) -> list[str | None]:
+        """Return one token per path, in order."""
+        return self._run(self._guest.fingerprint, paths)
+
+    async def afingerprint(self, paths: list[str]) -> list[str | None]:
+        """Async twin of `fingerprint`."""
+        return await self._run_native(self._guest.fingerprint, paths)
+
+
+class _Naming(WrappingBackend):
+    def names(self, paths: list[str]) -> list[tuple[str, ...]]:
+        """Return, per path, its absolute name and then the name it links to, if another."""
+        return self._run(self._guest.names, paths)
+
+    async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
+        """Async twin of `names`."""
+        return await self._run_native(self._guest.names, paths)
+
+
+@cache
+def _offering(kind: Any, extra: tuple[type, ...]) -> Any:
+    """Return a class that offers something beyond; it looks like the one that it derives from."""
+    own = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    own["__doc__"] = kind.__doc__ or ""
+    return type(kind.__name__, (kind, *extra), own) if extra else kind
 
 
 def _steady(after: bytes | None, kind: Kind) -> Make:

@@ -157,7 +157,7 @@ def _column(text: str, mention: Mention) -> Iterator[tuple[int, int]]:
         if number >= len(cells):
             return
         start, end = trimmed_cell(text, begin + cells[number].start(), begin + cells[number].end())
-        if sort_of(text[start:end]) is not None and text[start:end].isalpha():
+        if sort_of(text[start:end]) is not None and not any(map(str.isdigit, text[start:end])):
             return  # another heading
         if assigned(mention.sort, text[start:end], quoted=True, alone=True, ends=mention.last):
             yield start, end

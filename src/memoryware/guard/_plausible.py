@@ -10,18 +10,19 @@ from typing import Final
 _STAND_IN: Final = re.compile(
     r"""
       ^[<{\[%$(]                              # <token>, {{ token }}, $TOKEN, ${TOKEN}, [redacted]
-    | \$\{ | \{\{ | \$\( | %[A-Z_]{3,}% | ^\$?[A-Z][A-Z_]{3,}$ | <[^>]{1,60}>
-    | \.{3} | \u2026 | \*{3} | \u2022{3} | \u25cf{3} | x{4} | X{4} | \?{3} | _{4}
-    | (?i:
-        your | \bmy[_-] | example | sample | dummy | placeholder | change[_-]?(?:me|it|this)
-      | replace | insert | redact | masked | hidden | removed | fake | todo | fixme | lorem
-      | (?:^|[^a-z])(?:foo|bar|baz|here|goes|enter|put|paste|some|test[_-]?(?:key|token|secret))(?:$|[^a-z])
-      | process\.env | environ | getenv | secrets\. | vault: | op:// | ^arn: | keyring | 1password
-      )
+    | ^\$?[A-Z][A-Z_]{3,}$ | ^my[_-] | %[A-Z_]{3,}% | <[^>]{1,60}>
+    | (?:^|[^a-zA-Z])(?:foo|bar|baz|here|goes|enter|put|paste|some|test[_-]?(?:key|token|secret))
+      (?:$|[^a-zA-Z])
     """,
     re.VERBOSE,
 )
-"""What people write where a secret belongs."""
+_STAND_INS: Final = (
+    "${ {{ $( ... \u2026 *** \u2022\u2022\u2022 \u25cf\u25cf\u25cf xxxx ???? ____ your example"
+    " sample dummy placeholder changeme change_me change-me changethis change_this replace insert"
+    " redact masked hidden removed fake todo fixme lorem process.env environ getenv secrets."
+    " vault: op:// arn: keyring 1password"
+).split()
+"""What people write where a secret belongs, in lower case."""
 _NOTHING: Final = frozenset(
     (
         "none null nil undefined true false yes no n/a na tbd todo empty blank unset required"
@@ -53,16 +54,20 @@ _SERIES: Final = frozenset(
     for line in (row + row[:_RUN], (row + row[:_RUN])[::-1])
     for piece in (line[at : at + _RUN] for at in range(len(line) - _RUN + 1))
 )
-_LOOKED_AT: Final = 512
+_READ: Final = 100
+"""Characters of a value in which a placeholder says that it is one."""
+_LOOKED_AT: Final = 256
 """Characters of a long value that are judged."""
 
 
 def stands_in(value: str) -> bool:
     """Say whether a value is what people write in place of a secret."""
-    head = value[:_LOOKED_AT]
+    head = value[:_READ]
+    low = head.lower()
     return (
-        _FIRST.split(head.lower().strip("-_. "), maxsplit=1)[0] in _NOTHING
+        _FIRST.split(low.strip("-_. "), maxsplit=1)[0] in _NOTHING
         or len(set(head)) < 3 + (len(head) > 20)
+        or any(one in low for one in _STAND_INS)
         or _STAND_IN.search(head) is not None
     )
 
@@ -115,12 +120,17 @@ def looks_random(value: str, least: int, *, hexadecimal: bool = True) -> bool:
     Args:
         hexadecimal: Whether a value of hexadecimal digits only may count.
     """
-    if len(value) < least or stands_in(value) or in_series(value) or is_address(value):
+    if len(value) < least or not _mixed(value):
         return False
     if is_hex(value):
-        return hexadecimal and not value.isdigit() and bits(value) >= 2.6
-    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    if not mixed:
-        # nothing but letters: only long ones of both cases can be told from words
-        mixed = len(value) >= 24 and not value.islower() and not value.isupper()
-    return mixed and not wordlike(value) and bits(value) >= min(3.4, math.log2(len(value)) * 0.72)
+        good = hexadecimal and bits(value) >= 2.6
+    else:
+        good = bits(value) >= min(3.4, math.log2(len(value)) * 0.72) and not wordlike(value)
+    return good and not (stands_in(value) or in_series(value) or is_address(value))
+
+
+def _mixed(value: str) -> bool:
+    """Say whether there are digits and letters, or letters of both cases in a long value."""
+    if any(map(str.isdigit, value)):
+        return any(map(str.isalpha, value))
+    return len(value) >= 24 and not value.islower() and not value.isupper()

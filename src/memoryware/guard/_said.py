@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
 from memoryware.guard import _plausible
 from memoryware.guard._mentions import Mention
@@ -22,10 +22,10 @@ from memoryware.guard._words import (
 )
 from memoryware.guard.finding import Span
 
-_WORDS: Final = re.compile(r"\S{1,400}")
+_WORDS: Final = re.compile(r"\S{1,260}")
 _BEHIND: Final = 160
 """Characters behind a word for a secret in which the secret is looked for."""
-_BEFORE: Final = 90
+_BEFORE: Final = 70
 _MOST_WORDS: Final = 14
 _STOP: Final = re.compile(r"[.!?]$")
 _QUOTED: Final = re.compile(r"\s{0,4}[\"'`*]{1,3}(?P<value>[^\"'`\n*]{4,80})[\"'`*]{1,3}")
@@ -59,15 +59,11 @@ _NOT_IN_SEEDS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     text: str
+    low: str
     start: int
     end: int
-
-    @property
-    def low(self) -> str:
-        return self.text.lower().strip("\"'`,*_()[]")
 
 
 def find(text: str, mention: Mention) -> Span | None:
@@ -99,11 +95,12 @@ def _words(text: str, start: int, end: int, *, last: bool = False) -> list[_Word
         start += piece.rfind("\n") + 1
     else:
         cut = piece.find("\n", 4)
-        end = start + cut if cut >= 0 else min(end, len(text))
-        while end < len(text) and cut < 0 and not text[end].isspace() and end - start < 400:
-            end += 1
-    found = [_Word(one.group(), *one.span()) for one in _WORDS.finditer(text, start, end)]
-    return found[-_MOST_WORDS:] if last else found[:_MOST_WORDS]
+        rest = _WORDS.match(text, end) if cut < 0 else None
+        end = start + cut if cut >= 0 else rest.end() if rest else min(end, len(text))
+    return [
+        _Word(one.group(), one.group().lower().strip("\"'`,*_()[]"), *one.span())
+        for one in islice(_WORDS.finditer(text, start, end), _MOST_WORDS)
+    ]
 
 
 def _told(

@@ -152,6 +152,7 @@ class _Rendering:
         self.file(file)
         if not self._tail.endswith("\n"):
             self._put("\n")
+        self._gap = False  # lines that end files may follow each other
         self._put(f"[end of {file.name}]")
         self._gap = True
 
@@ -179,4 +180,4 @@ def render(outermost: File) -> str:
 def named(path: str) -> str:
     """Return a path as it may stand in a line of ours."""
     short = path if len(path) <= _NAMED_AT_MOST else f"{path[:_NAMED_AT_MOST]}…"
-    return short.translate(_IN_NAMES)
+    return "".join(one if one.isprintable() else "?" for one in short.translate(_IN_NAMES))

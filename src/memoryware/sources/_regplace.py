@@ -161,7 +161,7 @@ class Placing:
                 yield self._break
             yield old.regions[index].text
             final = position + 1 == len(put)
-            blank = old.lines.is_blank(last + 1) and last + 1 < len(old.lines)
+            blank = old.lines.is_blank(last + 1) and old.lines.end(last) < len(old.lines.text)
             if final and at == len(lines.text):
                 if fresh:
                     yield self._break

@@ -2,7 +2,7 @@
 
 A line that is only `@path/to/file.md` is replaced by the text of that file, between two
 lines that name it. Whatever cannot be imported is said in its place. Every file is asked
-for once, all of one depth in one batch, and the result never depends on how it is spelled.
+for once and shown once, all of one depth come in one batch, and limits bound the whole.
 """
 
 from __future__ import annotations
@@ -108,11 +108,13 @@ class Expanded:
     Attributes:
         text: The whole; the very text that was given if nothing in it is an import.
         imported: Every path that was asked for, to be watched for changes.
+        shown: Those of them whose text is in it.
         notes: What was not imported and why, one sentence each, without memory text.
     """
 
     text: str
     imported: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -135,7 +137,7 @@ async def expand(
         fetch: Gets other files of its backend.
         options: What may be imported.
         names: Tells where paths really lead; None goes by their spelling.
-        known: Paths that are shown as memory files of their own, so not once more here.
+        known: Paths that are shown in this memory anyway, so not once more here.
 
     Raises:
         SettingError: If `approve` is async and the run is not.
@@ -155,8 +157,13 @@ async def expand(
     level = [outermost]
     while level:
         level = await expansion.next_level(level)
-    notes = [note for file in expansion.files.values() for note in file.notes()]
-    return Expanded(render(outermost), tuple(expansion.asked), tuple(notes))
+    files = expansion.files.values()
+    return Expanded(
+        render(outermost),
+        imported=tuple(expansion.asked),
+        shown=tuple(one.place.spelled for one in files if one.depth and not one.report),
+        notes=tuple(note for file in files for note in file.notes()),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +178,11 @@ class _World:
         if self.names is None:
             return [[place] for place in places]
         told = await self.names(via, [place.spelled for place in places])
-        return [list(_read(names)) for names in told]
+        found = [list(_read(names)) for names in told]
+        # A name that cannot be judged judges for none of the others.
+        return [
+            one if len(one) == len(names) else [] for one, names in zip(found, told, strict=True)
+        ]
 
 
 class _Expansion:
@@ -234,7 +245,7 @@ class _Expansion:
             return Target(there)
         name, depth = named(place.spelled), self._options.limits.depth
         if place.key in self._elsewhere:
-            return Target(report=f"import skipped: {name} is a memory file of its own")
+            return Target(report=f"import skipped: {name} is in this memory already")
         if file.depth >= depth:
             return Target(report=f"import skipped: {name} is deeper than {depth}")
         new = self.files[place.key] = File(place, file.depth + 1)
