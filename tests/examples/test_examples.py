@@ -14,6 +14,28 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 QUICKSTART = EXAMPLES / "quickstart" / "main.py"
 HELPERS = {"scripted"}
 SAYS = {
+    "imports": """\
+/shop/AGENTS.md wants /company.md: yes
+/shop/AGENTS.md wants /diary.md: no
+
+/shop/AGENTS.md
+# Shop
+
+[from /shop/docs/style.md]
+- Prices are in euro.
+- Ask @bo about taxes.
+
+[from /shop/docs/more.md]
+- Round up.
+[end of /shop/docs/more.md]
+[end of /shop/docs/style.md]
+
+[from /company.md]
+- We close at five.
+[end of /company.md]
+
+[import refused: /diary.md is not approved]
+""",
     "events": """\
 loaded 2 files, 59 characters
 showed 24 tokens, cut nothing

@@ -230,3 +230,28 @@ def test_an_agent_of_ours_takes_sources_and_finds_files(repo):
         )
     )
     assert "/api/AGENTS.md takes what the team has agreed on." in model.system()
+
+
+def test_a_link_out_of_the_project_is_judged_by_where_it_leads(tmp_path: Path):
+    (tmp_path / "p/docs").mkdir(parents=True)
+    (tmp_path / "diary.md").write_text("- Diary rule.\n")
+    (tmp_path / "p/docs/x.md").symlink_to(tmp_path / "diary.md")
+    (tmp_path / "p/AGENTS.md").write_text("@docs/x.md\n")
+    model = ScriptedModel()
+    ask(agent_of(model, FilesystemBackend(tmp_path), sources=["/p/AGENTS.md"], imports=True))
+    assert shown(model) == []
+    assert "[import refused" in model.system()
+
+
+def test_a_file_that_two_sources_import_is_shown_once():
+    notes = Notes({"/a.md": "@c.md\n", "/b.md": "@c.md\n", "/c.md": "- One rule.\n"})
+    model = ScriptedModel()
+    ask(agent_of(model, notes, sources=["/a.md", "/b.md"], imports=True))
+    assert shown(model) == ["- One rule."]
+
+
+def test_a_secret_in_an_imported_file_is_told_with_that_file_and_its_line(caplog):
+    token = "ghp_" + "a8F3kQ9zL2mN7pR4tV6wX1yB5cD0eG3hJ8kM"
+    notes = Notes({"/a.md": "- x\n@c.md\n", "/c.md": f"- One rule.\n- {token}\n"})
+    ask(agent_of(ScriptedModel(), notes, sources=["/a.md"], imports=True))
+    assert "memory source /c.md, line 2, holds" in caplog.text

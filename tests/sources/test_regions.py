@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memoryware.sources._regmark import marked
+from memoryware.sources.regions._mark import marked
 from memoryware.sources.regions import Region, regions, restore
 
 NOTES = """\

@@ -6,21 +6,17 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from memoryware._twins import Via
-from memoryware.backends._making import Make, Mode
 from memoryware.backends._results import build
 from memoryware.backends._versions_kept import Hidden, roots_of
 from memoryware.backends._wrapping import WrappingBackend
 from memoryware.backends.protocol import (
-    EditResult,
     FileDownloadResponse,
     FileInfo,
-    FileUploadResponse,
     GlobResult,
     GrepMatch,
     GrepResult,
     LsResult,
     ReadResult,
-    WriteResult,
 )
 from memoryware.errors import FileDenied, FileMissing
 
@@ -56,16 +52,10 @@ class HidingBackend(WrappingBackend):
         gone = {path for path, own in zip(paths, names, strict=True) if hidden.covers(own)}
         return [row for row in rows if row["path"] not in gone]
 
-    async def _admit(self, via: Via, path: str) -> None:
-        """Refuse a change of what is hidden.
-
-        Raises:
-            FileDenied: If it is.
-        """
-        if await self._hides(via, path):
-            raise FileDenied(
-                path, f"'{path}' belongs to the history of files; nothing was changed there"
-            )
+    async def _admit(self, via: Via, path: str, names: Sequence[str]) -> None:
+        if (await self._hidden(via)).covers(names):
+            message = f"'{path}' belongs to the history of files; nothing was changed there"
+            raise FileDenied(path, message)
 
     # Reading.
 
@@ -118,31 +108,6 @@ class HidingBackend(WrappingBackend):
             found.get(place) or build(FileDownloadResponse, path=path, error="file_not_found")
             for place, path in enumerate(paths)
         ]
-
-    # Changing.
-
-    async def _write(self, via: Via, path: str, content: str) -> WriteResult:
-        await self._admit(via, path)
-        return await super()._write(via, path, content)
-
-    async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
-        await self._admit(via, path)
-        return await super()._edit(via, path, old, new, every)
-
-    async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        hidden = await self._hidden(via)
-        names = await self._all_names(via, [path for path, _ in files])
-        open_here = [place for place, own in enumerate(names) if not hidden.covers(own)]
-        told = await super()._upload(via, [files[place] for place in open_here])
-        found = dict(zip(open_here, told, strict=True))
-        return [
-            found.get(place) or build(FileUploadResponse, path=path, error="permission_denied")
-            for place, (path, _) in enumerate(files)
-        ]
-
-    async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
-        await self._admit(via, path)
-        await super()._change_file(via, path, make, mode)
 
     async def _clear(self, via: Via, path: str) -> None:
         """Delete what is left of a folder, except for what is hidden in it."""

@@ -99,6 +99,13 @@ def unwrapped(backend: Any) -> Any:
     return backend
 
 
+def works_in_thread(backend: Any) -> bool:
+    """Say whether all that a backend does on an event loop is done in another thread."""
+    if isinstance(backend, WrapperKin):
+        return all(works_in_thread(part) for part in backend.parts)
+    return type(backend).__module__ == f"{_PACKAGE}.backends.filesystem"
+
+
 def lists_dearly(backend: Any, folder: str) -> bool:
     """Say whether listing a folder costs as much as reading all that a backend has."""
     backend = unwrapped(backend)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Final, Literal, get_args
 
@@ -112,13 +113,14 @@ class Stamp:
         return self.number, self.time, self.id
 
 
+@lru_cache(maxsize=8192)  # the same names are read again at each change
 def stamp_of(name: str) -> Stamp | None:
     """Read the name of a stored version; None if it is something else."""
     found = _NAME.fullmatch(name)
     if found is None or found["kind"] not in _KINDS:
         return None
     try:
-        time = datetime.strptime(found["time"], _TIME).replace(tzinfo=UTC)
+        time = datetime.fromisoformat(f"{found['time'][:15]}.{found['time'][15:]}+00:00")
     except ValueError:
         return None
     before, after = (None if found[one] == _NONE else found[one] for one in ("before", "after"))

@@ -106,6 +106,11 @@ class Shelf:
         self._root: str | None = None
         self._dear: bool | None = None
 
+    @property
+    def backend(self) -> Any:
+        """The backend that holds the versions."""
+        return self._guest.backend
+
     async def root(self, via: Via) -> str:
         """Return the folder by its absolute name."""
         if self._root is None:

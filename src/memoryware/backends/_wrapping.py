@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Self
 
-from memoryware._twins import Via
+from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
-from memoryware.backends._doors import ChangingBackend
+from memoryware.backends._doors import ChangingBackend, Core, P, T
 from memoryware.backends._foreign import Guest, fingerprints_of, must_be_backend, names_of
 from memoryware.backends._making import FolderThere, Kind, Made, Make, Mode, Steps
 from memoryware.backends._paths import join
-from memoryware.backends._peer import WrapperKin
+from memoryware.backends._peer import WrapperKin, works_in_thread
 from memoryware.backends._results import answer, build
 from memoryware.backends._swapping import add, change
 from memoryware.backends.protocol import (
@@ -88,7 +88,20 @@ class WrappingBackend(WrapperKin, ChangingBackend):
         self._inner = inner
         self._guest = Guest(inner)
 
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The backends that are asked for something."""
+        return (self._inner,)
+
+    async def _run_native(self, core: Core[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if works_in_thread(self):  # once for all that has to be asked
+            return await in_thread(partial(self._run, core, *args, **kwargs))
+        return await super()._run_native(core, *args, **kwargs)
+
     # What a subclass overrides.
+
+    async def _admit(self, via: Via, path: str, names: Sequence[str]) -> None:
+        """Raise a `FileError` for a path that may not be changed at all."""
 
     async def _concerns(self, via: Via, names: Sequence[str]) -> bool:  # noqa: ARG002 - an override may look
         """Say whether changes of the file with these names are looked at."""
@@ -129,7 +142,7 @@ class WrappingBackend(WrapperKin, ChangingBackend):
     # Changing.
 
     async def _write(self, via: Via, path: str, content: str) -> WriteResult:
-        names = await self._names_of(via, path)
+        names = await self._admitted(via, path)
         if not await self._concerns(via, names):
             return await self._guest.write(via, path, path, content)
         data = _text.encode(path, content)
@@ -137,7 +150,7 @@ class WrappingBackend(WrapperKin, ChangingBackend):
         return build(WriteResult, path=path)
 
     async def _edit(self, via: Via, path: str, old: str, new: str, every: bool) -> EditResult:
-        names = await self._names_of(via, path)
+        names = await self._admitted(via, path)
         if not await self._concerns(via, names):
             return await self._guest.edit(via, path, path, old, new, every)
         count = 0
@@ -162,14 +175,15 @@ class WrappingBackend(WrapperKin, ChangingBackend):
 
     async def _upload(self, via: Via, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
         answers: dict[int, FileUploadResponse] = {}
-        others: list[int] = []
         names = await self._all_names(via, [path for path, _ in files])
+        others: list[int] = []
         for place, ((path, data), own) in enumerate(zip(files, names, strict=True)):
-            if not await self._concerns(via, own):
-                others.append(place)
-                continue
             error = None
             try:
+                await self._admit(via, path, own)
+                if not await self._concerns(via, own):
+                    others.append(place)
+                    continue
                 await self._step(via, path, own[-1], _steady(data, "upload"), "replace")
             except FileError as refused:
                 error = refused.code
@@ -180,11 +194,10 @@ class WrappingBackend(WrapperKin, ChangingBackend):
         return [answers[place] for place in range(len(files))]
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
-        names = await self._names_of(via, path)
         try:
             await self._change_file(via, path, _steady(None, "delete"), "delete")
         except FolderThere:
-            await self._delete_folder(via, path, names[-1])
+            await self._delete_folder(via, path, (await self._names_of(via, path))[-1])
         return build(DeleteResult, path=path)
 
     async def _delete_folder(self, via: Via, path: str, name: str) -> None:
@@ -222,7 +235,7 @@ class WrappingBackend(WrapperKin, ChangingBackend):
     # One step.
 
     async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
-        names = await self._names_of(via, path)
+        names = await self._admitted(via, path)
         if not await self._concerns(via, names):
             await change(self._guest, via, (path, path), make, mode)
             return
@@ -265,6 +278,16 @@ class WrappingBackend(WrapperKin, ChangingBackend):
 
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
         await add(self._guest, via, (path, like), data)
+
+    async def _admitted(self, via: Via, path: str) -> tuple[str, ...]:
+        """Return the names of a path that may be changed.
+
+        Raises:
+            FileError: If it may not.
+        """
+        names = await self._names_of(via, path)
+        await self._admit(via, path, names)
+        return names
 
     async def _names_of(self, via: Via, path: str) -> tuple[str, ...]:
         (names,) = await self._all_names(via, [path])

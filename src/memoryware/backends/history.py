@@ -90,6 +90,11 @@ class HistoryBackend(HidingBackend):
         self._clock = clock
         self._changes = 0
 
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The backends that are asked for something."""
+        return (self._inner, self._shelf.backend)
+
     # Keeping.
 
     async def _concerns(self, via: Via, names: Sequence[str]) -> bool:

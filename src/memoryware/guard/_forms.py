@@ -108,26 +108,41 @@ _ALL: Final = (
     ),
     _form(
         "password in a command",
-        " -|curl wget http",
+        " -|-u --user --auth -a --proxy-user",
         r"""\b(?:curl|wget|https?|httpie)\b[^\n]{0,200}?\s(?:-u|--user|-a|--auth|-U|--proxy-user)(?:\s{1,3}|=)
             ["']?[\w.@+\\-]{1,80}:(?P<value>[^\s"']{3,100})""",
     ),
     _form(
         "password in a command",
-        " -|mysql sshpass mariadb",
+        " -p|mysql sshpass mariadb",
         r"""(?:\bmysql\w{0,10}|\bmariadb\w{0,10})\b[^\n]{0,120}?\s-p(?P<mysql>[^\s"'-][^\s"']{3,60})
           | \bsshpass\s{1,3}-p\s{0,2}["']?(?P<ssh>[^\s"']{3,80})""",
     ),
     _form(
         "password in a command",
-        " -|login ldap smbclient redis-cli mongo xfreerdp openssl",
+        " -p|login mongo",
         r"""\b(?:docker|podman|helm|az|cf|oc|skopeo)\b[^\n]{0,40}?\blogin\b[^\n]{0,120}?\s-p(?:\s{1,3}|=)["']?(?P<login>[^\s"']{4,200})
-          | \bldap\w{3,10}\b[^\n]{0,200}?\s-w\s{1,3}["']?(?P<ldap>[^\s"']{4,80})
-          | \bsmbclient\b[^\n]{0,120}?%(?P<smb>[^\s"']{4,80})
-          | \bredis-cli\b[^\n]{0,120}?\s-a\s{1,3}["']?(?P<redis>[^\s"']{4,120})
-          | \bmongo\w{0,6}\b[^\n]{0,120}?\s-p\s{1,3}["']?(?P<mongo>[^\s"']{4,120})
-          | \bxfreerdp\b[^\n]{0,120}?\s/p:(?P<rdp>[^\s"']{4,120})
-          | \bopenssl\b[^\n]{0,120}?\bpass:(?P<openssl>[^\s"']{4,120})""",
+          | \bmongo\w{0,6}\b[^\n]{0,120}?\s-p\s{1,3}["']?(?P<mongo>[^\s"']{4,120})""",
+    ),
+    _form(
+        "password in a command",
+        "ldap|-w",
+        r"""\bldap\w{3,10}\b[^\n]{0,200}?\s-w\s{1,3}["']?(?P<value>[^\s"']{4,80})""",
+    ),
+    _form(
+        "password in a command",
+        "smbclient",
+        r"""\bsmbclient\b[^\n]{0,120}?%(?P<value>[^\s"']{4,80})""",
+    ),
+    _form(
+        "password in a command",
+        "redis-cli",
+        r"""\bredis-cli\b[^\n]{0,120}?\s-a\s{1,3}["']?(?P<value>[^\s"']{4,120})""",
+    ),
+    _form(
+        "password in a command",
+        "pass:|openssl",
+        r"""\bopenssl\b[^\n]{0,120}?\bpass:(?P<value>[^\s"']{4,120})""",
     ),
     _form(
         "password in a command",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from memoryware.guard._words import OTHER_STEMS, STEMS, UNSPACED, Sort, says_otherwise, sort_of
+from memoryware.guard._words import BEGINNINGS, OTHER_STEMS, STEMS, UNSPACED, Sort, says_otherwise, sort_of
 
 _INSIDE: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _SPACED: Final = r"(?:(?![\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])[\w.-])"
@@ -43,8 +43,9 @@ def mentions(text: str, low: str) -> Iterator[Mention]:
     for stem in STEMS if text.isascii() else [*STEMS, *OTHER_STEMS]:
         at = low.find(stem)
         while at >= 0:
-            start = _start(text, at)
-            if start not in seen:
+            inside = stem in BEGINNINGS and at and low[at - 1].isalpha() and text[at].islower()
+            start = -1 if inside else _start(text, at)
+            if start >= 0 and start not in seen:
                 seen.add(start)
                 end = _end(text, at + len(stem))
                 found = sort_of(text[start:end])

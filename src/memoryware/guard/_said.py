@@ -36,7 +36,7 @@ _OWN: Final = frozenset(
     ).split()
 )
 _UNSPACED_VALUE: Final = re.compile(
-    r"(?P<gap>[^\n.!?;]{0,24}?)(?:是|为|為|改成|改为|改為|设为|設為|设置为|は|が|を|に|:|=|은|는|이|가|로)"
+    r"(?:\s{1,3}|[^\n.!?;]{0,24}?(?:คือ|是|为|為|改成|改为|改為|设为|設為|设置为|は|が|を|に|:|=|은|는|이|가|로))"
     r"\s{0,3}[\"'`]?(?P<value>[!-&(-_a-~]{4,120})"
 )
 _UNSPACED_BEFORE: Final = re.compile(
@@ -108,7 +108,7 @@ def _told(
 ) -> tuple[int, int] | None:
     if mention.sort is Sort.PASSWORD:
         return _password(text, mention, before, behind)
-    if mention.sort in (Sort.PIN, Sort.CODE):
+    if mention.sort in (Sort.PIN, Sort.CODE, Sort.CARD):
         return _number(text, mention, before, behind)
     return _token(text, mention, before, behind)
 
@@ -141,11 +141,16 @@ def _password(
             found = _dictionary_word(text, before, behind, place)
             if found is not None:
                 return found
+    if behind and not text[mention.start].isascii():
+        # a language in which nothing joins the word and the password
+        found = _candidate(text, behind, min(len(behind), 5) - 1)
+        if found is not None and (len(behind) < 6 and _certain(text, *found)):
+            return found
     if behind and mention.last:
         found = _candidate(text, behind, 0)
         if found is not None and _certain(text, *found):
             return found
-    return _phrase(text, before, behind) or _earlier(text, before)
+    return _phrase(text, mention, before, behind) or _earlier(text, before, mention.sort)
 
 
 def _candidate(text: str, words: list[_Word], place: int) -> tuple[int, int] | None:
@@ -182,14 +187,18 @@ def _dictionary_word(
     return None if describes else (start, end)
 
 
-def _phrase(text: str, before: list[_Word], behind: list[_Word]) -> tuple[int, int] | None:
+def _phrase(
+    text: str, mention: Mention, before: list[_Word], behind: list[_Word]
+) -> tuple[int, int] | None:
     """Return the words of "my passphrase is ..." up to the end of the line, if they say nothing."""
+    phrase = text[mention.start : mention.end].lower() == "passphrase"
     for place in _after_is(behind):
         words = behind[place:]
         good = (
             4 <= len(words) <= 8
             and all(_PHRASED.match(one.text) for one in words)
-            and not any(one.low.rstrip(".") in COMMON or one.low in _JOINING for one in words)
+            and not any(one.low in _JOINING for one in words)
+            and sum(one.low.rstrip(".") in COMMON for one in words) <= phrase
             and text[words[-1].end : words[-1].end + 1] in ("", "\n")
             and any(one.low in _OWN for one in before[-3:])
         )
@@ -214,22 +223,27 @@ def _certain(text: str, start: int, end: int) -> bool:
     return len(value) >= 6 and kinds >= 2 and any(map(str.isdigit, value)) and not value.isdigit()
 
 
-def _earlier(text: str, before: list[_Word]) -> tuple[int, int] | None:
+def _earlier(text: str, before: list[_Word], sort: Sort) -> tuple[int, int] | None:
     """Return the value of "... is my password" and "use ... as the password"."""
     for place in range(len(before) - 1, max(0, len(before) - 6), -1):
         low = before[place].low
         if before[place].text[0] == "(" and place > len(before) - 4:
-            word = before[place - 1]
-            start, end = trimmed(text, word.start, word.end)
-            return (start, end) if said(text[start:end], "") else None
+            return _judged_earlier(text, before[place - 1], sort)
         if _STOP.search(before[place].text):
             return None
         if low in _REVERSED:
-            word = before[place - 1]
-            start, end = trimmed(text, word.start, word.end)
-            good = said(text[start:end], "") and not text[start:end].isdigit()
-            return (start, end) if good else None
+            return _judged_earlier(text, before[place - 1], sort)
     return None
+
+
+def _judged_earlier(text: str, word: _Word, sort: Sort) -> tuple[int, int] | None:
+    start, end = trimmed(text, word.start, word.end)
+    value = text[start:end]
+    if sort is Sort.PASSWORD:
+        good = said(value, "") and not value.isdigit()
+    else:
+        good = _plausible.looks_random(value, 20)
+    return (start, end) if good else None
 
 
 _REVERSED: Final = frozenset(
@@ -245,6 +259,7 @@ def _number(
     place_named = any(one.low.rstrip(".:") in PLACES for one in before[-4:])
     place_named = place_named or any(one in word for one in ("tür", "zugang", "toegang", "adgang", "key"))
     places = [*_after_is(behind)]
+    places += [at + 1 for at, one in enumerate(behind[:6]) if one.low in PLACES]
     if mention.sort is Sort.PIN or place_named:
         places.append(0)
     for place in places:
@@ -256,7 +271,7 @@ def _number(
         match = _DIGITS.match(text, behind[place].start)
         if match is None:
             continue
-        least = 3 if named else 4
+        least = 3 if named or mention.sort is Sort.CARD else 4
         following = text[match.end() : match.end() + 20].split()
         if is_digits(match["value"], least, 12) or (
             named and any(map(str.isdigit, match["value"]))
@@ -303,7 +318,7 @@ def _token(
                 return start, end
         if _STOP.search(word.text) and place > 1:
             return None
-    return None
+    return _earlier(text, before, mention.sort)
 
 
 _HASHES: Final = re.compile(
@@ -314,7 +329,7 @@ _HASHES: Final = re.compile(
 
 def _opening(before: list[_Word], behind: list[_Word]) -> bool:
     """Say whether a bare "key" is one that opens something: "Datadog key", "the key for the API"."""
-    named = any(opens(one.low) for one in before[-2:])
+    named = any(opens(one.low) or one.low in ("my", "our") for one in before[-2:])
     return named or any(one.low.rstrip(".:") in ("api", "service", "app") for one in behind[:5])
 
 

@@ -7,6 +7,7 @@ starts only where its first word stands.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from memoryware.guard import _assigned, _forms, _said, _tokens
 from memoryware.guard._mentions import mentions
@@ -14,13 +15,19 @@ from memoryware.guard._views import View, joined, plain
 from memoryware.guard.finding import Span
 
 
+_BROKEN_OFF: Final = ("\n", "\r", '"', "'", "`", "\\")
+"""What stands behind the first piece of a token that goes on elsewhere."""
+
+
 def find(text: str) -> Iterator[Span]:
     """Return kind, start and end of every secret; what names a kind best comes first."""
     view = plain(text)
-    yield from _placed(view, _found(view.text))
-    pieces = joined(view)
-    if pieces is not None:
-        yield from _placed(pieces, _tokens.known(pieces.text))
+    runs = _tokens.runs(view.text)
+    yield from _placed(view, _found(view.text, runs))
+    if any(view.text[end : end + 1] in _BROKEN_OFF for _, end in runs):
+        pieces = joined(view)
+        if pieces is not None:
+            yield from _placed(pieces, _tokens.known(pieces.text))
 
 
 def _placed(view: View, spans: Iterator[Span]) -> Iterator[Span]:
@@ -28,9 +35,9 @@ def _placed(view: View, spans: Iterator[Span]) -> Iterator[Span]:
         yield kind, *view.span(start, end)
 
 
-def _found(text: str) -> Iterator[Span]:
+def _found(text: str, runs: list[tuple[int, int]]) -> Iterator[Span]:
     low = text.lower()
-    yield from _tokens.find(text)
+    yield from _tokens.find(text, runs)
     yield from _forms.find(text, low)
     for mention in mentions(text, low):
         spans = [*_assigned.find(text, mention)]

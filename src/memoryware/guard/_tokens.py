@@ -35,9 +35,6 @@ def _rules() -> dict[str, list[_Rule]]:
 
 
 _BY_START: Final = _rules()
-_WIDE: Final = tuple(
-    prefix for kind, prefixes, _ in VENDORS if kind in WIDE for prefix in prefixes.split()
-)
 _RUN: Final = re.compile(r"[A-Za-z0-9_.~-]{16,}")
 _INNER: Final = re.compile(r"(?<=[_.~-])[A-Za-z0-9]")
 _WEB_TOKEN: Final = re.compile(r"eyJ[\w-]{8,4000}={0,2}\.[\w-]{8,8000}={0,2}(?:\.[\w=-]{0,4000}){0,3}")
@@ -78,11 +75,20 @@ _LONG: Final = 28
 """Letters and digits behind a prefix that says nothing."""
 
 
-def find(text: str) -> Iterator[Span]:
-    """Return the tokens of known services, and those that are built like such a token."""
+def runs(text: str) -> list[tuple[int, int]]:
+    """Return the places that are long enough without a blank to be a token."""
+    return [run.span() for run in _RUN.finditer(text)]
+
+
+def find(text: str, places: list[tuple[int, int]]) -> Iterator[Span]:
+    """Return the tokens of known services, and those that are built like such a token.
+
+    Args:
+        text: What is looked through.
+        places: Its `runs`.
+    """
     yield from _wide(text)
-    for run in _RUN.finditer(text):
-        start, end = run.span()
+    for start, end in places:
         found = False
         for span in _known(text, start, end):
             found = True
@@ -102,7 +108,7 @@ def _wide(text: str) -> Iterator[Span]:
     """Return the tokens that may have signs in them at which a run ends."""
     if "/" not in text and "+" not in text:
         return
-    for prefix in _WIDE:
+    for prefix in WIDE:
         at = text.find(prefix)
         while at >= 0:
             found = _begins(text, at) if not text[max(0, at - 1) : at].isalnum() else None

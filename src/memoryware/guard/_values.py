@@ -108,8 +108,9 @@ def assigned(
     if sort is Sort.PASSWORD:
         whole = ends or (is_strong(value) and any(map(str.isdigit, value)))
         return whole and _password(value, quoted=quoted, alone=alone)
-    if sort in (Sort.PIN, Sort.CODE):
-        return sort is Sort.PIN and ends and is_digits(value, 3 if quoted else 4)
+    if sort in (Sort.PIN, Sort.CODE, Sort.CARD):
+        least, most = (3, 4) if sort is Sort.CARD else (4, 12)
+        return sort is not Sort.CODE and ends and is_digits(value, least, most)
     least = 20 if sort is Sort.KEY else 16
     if _plausible.looks_random(value, least) or (sort is not Sort.KEY and _plausible.is_uuid(value)):
         return True

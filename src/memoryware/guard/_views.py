@@ -29,6 +29,7 @@ _SPELLED: Final = {
 }
 _TO_SPELL: Final = re.compile("[" + re.escape("".join(_SPELLED)) + "]")
 _TO_HIDE: Final = re.compile(f"[{_HIDDEN}]+")
+_ODD: Final = re.compile("[" + re.escape("".join(_SPELLED)) + _HIDDEN + "]")
 _SEAM: Final = re.compile(
     r"""["'`][ \t]{0,80}(?:[+.&\\][ \t]{0,80})?(?:\r?\n[ \t]{0,80}(?:[+.&][ \t]{0,80})?)?["'`]"""
     r"""|\\\r?\n[ \t]{0,80}"""
@@ -70,6 +71,8 @@ class View:
 def plain(text: str) -> View:
     """Return the text without what hides, with one spelling of quotes, dashes and blanks."""
     if text.isascii():
+        return View(text)
+    if not _ODD.search(text):
         return View(text)
     view = View(_TO_SPELL.sub(lambda match: _SPELLED[match.group()], text))
     cuts = [match.span() for match in _TO_HIDE.finditer(view.text)]

@@ -14,6 +14,7 @@ class Sort(Enum):
     PASSWORD = "password"
     PIN = "PIN"
     CODE = "access code"
+    CARD = "card code"
     LOGIN = "login"
     SECRET = "secret"
     TOKEN = "token"
@@ -27,13 +28,18 @@ STEMS: Final = (
     " codi losen gesl lozin slapta parool sleutel chiave chave klucz adgang zugang seed mnemonic recovery"
 ).split()
 """What every such word has in it, in ASCII and lower case."""
+BEGINNINGS: Final = frozenset(
+    "pw psk cred auth jwt pin combination combo puk cvv cvc mdp clave codi hesl gesl seed"
+    " losen parol chave recovery".split()
+)
+"""Stems that no letter stands before: not the `pin` in `typing`."""
 OTHER_STEMS: Final = (
     "código hasł haseł şifre lösen schlüssel clé парол пин код ключ секрет токен κωδικ συνθηματ"
-    " المرور السر סיסמ पासवर्ड khẩu"
+    " المرور السر باسورد סיסמ khẩu"
 ).split()
 """The same in letters beyond ASCII."""
 UNSPACED: Final = {
-    **dict.fromkeys(("密码", "密碼", "口令", "パスワード", "パスコード", "合言葉", "비밀번호", "암호", "รหัสผ่าน"), Sort.PASSWORD),
+    **dict.fromkeys(("密码", "密碼", "口令", "パスワード", "パスコード", "合言葉", "비밀번호", "암호", "รหัสผ่าน", "पासवर्ड"), Sort.PASSWORD),
     **dict.fromkeys(("暗証番号", "パスフレーズ", "暗証", "门禁码", "門禁碼", "PIN码", "PIN碼", "PINコード"), Sort.PASSWORD),
     **dict.fromkeys(("密钥", "密鑰", "令牌", "トークン", "シークレット", "APIキー", "apiキー", "キー", "토큰", "키"), Sort.TOKEN),
 }
@@ -44,7 +50,7 @@ _PASSWORDS: Final = frozenset(
         "password passwords passwd passphrase passcode passwort passwörter kennwort pwd pw pass"
         " contraseña contrasena clave senha passe mdp wachtwoord hasło haslo hasła hasłem heslo parola"
         " passord lösenord losenord adgangskode kodeord  salasana sandi"
-        " parool पासवर्ड รหัสผ่าน المرور السر khẩu salasanani psk requirepass masterauth"
+        " parool الباسورد باسورد รหัสผ่าน المرور السر khẩu salasanani psk requirepass masterauth"
         " passparole wachtwoorden userpass dbpass pgpassword psw rootpw bindpw adminpw userpw dbpw"
     ).split()
 )
@@ -56,9 +62,10 @@ _PASSWORD_STARTS: Final = tuple(
 """The beginnings of words that take endings."""
 _PINS: Final = frozenset(
     (
-        "pin pincode pins geheimzahl pinnummer пин пинкод pukcode puk cvv cvv2 cvc cvc2 tan"
+        "pin pincode pins geheimzahl pinnummer пин пинкод pukcode puk"
     ).split()
 )
+_CARDS: Final = frozenset("cvv cvv2 cvc cvc2 cvn".split())
 _CODES: Final = frozenset(
     (
         "code combination combo código codigo codice kod код кода zugangscode türcode toegangscode"
@@ -71,7 +78,7 @@ _TOKENS: Final = frozenset(
     " authtoken accesstoken bearer jwt pat токен токена apitoken".split()
 )
 _KEYS: Final = frozenset(
-    "auth key keys schlüssel clé clave chave chiave sleutel klucz ключ ключа".split()
+    "auth key keys schlüssel clé chiave sleutel klucz ключ ключа".split()
 )
 _LOGINS: Final = frozenset(
     "login logins log-in credentials credential creds cred zugangsdaten identifiants".split()
@@ -119,13 +126,13 @@ _SOMETHING_ELSE: Final = frozenset(
         " rotation version usage enabled required algorithm alg format endpoint env var arn ref"
         " alias description title template column columns page pages protected protection"
         " protect encryption recovery change changes changed update prompt attempts attempt"
-        " retries history strategy scheme store storage vault database db table list lists link"
-        " email mail requirements requirement characters complexity hashing callback handler"
-        " func function class service request response ring rings chain word words board boards"
+        " retries history strategy scheme store storage vault table list lists link"
+        " requirements requirement characters complexity hashing callback handler"
+        " func function class request response ring rings chain word words board boards"
         " note notes press presses pair pairs stroke strokes frame frames point points board"
         " ization izer izers ized izing budget budgets window stream streams event ids"
         " visible confirm confirmation match matches mismatch verification verify verifier sharing"
-        " refresh refreshing less free based only book review reviews base coverage style editor owner owners"
+        " refresh refreshing less free based only book review reviews coverage style editor owner owners"
         " block blocks snippet snippets freeze quality bucket buckets"
     ).split()
 )
@@ -160,6 +167,8 @@ def sort_of(word: str) -> tuple[Sort, bool] | None:
         before = parts[place - 1] if place else ""
         if before in _SAYS_OTHERWISE:
             return None
+        if sort is Sort.CODE and before in _PINS:
+            sort = Sort.PIN
         return sort, place == len(parts) - 1
     return None
 
@@ -199,6 +208,7 @@ _SORTS: Final = (
     (_TOKENS, Sort.TOKEN),
     (_PINS, Sort.PIN),
     (_CODES, Sort.CODE),
+    (_CARDS, Sort.CARD),
     (_LOGINS, Sort.LOGIN),
     (_SEEDS, Sort.SEED),
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memoryware.guard import drop_hidden, fence_pattern, neutralise
-from memoryware.middleware._comments import Stripped, strip_comments
+from memoryware.sources.markdown.stripping import Stripped, strip_comments
 from memoryware.sources.source import Source
 
 SLOT: Final = "{agent_memory}"
@@ -93,6 +93,7 @@ def make_block(
     contents: Mapping[str, str],
     style: BlockStyle,
     problems: Sequence[tuple[str, str]] = (),
+    imports: bool = False,
 ) -> Block:
     """Return the block for loaded contents.
 
@@ -101,6 +102,7 @@ def make_block(
         contents: Text by source path; paths that are not sources are not shown.
         style: How to show it.
         problems: Sources that could not be read, each with its error code.
+        imports: Whether texts of other files are in them, so that lines have other numbers.
     """
     fence = fence_pattern(style.tags)
     sections = [
@@ -109,7 +111,7 @@ def make_block(
         if source.path in contents
         and (section := _prepare(source, contents[source.path], style, fence)).clean
     ]
-    _fit(_by_urgency(sections), style)
+    _fit(_by_urgency(sections), style, imports)
     parts = [_show(section, style) for section in sections]
     unread = [f"[not loaded: {path} ({' '.join(code.split())})]" for path, code in problems]
     # Once more over the whole: a tag must not be put together from two parts.
@@ -153,7 +155,7 @@ def _by_urgency(sections: list[_Section]) -> list[_Section]:
     return list({id(one): one for one in (first[s.clean] for s in reversed(sections))}.values())
 
 
-def _fit(sections: list[_Section], style: BlockStyle) -> None:
+def _fit(sections: list[_Section], style: BlockStyle, imports: bool) -> None:
     """Share the total budget out, in the given order."""
     left = style.total_tokens
     for section in sections:
@@ -165,10 +167,10 @@ def _fit(sections: list[_Section], style: BlockStyle) -> None:
             continue
         section.shown, goes_on = _cut(section.clean, allowed, style.count_tokens)
         left = max(0, left - style.count_tokens(section.shown)) if section.shown else left
-        line = section.stripped.original_line(goes_on) + 1
+        line = f"at line {section.stripped.original_line(goes_on) + 1}"
         section.announcement = (
             f"[truncated: about {tokens} tokens do not fit into {allowed};"
-            f" the text goes on at line {line} of {section.path}]"
+            f" the text goes on {'in' if imports else line + ' of'} {section.path}]"
             if section.shown
             else f"[omitted: about {tokens} tokens do not fit; the text is in {section.path}]"
         )

@@ -64,6 +64,10 @@ class Fetch:
             await self.read(via, dict(zip(new, tokens, strict=True)))
         return [self.known[path].answer for path in paths]
 
+    async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
+        """Return the absolute names of each path, as the backend knows them."""
+        return await names_of(via, self._backend, paths)
+
     async def read(self, via: Via, tokens: dict[str, str | None]) -> None:
         """Read files, whose fingerprints were taken before."""
         found: dict[str, Answer] = {}

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from memoryware._twins import Via, in_thread
+from memoryware.backends._text import decode
 from memoryware.errors import LoadError
 from memoryware.events import logger
 from memoryware.guard import Finding, Guard
@@ -28,7 +29,7 @@ from memoryware.sources.nested import nested_via
 from memoryware.sources.source import Source
 
 _SCANNED_HERE: Final = 20_000
-"""Characters up to which a text is scanned without a thread of its own."""
+"""Bytes up to which files are scanned without a thread of their own."""
 
 
 @dataclass(eq=False, slots=True)
@@ -40,7 +41,7 @@ class Loaded:
         problems: Sources that could not be read, with the code.
         sources: The sources in the order in which they are shown.
         imported: Files that were imported, each with the source that it is part of.
-        secrets: What looks like a secret, with the source that it is in.
+        secrets: What looks like a secret, with the file that it is in.
         rendered: Finished prompt parts by variant, filled by the middleware.
     """
 
@@ -170,7 +171,7 @@ class Loader:
             key: Any = (sources, bytes_before)
             loaded = self._loaded.get(key)
             if loaded is None:
-                loaded = await self._checked(via, self._decoded(sources, fetch))
+                loaded = await self._checked(via, self._decoded(sources, fetch), fetch)
                 self._loaded.put(key, loaded)
             return loaded
         decoded = self._decoded(sources, fetch)
@@ -179,7 +180,7 @@ class Loader:
         loaded = self._loaded.get(key)
         if loaded is None:
             decoded.imported = imported
-            loaded = await self._checked(via, decoded)
+            loaded = await self._checked(via, decoded, fetch)
             self._loaded.put(key, loaded)
         return loaded
 
@@ -204,26 +205,31 @@ class Loader:
         imported: dict[str, Source] = {}
         if options is None:
             return imported
-        known = frozenset(source.path for source in decoded.sources)
+        shown = {source.path for source in decoded.sources}
         for source in decoded.sources:
             text = decoded.contents.get(source.path)
             if text is None:
                 continue
-            whole = await expand(via, source.path, text, fetch, options, known=known)
+            whole = await expand(
+                via, source.path, text, fetch, options, known=shown, names=fetch.names
+            )
             decoded.contents[source.path] = whole.text
+            shown.update(whole.shown)
             for path in whole.imported:
                 imported.setdefault(path, source)
             for note in whole.notes:
-                logger.warning("memory source %s: %s", source.path, note)
+                logger.warning("memory %s", note)
         return imported
 
-    async def _checked(self, via: Via, loaded: Loaded) -> Loaded:
+    async def _checked(self, via: Via, loaded: Loaded, fetch: Fetch) -> Loaded:
         """Look for secrets in what was loaded, and warn; the text is shown as it is."""
         guard = self._reading.guard
-        if guard is None or not loaded.contents:
+        known = {path: one.answer.content for path, one in fetch.known.items()}
+        files = {path: content for path, content in known.items() if content}
+        if guard is None or not files:
             return loaded
-        scan = partial(_secrets, guard, loaded.contents)
-        small = sum(map(len, loaded.contents.values())) <= _SCANNED_HERE
+        scan = partial(_secrets, guard, files)
+        small = sum(map(len, files.values())) <= _SCANNED_HERE
         loaded.secrets = scan() if small else await via(scan, partial(in_thread, scan))
         for path, finding in loaded.secrets:
             logger.warning(
@@ -236,8 +242,10 @@ class Loader:
         return loaded
 
 
-def _secrets(guard: Guard, contents: Mapping[str, str]) -> tuple[tuple[str, Finding], ...]:
-    return tuple((path, found) for path, text in contents.items() for found in guard.scan(text))
+def _secrets(guard: Guard, files: Mapping[str, bytes]) -> tuple[tuple[str, Finding], ...]:
+    """Return what stands in the files themselves, so that the lines are right."""
+    texts = {path: decode(content).text for path, content in files.items()}
+    return tuple((path, found) for path, text in texts.items() for found in guard.scan(text))
 
 
 def _missed(path: str, on_error: OnError) -> str:

@@ -80,7 +80,8 @@ class Renderer:
         """Return the block of a load; what had to be changed in it is logged once."""
         block: Block | None = loaded.rendered.get("block")
         if block is None:
-            block = make_block(loaded.sources, loaded.contents, self._style, loaded.problems)
+            parts = loaded.sources, loaded.contents, self._style, loaded.problems
+            block = make_block(*parts, imports=bool(loaded.imported))
             loaded.rendered["block"] = block
             for note in block.notes:
                 logger.warning("memory %s", note)

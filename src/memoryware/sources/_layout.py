@@ -26,6 +26,7 @@ ALL_NAMES: Final = (
 USER_FILES: Final = (
     "~/.deepagents/AGENTS.md",
     "~/.config/opencode/AGENTS.md",
+    "~/.copilot/copilot-instructions.md",
     "~/.gemini/GEMINI.md",
     "~/.claude/CLAUDE.md",
     "~/.codex/AGENTS.override.md",

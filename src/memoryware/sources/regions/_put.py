@@ -7,11 +7,11 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
-from memoryware.sources._regfind import Which, parts
-from memoryware.sources._reglines import Lines
-from memoryware.sources._regmark import Comment, Marked, Pair, marked
-from memoryware.sources._regold import Old
-from memoryware.sources._regplace import Edit, Placing
+from memoryware.sources.regions._find import Which, parts
+from memoryware.sources.regions._lines import Lines
+from memoryware.sources.regions._mark import Comment, Marked, Pair, marked
+from memoryware.sources.regions._old import Old
+from memoryware.sources.regions._place import Edit, Placing
 
 
 def put_back(before: str, after: str, which: Which) -> tuple[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from memoryware.sources._regmark import KEEP, Comment, Marked, Pair, marked
+from memoryware.sources.regions._mark import KEEP, Comment, Marked, Pair, marked
 
 Which = Literal["marked", "all"]
 """What is protected: parts between markers, or every other comment outside code as well."""

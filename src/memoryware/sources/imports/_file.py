@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from memoryware.sources._impline import ImportLine, import_lines, passed_over
-from memoryware.sources._imppath import Place
-from memoryware.sources._regscan import plain_lines, spans
+from memoryware.sources.imports._line import ImportLine, import_lines, passed_over
+from memoryware.sources.imports._place import Place
+from memoryware.sources.markdown.scanning import plain_lines, spans
 
 _OURS: Final = re.compile(
     r"^([ \t]*+)(?=\[(?:from|end of|import [a-z ]{1,16}:) [^\n]*\][ \t]*$)",

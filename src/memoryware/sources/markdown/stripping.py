@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memoryware.sources._regscan import spans
+from memoryware.sources.markdown.scanning import spans
 
 
 @dataclass(frozen=True, slots=True)

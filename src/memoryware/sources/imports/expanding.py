@@ -25,8 +25,8 @@ from memoryware._twins import Via, in_thread
 from memoryware.backends._text import decode, is_binary
 from memoryware.errors import FileError, SettingError
 from memoryware.settings import ImportLimits
-from memoryware.sources._impfile import File, Target, named, render
-from memoryware.sources._imppath import Place
+from memoryware.sources.imports._file import File, Target, named, render
+from memoryware.sources.imports._place import Place
 
 Approve = Callable[[str, str], bool | Awaitable[bool]]
 """Asked with the importing and the imported path whether a file from elsewhere may come in."""

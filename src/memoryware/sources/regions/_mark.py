@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from memoryware.sources._regscan import Span, plain_lines, spans
+from memoryware.sources.markdown.scanning import Span, plain_lines, spans
 
 Role = Literal["begin", "end", "name", "close"]
 """Begins or ends a part by a word, or by a name and the same name after a slash."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memoryware.sources._regfind import Which, find, parts
-from memoryware.sources._reglines import Lines
-from memoryware.sources._regmark import Marked
-from memoryware.sources._regscan import within
+from memoryware.sources.regions._find import Which, find, parts
+from memoryware.sources.regions._lines import Lines
+from memoryware.sources.regions._mark import Marked
+from memoryware.sources.markdown.scanning import within
 
 
 class Old:

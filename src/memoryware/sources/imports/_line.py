@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from memoryware.backends._paths import LONGEST_PATH
-from memoryware.sources._regscan import Span, within
+from memoryware.sources.markdown.scanning import Span, within
 
 _LINE: Final = re.compile(
     r"^(?P<indent>[ \t]*+)(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<paths>@(?=\S)[^\n]*)$",

@@ -7,9 +7,9 @@ All of it takes time linear in the texts.
 
 from __future__ import annotations
 
-from memoryware.sources._regfind import Region, Which, find
-from memoryware.sources._regmark import marked
-from memoryware.sources._regput import put_back
+from memoryware.sources.regions._find import Region, Which, find
+from memoryware.sources.regions._mark import marked
+from memoryware.sources.regions._put import put_back
 
 __all__ = ["Region", "Which", "regions", "restore"]
 
