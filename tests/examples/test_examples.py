@@ -204,7 +204,7 @@ def test_the_demo_proves_all_that_it_claims_and_makes_no_other_noise():
     ran = _demo()
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stderr == ""
-    assert ran.stdout.count("   yes  ") == 6
+    assert ran.stdout.count("   yes  ") == 9
     assert "NO " not in ran.stdout
     assert "+- Use pnpm for packages, never npm." in ran.stdout
     assert max(map(len, ran.stdout.splitlines())) <= 80
@@ -228,8 +228,8 @@ def test_the_demo_needs_nothing_but_the_library():
 _FORGETTING = f"""
 import runpy, sys
 sys.path.insert(0, {str(QUICKSTART.parent)!r})
-from memoryware import FilesystemBackend, EditResult
-FilesystemBackend.edit = lambda self, path, *_: EditResult(path=path, occurrences=1)
+from memoryware import HistoryBackend, EditResult
+HistoryBackend.edit = lambda self, path, *_: EditResult(path=path, occurrences=1)
 runpy.run_path({str(QUICKSTART)!r}, run_name="__main__")
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ class Looking:
     def told(self, caplog: Any) -> list[str]:
         """Return the warnings, in the words of a test."""
         messages = [one.getMessage() for one in caplog.records if one.name == "memoryware"]
-        return [one.replace(f"{self.prefix}/", "", 1) for one in messages]
+        return [re.sub(rf"(^| ){re.escape(self.prefix)}/", r"\1", one) for one in messages]
 
     async def via_download(self, paths: list[str]) -> Any:
         """Read as the loader of a middleware reads."""

@@ -33,6 +33,7 @@ from sources.looking import DISKS, PLACES, places
 from sources.trees import plant
 
 CASE = "is not read everywhere: its name differs from {} in case; rename it"
+OUT = "it is a link out of {}; outside_links=True allows that"
 ODD = "it is no regular file, or leads out of the root"
 
 
@@ -478,7 +479,7 @@ def test_empty_files_that_are_one_come_once(look):
 
 
 @on_disks
-def test_a_users_file_that_is_linked_into_the_repository(look):
+def test_a_users_file_that_is_linked_into_the_repository(look, caplog):
     """
     home/
     ├── dotfiles/
@@ -491,8 +492,35 @@ def test_a_users_file_that_is_linked_into_the_repository(look):
     ├── .git/
     └── AGENTS.md -> ../home/dotfiles/rules.md
     """
-    assert look.at("repo") == ["project repo/AGENTS.md"]
+    assert look.at("repo", outside_links=True) == ["project repo/AGENTS.md"]
+    assert look.told(caplog) == []
+    assert look.at("repo") == ["user ~/.codex/AGENTS.md"]
     assert look.at("home") == ["user ~/.codex/AGENTS.md"]
+    assert look.told(caplog) == [f"memory file repo/AGENTS.md was skipped: {OUT.format('repo')}"]
+
+
+@on_disks
+def test_a_link_out_of_the_repository_gives_way_to_the_next_name(look, caplog):
+    """
+    secrets/
+    └── keys: of somebody
+    elsewhere/
+    └── sub/
+        └── AGENTS.md: elsewhere
+    repo/
+    ├── .git/
+    ├── AGENTS.override.md -> ../secrets/keys
+    ├── AGENTS.md: root
+    ├── src -> ../elsewhere/sub
+    └── docs/
+        ├── AGENTS.md -> {disk}/repo/docs/real.md
+        └── real.md: inside
+    """
+    assert look.at("repo/docs") == ["project repo/AGENTS.md", "project repo/docs/AGENTS.md"]
+    assert look.told(caplog) == [
+        f"memory file repo/AGENTS.override.md was skipped: {OUT.format('repo')}"
+    ]
+    assert look.at("repo/src") == ["project elsewhere/sub/AGENTS.md"]
 
 
 @on_disks

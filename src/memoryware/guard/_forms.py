@@ -31,18 +31,17 @@ def _form(kind: str, needs: str, pattern: str, least: int = 0) -> tuple[str, _Fo
     return gate, _Form(kind, tuple(rest.split()), compiled, least)
 
 
-_SCHEME: Final = r"(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,30}://"
 _ALL: Final = (
     _form(
         "password in a URL",
         "://",
-        _SCHEME + r"[^\s:/@\"'<>?\#]{0,120}:(?P<value>[^\s\"'<>/?\#]{1,200}?)"
+        r"://[^\s:/@\"'<>?\#]{0,120}:(?P<value>[^\s\"'<>/?\#]{1,200}?)"
         r"@(?=[\w.\[%{$-]{1,255})(?![^\s\"'<>/?\#@]{0,200}@)",
     ),
     _form(
         "token in a URL",
         "://",
-        _SCHEME + r"(?P<value>[A-Za-z0-9_-]{20,255})@(?=[\w.-]{1,255})",
+        r"://(?P<value>[A-Za-z0-9_-]{20,255})@(?=[\w.-]{1,255})",
         20,
     ),
     _form(

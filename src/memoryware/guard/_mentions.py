@@ -74,7 +74,7 @@ def _otherwise(text: str, start: int, sort: Sort) -> bool:
 
 def _start(text: str, at: int) -> int:
     chunk = text[max(0, at - _WIDEST) : at]
-    if chunk[-1:].isascii():
+    if chunk.isascii():
         kept = chunk.rstrip(_INSIDE)
         start = at - (len(chunk) - len(kept))
     else:

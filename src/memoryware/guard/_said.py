@@ -59,6 +59,10 @@ _NOT_IN_SEEDS: Final = frozenset(
 )
 
 
+_TOLD_IN_WORDS: Final = (Sort.PASSWORD, Sort.SEED, Sort.LOGIN)
+_DIGIT: Final = re.compile("[0-9]")
+
+
 class _Word(NamedTuple):
     text: str
     low: str
@@ -68,6 +72,10 @@ class _Word(NamedTuple):
 
 def find(text: str, mention: Mention) -> Span | None:
     """Return the secret that a sentence tells around the word, if it does."""
+    if mention.sort not in _TOLD_IN_WORDS and not _DIGIT.search(
+        text, max(0, mention.start - _BEFORE), mention.end + _BEHIND
+    ):
+        return None
     joins = text[mention.end : mention.end + 1]
     if text[mention.end : mention.end + 2].strip() in ('",', "',"):
         return None
@@ -293,7 +301,7 @@ def _further(text: str, end: int) -> int:
 
 _NEXT_CODE: Final = re.compile(r"(?:[,;]\s{0,3}|\s{1,3})(?:\d{4,10}|[a-z0-9]{4,6}-[a-z0-9]{4,6})(?![\w:/.])")
 _DIGITS: Final = re.compile(
-    r"[\"'`*(]{0,3}(?P<value>[#*]?(?:\d[\d]{2,11}|\d{1,4}(?:[- .]\d{1,4}){1,5}|[A-Z0-9]{3,10})[#*]?)(?![\w/:%]|\.\d)"
+    r"[\"'`*(]{0,3}(?P<value>[#*]?(?:\d[\d]{2,11}|\d{1,4}(?:[- .]\d{1,4}){1,5}|[A-ZА-Я0-9]{3,10})[#*]?)(?![\w/:%]|\.\d)"
 )
 _COUNTS: Final = re.compile(r"(?i)^(?:digit|char|times|day|hour|min|sec|people|line|page|%|stell|ziffer)")
 

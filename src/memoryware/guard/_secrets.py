@@ -25,9 +25,8 @@ def find(text: str) -> Iterator[Span]:
     runs = _tokens.runs(view.text)
     yield from _placed(view, _found(view.text, runs))
     if any(view.text[end : end + 1] in _BROKEN_OFF for _, end in runs):
-        pieces = joined(view)
-        if pieces is not None:
-            yield from _placed(pieces, _tokens.known(pieces.text))
+        pieces, seams = joined(view)
+        yield from _placed(pieces, _tokens.known(pieces.text, seams))
 
 
 def _placed(view: View, spans: Iterator[Span]) -> Iterator[Span]:

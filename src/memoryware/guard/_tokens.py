@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import string
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,6 +37,8 @@ def _rules() -> dict[str, list[_Rule]]:
 
 _BY_START: Final = _rules()
 _RUN: Final = re.compile(r"[A-Za-z0-9_.~-]{16,}")
+_SIGNS: Final = string.ascii_letters + string.digits + "_.~-"
+_DIGIT: Final = re.compile("[0-9]")
 _INNER: Final = re.compile(r"(?<=[_.~-])[A-Za-z0-9]")
 _WEB_TOKEN: Final = re.compile(r"eyJ[\w-]{8,4000}={0,2}\.[\w-]{8,8000}={0,2}(?:\.[\w=-]{0,4000}){0,3}")
 _DISCORD: Final = re.compile(r"[MNO][A-Za-z\d]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])")
@@ -89,6 +92,8 @@ def find(text: str, places: list[tuple[int, int]]) -> Iterator[Span]:
     """
     yield from _wide(text)
     for start, end in places:
+        if text[start:end].islower() and not _DIGIT.search(text, start, end):
+            continue
         found = False
         for span in _known(text, start, end):
             found = True
@@ -97,11 +102,16 @@ def find(text: str, places: list[tuple[int, int]]) -> Iterator[Span]:
             yield from _built(text, start, end)
 
 
-def known(text: str) -> Iterator[Span]:
-    """Return the tokens of known services only."""
-    yield from _wide(text)
-    for run in _RUN.finditer(text):
-        yield from _known(text, *run.span())
+def known(text: str, seams: Iterable[int]) -> Iterator[Span]:
+    """Return the tokens of known services that reach over one of these places."""
+    behind = 0
+    for seam in seams:
+        left = text[max(0, seam - 255) : seam]
+        start = seam - len(left) + len(left.rstrip(_SIGNS))
+        run = _RUN.match(text, start)
+        if run is not None and start < seam < run.end() and start >= behind:
+            behind = run.end()
+            yield from _known(text, start, behind)
 
 
 def _wide(text: str) -> Iterator[Span]:

@@ -79,17 +79,20 @@ def plain(text: str) -> View:
     return view.without(cuts) if cuts else view
 
 
-def joined(view: View) -> View | None:
-    """Return the view with strings put together that are written in pieces, if there are any."""
+def joined(view: View) -> tuple[View, list[int]]:
+    """Return the view with strings put together that are written in pieces, and the seams."""
     text = view.text
-    if "\n" not in text and "+" not in text:
-        return None
     cuts = [match.span() for match in _SEAM.finditer(text)]
     if '"' in text or "'" in text or "`" in text:
         for match in _BROKEN.finditer(text):
             inner = _BREAK.finditer(text, *match.span())
             cuts += [one.span() for one in inner]
-    return view.without(_apart(cuts)) if cuts else None
+    cuts = _apart(cuts)
+    seams, gone = [], 0
+    for start, end in cuts:
+        seams.append(start - gone)
+        gone += end - start
+    return (view.without(cuts) if cuts else view), seams
 
 
 def _apart(cuts: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -141,7 +141,7 @@ _NEUTRAL: Final = re.compile(
     r"^(?:\d{1,3}|prod|production|dev|development|stage|staging|test|testing|live|old|new|main|"
     r"primary|secondary|base64|b64|v\d|default|value|val|plain|text|admin|root|user|local|str|s)$"
 )
-_SPLIT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
+_SPLIT: Final = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
 _LONGEST: Final = 80
 
 

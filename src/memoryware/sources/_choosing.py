@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from memoryware._twins import Via
 from memoryware.backends._foreign import Guest, fingerprints_of, names_of
-from memoryware.backends._paths import join
+from memoryware.backends._paths import is_below, join
 from memoryware.backends._searching import is_absent
 from memoryware.backends._text import decode
 from memoryware.errors import PathRefused
@@ -26,17 +26,28 @@ _REASONS: Final = {
     "too_large": "it has more bytes than are read at once",
     "invalid_path": "it is no regular file, or leads out of the root",
 }
+Kind = Literal["file", "folder"] | None
+"""What is at a path; None for nothing that could be read or entered."""
+_KINDS: Final[Mapping[Any, Kind]] = {None: "file", "is_directory": "folder"}
 Listing = Mapping[str, bool]
 """What is in a folder by name, and whether each is a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file that may be the memory of its folder; `name` may lie in a folder itself."""
+    """A file that may be the memory of its folder.
+
+    Attributes:
+        folder: The folder.
+        name: Its name there; it may lie in a folder itself.
+        owner: Whose notes it holds.
+        within: The folder that it must not lead out of by a link.
+    """
 
     folder: str
     name: str
     owner: Owner | None
+    within: str = "/"
 
     @property
     def path(self) -> str:
@@ -121,27 +132,45 @@ class Look:
             for one in told.entries
         }
 
+    async def kind(self, path: str) -> Kind:
+        """Say what is at a path."""
+        return (await self._kinds([path]))[0]
+
     async def has(self, folder: str, names: Sequence[str]) -> bool:
         """Say whether one of these names is in a folder, as a file or as a folder."""
-        listing = await self.listing(folder)
-        if listing is not None:
-            return any(name in listing for name in names)
-        if self._must_list_first or not names:
-            return False
-        paths = [join(folder, f"/{name}") for name in names]
-        told = await self._guest.download(self._via, paths)
-        return any(one.error in (None, "is_directory") for one in told)
+        return any(await self._kinds([join(folder, f"/{name}") for name in names]))
 
-    def group(self, folder: str) -> list[Candidate]:
+    async def _kinds(self, paths: Sequence[str]) -> list[Kind]:
+        """Say what is at paths, without listing large folders where that can be avoided."""
+        if self._must_list_first:
+            return [await self._listed_kind(path) for path in paths]
+        told = await self._guest.download(self._via, list(paths)) if paths else []
+        return [
+            await self._listed_kind(path)
+            if one.error == "permission_denied"
+            else _KINDS.get(one.error)
+            for path, one in zip(paths, told, strict=True)
+        ]
+
+    async def _listed_kind(self, path: str) -> Kind:
+        if path == "/":
+            return "folder"
+        folder, _, name = path.rpartition("/")
+        is_folder = (await self.listing(folder or "/") or {}).get(name)
+        return None if is_folder is None else "folder" if is_folder else "file"
+
+    def group(self, folder: str, within: str) -> list[Candidate]:
         """Return the candidates of a folder of a repository."""
-        return [self.candidate(folder, name) for name in self.layout.names]
+        return [self.candidate(folder, name, within) for name in self.layout.names]
 
-    def candidate(self, folder: str, name: str) -> Candidate:
-        """Return a file of a repository as a candidate."""
-        return Candidate(folder, name, self.layout.owners.get(name, "project"))
+    def candidate(self, folder: str, name: str, within: str) -> Candidate:
+        """Return a file of a repository, which may not be a link out of it, as a candidate."""
+        layout = self.layout
+        owner = layout.owners.get(name, "project")
+        return Candidate(folder, name, owner, "/" if layout.outside_links else within)
 
-    async def is_missing(self, path: str) -> bool:
-        """Say whether there is nothing at a path."""
+    async def is_free(self, path: str) -> bool:
+        """Say whether nothing at all is at a path, so that a file can be made there."""
         (told,) = await self._guest.download(self._via, [path])
         return told.error == "file_not_found"
 
@@ -157,7 +186,12 @@ class Look:
         return found[-most:]
 
     async def watch_case(self, folder: str) -> None:
-        """Warn of names that differ in case only: they count on some systems, not on others."""
+        """Warn of names that differ in case only: they count on some systems, not on others.
+
+        A folder is listed for that once, because that may cost more than all the rest.
+        """
+        if not self.notices.first("case", folder):
+            return
         listing, names = await self.listing(folder) or {}, self.layout.names
         wanted = {name.casefold(): name for name in names if name not in listing}
         for name, is_folder in listing.items():
@@ -172,25 +206,33 @@ class Look:
         paths = list(dict.fromkeys(one.path for group in groups for one in group))
         answers = await self._guest.download(self._via, paths) if paths else []
         told = dict(zip(paths, answers, strict=True))
-        taken = [await self._first(group, told) for group in groups]
-        paths = [one[0].path for one in taken if one]
-        places = iter(zip(paths, await self.places(paths), strict=True))
-        return [one and Found(one[0], _real(*next(places)), one[1]) for one in taken]
+        there = [path for path, one in told.items() if one.error is None]
+        named = zip(there, await self.places(there), strict=True)
+        real = {path: own[-1] if own else path for path, own in named}
+        return [await self._first(group, told, real) for group in groups]
 
     async def _first(
-        self, group: Group, told: Mapping[str, Any]
-    ) -> tuple[Candidate, bytes | None] | None:
+        self, group: Group, told: Mapping[str, Any], real: Mapping[str, str]
+    ) -> Found | None:
         """Return the first candidate that has text, or else the first that is there."""
-        blank: tuple[Candidate, bytes | None] | None = None
+        blank: Found | None = None
         for one in group:
             answer = told[one.path]
             if answer.content is None or answer.error is not None:
                 await self._skip(one, answer.error)
                 continue
-            digest = digest_of(answer.content)
-            if digest is not None:
-                return one, digest
-            blank = blank or (one, None)
+            found = Found(one, real[one.path], digest_of(answer.content))
+            if not is_below(found.identity, one.within):
+                self.notices.warn(
+                    "memory file %s was skipped: it is a link out of %s; outside_links=True"
+                    " allows that",
+                    one.path,
+                    one.within,
+                )
+            elif found.digest is not None:
+                return found
+            else:
+                blank = blank or found
         return blank
 
     async def _skip(self, one: Candidate, error: str | None) -> None:
@@ -215,11 +257,6 @@ class Look:
         folder, _, name = one.path.rpartition("/")
         listing = await self.listing(folder or "/")
         return listing is None or name.casefold() in map(str.casefold, listing)
-
-
-def _real(path: str, names: tuple[str, ...]) -> str:
-    """Return where a path leads; the path itself where its backend does not say."""
-    return names[-1] if names else path
 
 
 def once(found: Iterable[Found]) -> list[Found]:

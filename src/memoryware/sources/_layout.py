@@ -59,6 +59,8 @@ class Layout:
         offer: Name of a file that a project without any is to get: it is among the sources,
             in the root of the repository, although it is not there, so that a first note
             has a place.
+        outside_links: Whether a memory file of a repository may be a link out of it. A
+            repository of somebody else could show any file of yours by such a link.
         limits: How far and how much is looked at.
 
     Raises:
@@ -72,6 +74,7 @@ class Layout:
     writable: Writable | Mapping[Owner, Writable] = "ask"
     owners: Mapping[str, Owner | None] = field(default_factory=lambda: DEFAULT_OWNERS, hash=False)
     offer: str | None = None
+    outside_links: bool = False
     limits: DiscoveryLimits = field(default_factory=DiscoveryLimits)
 
     def __post_init__(self) -> None:

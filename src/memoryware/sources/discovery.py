@@ -57,8 +57,10 @@ def discover(
     user: bool = True,
     user_files: Sequence[str] = USER_FILES,
     root_markers: Sequence[str] = ROOT_MARKERS,
-    writable: Writable = "ask",
+    writable: Writable | Mapping[Owner, Writable] = "ask",
     owners: Mapping[str, Owner | None] = DEFAULT_OWNERS,
+    offer: str | None = None,
+    outside_links: bool = False,
     limits: DiscoveryLimits | None = None,
 ) -> list[Source]:
     """Return the memory files that are there for an agent that starts in a folder.
@@ -76,6 +78,8 @@ def discover(
         root_markers: What makes a folder the root of a repository.
         writable: Whether an agent may change what is found.
         owners: Whose notes a file holds, by its name.
+        offer: Name of the file that a project without any is to get.
+        outside_links: Whether a file of a repository may be a link out of it.
         limits: How far and how much is looked at.
 
     Raises:
@@ -88,6 +92,8 @@ def discover(
         root_markers=root_markers,
         writable=writable,
         owners=owners,
+        offer=offer,
+        outside_links=outside_links,
         limits=limits or DiscoveryLimits(),
     )
     return finish(_discover(blocking, backend, start, found))
@@ -101,8 +107,10 @@ async def adiscover(
     user: bool = True,
     user_files: Sequence[str] = USER_FILES,
     root_markers: Sequence[str] = ROOT_MARKERS,
-    writable: Writable = "ask",
+    writable: Writable | Mapping[Owner, Writable] = "ask",
     owners: Mapping[str, Owner | None] = DEFAULT_OWNERS,
+    offer: str | None = None,
+    outside_links: bool = False,
     limits: DiscoveryLimits | None = None,
 ) -> list[Source]:
     """Async twin of `discover`."""
@@ -113,6 +121,8 @@ async def adiscover(
         root_markers=root_markers,
         writable=writable,
         owners=owners,
+        offer=offer,
+        outside_links=outside_links,
         limits=limits or DiscoveryLimits(),
     )
     if backend is None:  # one thread hop for all of it
@@ -184,15 +194,17 @@ async def found_via(
     must_be_backend(backend, "backend")
     look = Look(via, backend, options, notices or Notices())
     folders = await _folders(look, start)
+    root = folders[-1]
     for folder in folders:
         await look.watch_case(folder)
     of_user = await _of_user(look)
-    chosen = await look.chosen([*of_user, *(look.group(one) for one in reversed(folders))])
+    of_project = [look.group(one, root) for one in reversed(folders)]
+    chosen = await look.chosen([*of_user, *of_project])
     found = look.bounded(once(one for one in chosen if one))
-    sources, root = [one.source(options) for one in found], folders[-1]
+    sources = [one.source(options) for one in found]
     if options.offer is not None and not any(chosen[len(of_user) :]):
-        first = look.candidate(root, options.offer)
-        if await look.is_missing(first.path):
+        first = look.candidate(root, options.offer, root)
+        if await look.is_free(first.path):
             sources.append(first.source(options))
     return Discovered(sources, root)
 
@@ -214,14 +226,10 @@ async def _folders(look: Look, start: str) -> list[str]:
 
 async def _start_folder(look: Look, at: str) -> str:
     """Return the folder that a path is, or the one that it is in if it is a file."""
-    if at == "/" or await look.listing(at) != {}:
-        return at
-    kind = (await look.listing(above(at)) or {}).get(at.rpartition("/")[2])
-    if kind is False:
-        return above(at)
+    kind = await look.kind(at)
     if kind is None:
         look.notices.warn("the start folder %s is not there; those above it are looked at", at)
-    return at
+    return above(at) if kind == "file" else at
 
 
 async def _of_user(look: Look) -> list[Group]:

@@ -114,14 +114,15 @@ async def nested_via(
         loaded: Texts of known sources by path, so that they need not be read again.
         notices: Keeps what has been said in the log.
     """
+    if not folders:
+        return []
     look = Look(via, backend, options, notices or Notices())
     scope = await _scope(look, folders, known, root)
-    wanted = dict.fromkeys(one for folder in scope.folders for one in scope.way_to(folder))
-    groups = [look.group(one) for one in wanted]
+    wanted = {one: end for folder in scope.folders for one, end in scope.way_to(folder)}
+    groups = [look.group(one, end) for one, end in wanted.items()]
     free = [group for group in groups if not any(one.path in scope.held for one in group)]
     for group in free:
-        if look.notices.first("case", group[0].folder):
-            await look.watch_case(group[0].folder)
+        await look.watch_case(group[0].folder)
     found = [one for one in await look.chosen(free) if one]
     digests = await _digests(look, known, loaded or {}) if found else set[bytes | None]()
     fresh = _unknown(found, {*scope.held, *digests})
@@ -145,15 +146,20 @@ class _Scope:
     end: str | None
     depth: int
 
-    def way_to(self, folder: str) -> list[str]:
-        """Return the folders to look at for one that was touched, the nearest last."""
+    def way_to(self, folder: str) -> list[tuple[str, str]]:
+        """Return the folders to look at for one that was touched, the nearest last.
+
+        With each comes the folder that its file may not lead out of.
+        """
         if self.end is not None and not is_below(folder, self.end):
             return []
         limit = self.end or "/"
         tops = [one for one in self.tops if is_below(folder, one) and is_below(one, limit)]
-        if tops:
-            return upwards(folder, min(tops, key=len), self.depth, inclusive=False)[::-1]
-        return upwards(folder, self.end, self.depth)[::-1] if self.end else []
+        top = min(tops, key=len, default=self.end)
+        if top is None:
+            return []
+        way = upwards(folder, top, self.depth, inclusive=top not in tops)
+        return [(one, self.end or top) for one in reversed(way)]
 
 
 async def _scope(
