@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deepagents import backends as their_backends
+from deepagents.middleware.filesystem import FilesystemMiddleware as TheirFiles
 from deepagents.middleware.memory import MemoryMiddleware as TheirMemory
 from langchain.agents import create_agent
 from langchain.agents.middleware import wrap_model_call
@@ -17,6 +18,7 @@ from langgraph.store.memory import InMemoryStore
 
 import memoryware
 from docs.stand_in import StandIn
+from kit import ScriptedModel
 
 THREAD = {"configurable": {"thread_id": "1"}}
 
@@ -27,6 +29,7 @@ class Side:
 
     library: Any
     memory: Any
+    file_tools: Any
     store: InMemoryStore = field(default_factory=InMemoryStore)
 
     def disk(self) -> Any:
@@ -47,6 +50,16 @@ class Side:
 
         memory = self.memory(backend=backend or self.disk(), sources=[*sources], **options)
         return create_agent(StandIn(), middleware=[memory, keep], checkpointer=InMemorySaver())
+
+    def after(self, turn: Any, text: str) -> str:
+        """The text of a memory file after a turn of a model that had it and file tools."""
+        file = Path("AGENTS.md")
+        file.write_text(text)
+        disk = self.disk()
+        parts = [self.memory(backend=disk, sources=["/AGENTS.md"]), self.file_tools(backend=disk)]
+        agent = create_agent(ScriptedModel(turn), middleware=parts)
+        agent.invoke({"messages": "Hello."}, THREAD)
+        return file.read_text()
 
     def prompt(self, *sources: str, **options: Any) -> str:
         """The system prompt of one run."""
@@ -75,11 +88,11 @@ class Side:
 
 
 def theirs() -> Side:
-    return Side(their_backends, TheirMemory)
+    return Side(their_backends, TheirMemory, TheirFiles)
 
 
 def ours() -> Side:
-    return Side(memoryware, memoryware.MemoryMiddleware)
+    return Side(memoryware, memoryware.MemoryMiddleware, memoryware.FileToolsMiddleware)
 
 
 def outcome(work: Any) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from docs.pages import ROOT
 from docs.sides import THREAD, Side, ours, outcome, theirs
+from kit import call
 
 README = ROOT / "README.md"
 GUIDE = ROOT / "docs" / "guides" / "coming-from-deepagents.md"
@@ -89,6 +91,40 @@ def is_bounded(side):
     Path("AGENTS.md").write_text("- A line of a log that nobody ever cuts.\n" * 30_000)
     block = side.block("/AGENTS.md")
     return len(block) < 500_000 and "goes on at line" in block
+
+
+@row("One confused call overwrites the memory", theirs="it is gone", ours="it is there")
+def overwritten(side):
+    wipe = call("write_file", file_path="/AGENTS.md", content="- Hello.\n")
+    left = side.after(wipe, "- Bo leads, and Ann keeps the budget of the house.\n")
+    return "it is there" if "Bo leads" in left else "it is gone"
+
+
+@row("A password is said in the chat", theirs=True, ours=False)
+def password_is_saved(side):
+    said = "- The wifi password is kettle-4711-Blue."
+    save = call("edit_file", file_path="/AGENTS.md", old_string="- a", new_string=f"- a\n{said}")
+    return "kettle" in side.after(save, "- a\n")
+
+
+@dataclass
+class Caller:
+    name: str
+
+
+@row("Two people speak in one thread", theirs="of the first", ours="of the second")
+def two_people(side):
+    from langgraph.runtime import get_runtime
+
+    for name in ("ann", "bo"):
+        side.shelf("m", name).write("/AGENTS.md", f"- This is {name}.\n")
+    shelf = side.library.StoreBackend(
+        store=side.store, namespace=lambda _: ("m", get_runtime().context.name)
+    )
+    agent = side.agent("/AGENTS.md", backend=shelf)
+    for name in ("ann", "bo"):
+        agent.invoke({"messages": "Hello."}, THREAD, context=Caller(name))
+    return "of the second" if "This is bo" in side.prompts[-1] else "of the first"
 
 
 @row("There is no memory file yet", theirs=False, ours=True)

@@ -267,6 +267,12 @@ def test_links_are_seen_through(look, caplog):
     assert look.beside("repo/short", known=ROOT) == ["project repo/a/b/AGENTS.md"]
     assert look.beside("repo/loop", known=ROOT) == []
     assert look.told(caplog) == []
+    for root in (None, "repo"):
+        assert look.beside("repo/c", known=ROOT, root=root) == []
+    (told,) = look.told(caplog)
+    assert told.startswith("memory file repo/c/AGENTS.md was skipped: it is a link out of repo; ")
+    linked = look.beside("repo/c", known=ROOT, outside_links=True)
+    assert linked == ["project repo/c/AGENTS.md"]
 
 
 @on_disks
