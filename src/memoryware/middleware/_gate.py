@@ -21,7 +21,8 @@ from memoryware._twins import Via
 from memoryware.backends._acting import acting
 from memoryware.backends._foreign import Guest
 from memoryware.backends._text import decode
-from memoryware.events import Teller, span
+from memoryware.events import Teller, logger, span
+from memoryware.guard import Guard
 from memoryware.middleware._approval import Decision, ask
 from memoryware.middleware._changes import Planned, bytes_after, planned
 from memoryware.middleware._facts import tell_asked, tell_blocked, tell_written
@@ -223,6 +224,9 @@ class Gate:
             if getattr(result, "status", "") == "success" and case.before != case.after:
                 call, path = case.request.tool_call, case.source.path
                 tell_written(ground.teller, call, path, case.before, case.after, case.verdict)
+                if case.verdict.findings and not case.verdict.redacted:
+                    found = Guard.describe(case.verdict.findings)
+                    logger.warning("memory file %s holds a secret now (%s)", path, found)
             return result
 
 

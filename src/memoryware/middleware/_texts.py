@@ -99,4 +99,5 @@ def hint_for(error: str) -> str:
 
 
 def bytes_of(content: Any) -> bytes | None:
+    """Return downloaded content as bytes; other backends may give text."""
     return content.encode() if isinstance(content, str) else content

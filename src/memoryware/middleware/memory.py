@@ -137,16 +137,12 @@ class MemoryMiddleware(MemoryHooks):
         _options.check(system_prompt, guidelines, **choices, when_empty=when_empty, tools=tools)
         _options.check_parts(name, count_tokens, guard)
         found = isinstance(sources, str) and sources == "auto"
-        backend, start = _options.ground(backend, start) if found else (backend, "")
-        self._check_backend(backend)
-        default = system_prompt == MEMORY_SYSTEM_PROMPT == self.MEMORY_SYSTEM_PROMPT
-        if system_prompt == MEMORY_SYSTEM_PROMPT:
-            system_prompt = self.MEMORY_SYSTEM_PROMPT
+        self._backend, start = _options.ground(backend, start) if found else (backend, "")
+        self._check_backend(self._backend)
+        template, self.system_prompt = self._templates(system_prompt)
         limits = _options.with_max_tokens(limits, max_tokens)
-        self._name, self._backend = name, backend
-        self._refresh, self._on_error = refresh, on_error
-        self._trace_content = trace_content
-        self.system_prompt, self.add_cache_control = system_prompt, add_cache_control
+        self._name, self._refresh, self._on_error = name, refresh, on_error
+        self._trace_content, self.add_cache_control = trace_content, add_cache_control
         given = () if found else tuple(sources_of(sources))
         self.sources = [one.path for one in given]
         self._reading = Reading(
@@ -160,15 +156,6 @@ class MemoryMiddleware(MemoryHooks):
             imports=_options.imports(imports),
             guard=guard,
         )
-        writable = [one.path for one in given if one.writable]
-        self._own_tool = _options.tool_name(name) if tools == "auto" and (found or writable) else ""
-        if self._own_tool:
-            known = None if found else writable
-            self.tools = [edit_memory_tool(self._own_tool, known, self._places)]
-        self._loader = Loader(self._reading)
-        self._keys = Keys.of(self.name, name)
-        fixed = None if found or self._reading.nested else given
-        self._snapshots = Snapshots(self._keys, fixed, size=limits.snapshots, new_id=new_id)
         style = BlockStyle(
             count_tokens=count_tokens or _options.approximate_tokens,
             source_tokens=limits.source_tokens,
@@ -176,16 +163,36 @@ class MemoryMiddleware(MemoryHooks):
             strip_comments=strip_comments,
             show_paths=show_paths,
             path_separator=path_separator,
-            tags=tags_of(system_prompt or ""),
+            tags=tags_of(self.system_prompt or ""),
         )
-        template = None if default else system_prompt
+        can_write = found or any(one.writable for one in given)
+        self._own_tool = _options.tool_name(name) if tools == "auto" and can_write else ""
         part = (guidelines, self._own_tool, when_empty, placement)
-        self._renderer = Renderer(style, PromptOptions(template, *part))
         policy = WritePolicy(guard, hidden_regions, limits.lost_share, limits.lost_words)
-        self._gate = Gate(policy, limits, self._own_tool)
-        with_files = _foreign.keeps_files_in_state(backend)
+        self._assemble(Renderer(style, PromptOptions(template, *part)), policy, new_id)
+
+    def _templates(self, given: str | None) -> tuple[str | None, str | None]:
+        """Return the template of the user's, if it is one, and the template that is used."""
+        if given != MEMORY_SYSTEM_PROMPT:
+            return given, given
+        own = self.MEMORY_SYSTEM_PROMPT
+        return None if own == MEMORY_SYSTEM_PROMPT else own, own
+
+    def _assemble(self, renderer: Renderer, policy: WritePolicy, new_id: NewId) -> None:
+        """Make the parts that work together in the hooks."""
+        reading, limits, own_tool = self._reading, self._reading.limits, self._own_tool
+        found = reading.start is not None
+        if own_tool:
+            writable = [one.path for one in reading.sources if one.writable]
+            self.tools = [edit_memory_tool(own_tool, None if found else writable, self._places)]
+        self._renderer, self._loader = renderer, Loader(reading)
+        self._keys = Keys.of(self.name, self._name)
+        fixed = None if found or reading.nested else reading.sources
+        self._snapshots = Snapshots(self._keys, fixed, size=limits.snapshots, new_id=new_id)
+        self._offers = Offers(own_tool, renderer, limits.snapshots)
+        self._gate = Gate(policy, limits, own_tool)
+        with_files = _foreign.keeps_files_in_state(self._backend)
         self.state_schema = state_schema_for(self._keys, with_files=with_files)
-        self._offers = Offers(self._own_tool, self._renderer, limits.snapshots)
 
     @property
     def name(self) -> str:

@@ -125,9 +125,13 @@ async def adiscover(
         outside_links=outside_links,
         limits=limits or DiscoveryLimits(),
     )
+    return await _without_blocking(backend, start, found)
+
+
+async def _without_blocking(backend: Any, start: _Start, layout: Layout) -> list[Source]:
     if backend is None:  # one thread hop for all of it
-        return await in_thread(finish, _discover(blocking, None, start, found))
-    return await _discover(native, backend, start, found)
+        return await in_thread(finish, _discover(blocking, None, start, layout))
+    return await _discover(native, backend, start, layout)
 
 
 async def _discover(via: Via, backend: Any, start: _Start, layout: Layout) -> list[Source]:
