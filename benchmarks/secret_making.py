@@ -92,11 +92,11 @@ def password(rng: random.Random) -> str:
     return rng.choice(
         (
             f"{one}{rng.randint(1, 99)}",
-            f"{one.title()}{rng.choice('!#$%&*')}{rng.randint(1960, 2025)}",
+            f"{one.title()}{rng.choice('!#$%*+')}{rng.randint(1960, 2025)}",
             f"{one.title()}{rng.randint(10, 99)}{other.title()}",
             f"{one}{rng.choice('-_.')}{other}{rng.randint(1, 999)}",
             one.replace("e", "3").replace("o", "0").title() + f"{rng.randint(1, 9)}!",
-            filled(rng, "<A12>") + rng.choice("!#$%&*") + filled(rng, "<d2>"),
+            filled(rng, "<A12>") + rng.choice('!#$%*+') + filled(rng, "<d2>"),
             filled(rng, "<L5><d3>"),
         )
     )

@@ -7,21 +7,21 @@ something happens. Everything that is kept apart by caller is kept apart by it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from memoryware import _langchain
 
-_ALIASES: Final = {
-    "tenant": ("tenant", "tenant_id"),
-    "group_id": ("group_id", "group_uuid", "project_id"),
-    "user_id": ("user_id",),
-    "agent_id": ("agent_id",),
-    "session_id": ("session_id", "thread_id"),
-    "node_id": ("node_id",),
-}
-"""The names under which a context or config may carry each part, first found wins."""
+_ALIASES: Final = (
+    ("tenant", "tenant_id"),
+    ("group_id", "group_uuid", "project_id"),
+    ("user_id",),
+    ("agent_id",),
+    ("session_id", "thread_id"),
+    ("node_id",),
+)
+"""The names under which a context or config may carry each part of a scope, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +47,29 @@ class MemoryScope:
     @classmethod
     def of(cls, runtime: Any = None, config: Any = None) -> MemoryScope:
         """Return who asks in a run: by its context, then its server, then its config."""
-        context = getattr(runtime, "context", None)
-        config = config if isinstance(config, Mapping) else {}
-        configurable, metadata = config.get("configurable") or {}, config.get("metadata") or {}
-        found = {part: _found(names, context, configurable) for part, names in _ALIASES.items()}
-        if found["user_id"] is None:
-            found["user_id"] = _text(_identity(runtime))
-        if found["session_id"] is None:
+        known = config if isinstance(config, Mapping) else {}
+        metadata = known.get("metadata") or {}
+        places = [
+            _reader(one)
+            for one in (getattr(runtime, "context", None), known.get("configurable"))
+            if one is not None
+        ]
+        tenant, group, user, agent, session, node = (_found(names, places) for names in _ALIASES)
+        if session is None:
             info = getattr(runtime, "execution_info", None)
-            found["session_id"] = _text(getattr(info, "thread_id", None))
-        if found["agent_id"] is None:
-            found["agent_id"] = _text(metadata.get("lc_agent_name"))
-        if found["node_id"] is None:
+            session = _text(getattr(info, "thread_id", None))
+        if node is None:
             space = str(metadata.get("langgraph_checkpoint_ns") or "")
             outer = space.partition(":")[0] if "|" in space else ""
-            found["node_id"] = _text(outer or metadata.get("langgraph_node"))
-        return cls(**found)
+            node = _text(outer or metadata.get("langgraph_node"))
+        return cls(
+            tenant,
+            group,
+            user or _text(_identity(runtime)),
+            agent or _text(metadata.get("lc_agent_name")),
+            session,
+            node,
+        )
 
     @classmethod
     def current(cls) -> MemoryScope:
@@ -84,14 +91,19 @@ class MemoryScope:
         return any(getattr(self, one.name) is not None for one in fields(self))
 
 
-def _found(names: tuple[str, ...], context: Any, configurable: Mapping[str, Any]) -> str | None:
+def _found(names: tuple[str, ...], places: Sequence[Callable[[str], Any]]) -> str | None:
     """Return a part by the first of its names that has a value."""
     for name in names:
-        for place in (context, configurable):
-            value = place.get(name) if isinstance(place, Mapping) else getattr(place, name, None)
-            if (text := _text(value)) is not None:
+        for get in places:
+            text = _text(get(name))
+            if text is not None:
                 return text
     return None
+
+
+def _reader(place: Any) -> Callable[[str], Any]:
+    """Return what looks up a name in a context or config, by key or by attribute."""
+    return place.get if isinstance(place, Mapping) else lambda name: getattr(place, name, None)
 
 
 def _identity(runtime: Any) -> Any:
@@ -101,4 +113,6 @@ def _identity(runtime: Any) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    return str(value) if isinstance(value, str | int) and str(value) else None
+    if value is None:
+        return None
+    return str(value) if isinstance(value, str | int) and value != "" else None

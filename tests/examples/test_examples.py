@@ -14,6 +14,22 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 QUICKSTART = EXAMPLES / "quickstart" / "main.py"
 HELPERS = {"scripted"}
 SAYS = {
+    "discovery": """\
+user: ~/.codex/AGENTS.md
+project: /repo/AGENTS.md
+project: /repo/web/AGENTS.md
+
+Model call 1 knows
+~/.codex/AGENTS.md
+/repo/AGENTS.md
+/repo/web/AGENTS.md
+
+Model call 2 knows
+~/.codex/AGENTS.md
+/repo/AGENTS.md
+/repo/web/AGENTS.md
+/repo/pay/AGENTS.md
+""",
     "imports": """\
 /shop/AGENTS.md wants /company.md: yes
 /shop/AGENTS.md wants /diary.md: no

@@ -19,7 +19,6 @@ from memoryware.sources.discovery import (
     Notices,
     adiscover,
     discover,
-    discover_via,
     found_via,
 )
 from memoryware.sources.nested import nested_via
@@ -79,8 +78,8 @@ class Looking:
         backend = None if self.place == "host" else self.backend
         where = self._in(start)
         if self.door == "blocking":
-            return discover(where, backend=backend, **options)
-        return asyncio.run(adiscover(where, backend=backend, **options))
+            return discover(where, backend=backend, layout=Layout(**options))
+        return asyncio.run(adiscover(where, backend=backend, layout=Layout(**options)))
 
     def root(self, start: str) -> str:
         """Return the root of the repository that a start folder is in."""
@@ -89,14 +88,13 @@ class Looking:
 
     def layout_at(self, start: str, **options: Any) -> list[str]:
         """Return what is found with a layout, also what is only offered."""
-        looked = discover_via(self.via, self.backend, self._in(start), Layout(**options))
-        return self.named(self._run(looked))
+        looked = found_via(self.via, self.backend, self._in(start), Layout(**options))
+        return self.named(self._run(looked).sources)
 
-    def again(self, start: str, **options: Any) -> list[str]:
-        """Look as a middleware does, which says a thing once."""
-        layout = Layout(**options)
-        looked = discover_via(self.via, self.backend, self._in(start), layout, self.notices)
-        return self.shown(self._run(looked))
+    def again(self, start: str, permits: Any = None) -> list[str]:
+        """Look as a middleware does, which says a thing once and has rules."""
+        given = (self.via, self.backend, self._in(start), Layout(), self.notices)
+        return self.shown(self._run(found_via(*given, permits=permits)).sources)
 
     def beside(
         self,
@@ -104,6 +102,7 @@ class Looking:
         known: list[Any] = (),
         root: str | None = None,
         loaded: dict[str, str] | None = None,
+        permits: Any = None,
         **options: Any,
     ) -> list[str]:
         """Return the nested files of folders that were touched."""
@@ -117,6 +116,7 @@ class Looking:
             root=None if root is None else self._in(root),
             loaded={self._in(path): text for path, text in (loaded or {}).items()},
             notices=self.notices,
+            permits=permits,
         )
         return self.shown(self._run(looked))
 

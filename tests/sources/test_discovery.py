@@ -715,6 +715,36 @@ def test_who_may_write_can_be_said_for_all_or_by_owner(look):
     assert written(writable={"user": True}) == [True, "ask"]
 
 
+@everywhere
+def test_what_the_rules_of_the_caller_deny_gives_way_to_the_next_name(look, caplog):
+    """
+    repo/
+    ├── .git/
+    ├── AGENTS.override.md: denied
+    ├── AGENTS.md: root
+    └── src/
+        └── AGENTS.md: denied as well
+    """
+
+    def permits(names):
+        return not names[-1].endswith(("override.md", "src/AGENTS.md"))
+
+    assert look.again("repo/src", permits=permits) == ["project repo/AGENTS.md"]
+    assert look.beside("repo/src", root="repo", permits=permits) == ["project repo/AGENTS.md"]
+    assert look.told(caplog) == []
+
+
+@on_disks
+def test_rules_see_through_links(look):
+    """
+    repo/
+    ├── .git/
+    ├── AGENTS.md -> secret.md
+    └── secret.md: denied
+    """
+    assert look.again("repo", permits=lambda names: "secret" not in "".join(names)) == []
+
+
 # What a process may not read.
 
 
@@ -724,7 +754,7 @@ def test_what_may_not_be_read_is_passed_over(monkeypatch, caplog):
     └── .codex/
         └── AGENTS.md: mine [denied]
     repo/
-    ├── .git/
+    ├── .git/ [denied]
     ├── AGENTS.override.md: secret [denied]
     ├── AGENTS.md: root
     ├── closed/ [denied]
@@ -741,8 +771,9 @@ def test_what_may_not_be_read_is_passed_over(monkeypatch, caplog):
             assert [one.getMessage().split(": ")[1] for one in caplog.records] == [
                 "this process may not read it"
             ] * 3
-            closed = discover(folder / "repo" / "closed", user=False)
+            closed = discover(folder / "repo" / "closed", layout=Layout(user=False))
             assert [one.path for one in closed] == found
+            assert "is not there" not in caplog.text
 
 
 def test_a_folder_that_may_be_passed_but_not_listed_is_read_all_the_same(monkeypatch):
@@ -793,7 +824,7 @@ def test_without_a_backend_the_paths_are_those_of_the_disk(tmp_path, monkeypatch
     assert discover("..") == found[:2]
     assert discover(tmp_path / "repo") == found[:2]
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert discover("~/repo/src", user=False) == found[1:]
+    assert discover("~/repo/src", layout=Layout(user=False)) == found[1:]
     backend, start = on_disk()
     assert start == f"{tmp_path}/repo/src"
     read = backend.download_files([one.path for one in found[1:]])
@@ -869,7 +900,9 @@ async def test_the_event_loop_is_not_held_up(tmp_path):
     plant(test_the_event_loop_is_not_held_up.__doc__, tmp_path)
     backend = FilesystemBackend(root_dir=tmp_path)
     with blockbuster_ctx("memoryware"):
-        assert len(await adiscover(tmp_path / "repo" / ".." / "repo", user=False)) == 1
+        assert (
+            len(await adiscover(tmp_path / "repo" / ".." / "repo", layout=Layout(user=False))) == 1
+        )
         assert len(await adiscover("/repo", backend=backend)) == 1
 
 

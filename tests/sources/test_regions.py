@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memoryware.sources.regions._mark import marked
 from memoryware.sources.regions import Region, regions, restore
+from memoryware.sources.regions._mark import marked
 
 NOTES = """\
 # Notes

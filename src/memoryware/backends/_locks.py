@@ -47,9 +47,12 @@ class Holding:
         WriteFailed: If the system refuses the lock file.
     """
 
-    def __init__(self, via: Via, names: Iterable[str], *, path: str, timeout: float) -> None:
+    def __init__(
+        self, via: Via, names: Iterable[str], *, path: str, timeout: float, outer: bool = False
+    ) -> None:
         # In one order for all, so that two that want several never wait for each other.
-        self._wanted = sorted({_number(name) for name in names})
+        # Outer ones are held around others, so they share no lock file with those.
+        self._wanted = sorted({_number(name) + outer * LOCK_FILES for name in names})
         self._via, self._path, self._timeout = via, path, timeout
         self._held: list[tuple[int, _Turn, _LockFile | None]] = []
 

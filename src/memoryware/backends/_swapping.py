@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from memoryware._twins import Via
 from memoryware.backends._foreign import Guest, adds_of, changes_of
-from memoryware.backends._making import FolderThere, Make, Mode, as_told, made
+from memoryware.backends._locks import Holding
+from memoryware.backends._making import FolderThere, Made, Make, Mode, as_told, made
 from memoryware.backends._paths import normalise
 from memoryware.backends._results import said
 from memoryware.errors import (
@@ -24,9 +25,17 @@ from memoryware.errors import (
     PathUnusable,
     WriteFailed,
 )
+from memoryware.settings import FileLimits
 
 _TRIES: Final = 25
 """How often a change is made anew because somebody else was faster."""
+_KINDS: Final[dict[str, type[FileError]]] = {
+    "file_not_found": FileMissing,
+    "permission_denied": FileDenied,
+    "is_directory": FileIsDirectory,
+    "invalid_path": PathUnusable,
+}
+"""What is raised for the codes of an upload."""
 
 
 async def change(guest: Guest, via: Via, names: tuple[str, str], make: Make, mode: Mode) -> None:
@@ -45,7 +54,11 @@ async def change(guest: Guest, via: Via, names: tuple[str, str], make: Make, mod
     path, inner = names
     able = changes_of(guest.backend)
     if able is None:
-        await _Swap(guest, via, path, inner).change(make, mode)
+        # Other wrappers wait, also those in other processes; whoever writes past them is
+        # found out by the edit.
+        named = [f"{guest.name}\0{_spelled(inner)}"]
+        async with Holding(via, named, path=path, timeout=FileLimits().lock_timeout, outer=True):
+            await _Swap(guest, via, path, inner).change(make, mode)
         return
     try:
         await via(able.change_file, able.achange_file, inner, make, mode)
@@ -75,6 +88,13 @@ async def add(guest: Guest, via: Via, names: tuple[str, str | None], data: bytes
         raise WriteFailed(path, f"'{path}' was not written: {stored.error}")
 
 
+def _spelled(path: str) -> str:
+    try:
+        return normalise(path)
+    except FileError:
+        return path
+
+
 @dataclass(frozen=True, slots=True)
 class _Swap:
     guest: Guest
@@ -86,7 +106,7 @@ class _Swap:
         for _ in range(_TRIES):
             before = await self._found(mode)
             new = await made(self.via, make, before, mode, self.path)
-            if new.after == before or await self._put(before, new.after):
+            if new.after == before or await self._put(before, new):
                 return
         message = f"'{self.path}' was not written: others keep changing it; try again"
         raise WriteFailed(self.path, message)
@@ -122,17 +142,18 @@ class _Swap:
         content: Any = answer.content
         return answer.error, content.encode() if isinstance(content, str) else content
 
-    async def _put(self, before: bytes | None, after: bytes | None) -> bool:
+    async def _put(self, before: bytes | None, wanted: Made) -> bool:
         """Write, and say whether nobody else was faster.
 
         Raises:
             FileError: If the backend refuses for another reason.
         """
+        after = wanted.after
         old, new = _plain(before), _plain(after)
         if old is not None and old.strip() and new is not None:
             edit = self.guest.edit(self.via, self.path, self.inner, old, new, every=False)
             error = (await edit).error
-        elif before is None and new is not None:
+        elif before is None and new is not None and wanted.kind != "upload":
             error = (await self.guest.write(self.via, self.path, self.inner, new)).error
         elif not await self._is(before):
             return False
@@ -144,8 +165,8 @@ class _Swap:
             return True
         if not await self._is(before):
             return False
-        message = str(error).removeprefix("Error: ")
-        raise WriteFailed(self.path, f"'{self.path}' was not changed: {message}")
+        told = str(error).removeprefix("Error: ")
+        raise _KINDS.get(told, WriteFailed)(self.path, f"'{self.path}' was not changed: {told}")
 
     async def _is(self, before: bytes | None) -> bool:
         _, content = await self._got()

@@ -327,24 +327,36 @@ class WrappingBackend(WrapperKin, ChangingBackend):
         return await self._run_native(self._guest.execute, command, timeout)
 
 
-class _Fingerprinting(WrappingBackend):
+class _Extra:
+    """What a wrapper may have beyond the rest."""
+
+    _guest: Guest
+    _run: Any
+    _run_native: Any
+
+
+class _Fingerprinting(_Extra):
     def fingerprint(self, paths: list[str]) -> list[str | None]:
         """Return one token per path, in order."""
-        return self._run(self._guest.fingerprint, paths)
+        tokens: list[str | None] = self._run(self._guest.fingerprint, paths)
+        return tokens
 
     async def afingerprint(self, paths: list[str]) -> list[str | None]:
         """Async twin of `fingerprint`."""
-        return await self._run_native(self._guest.fingerprint, paths)
+        tokens: list[str | None] = await self._run_native(self._guest.fingerprint, paths)
+        return tokens
 
 
-class _Naming(WrappingBackend):
+class _Naming(_Extra):
     def names(self, paths: list[str]) -> list[tuple[str, ...]]:
         """Return, per path, its absolute name and then the name it links to, if another."""
-        return self._run(self._guest.names, paths)
+        names: list[tuple[str, ...]] = self._run(self._guest.names, paths)
+        return names
 
     async def anames(self, paths: list[str]) -> list[tuple[str, ...]]:
         """Async twin of `names`."""
-        return await self._run_native(self._guest.names, paths)
+        names: list[tuple[str, ...]] = await self._run_native(self._guest.names, paths)
+        return names
 
 
 @cache

@@ -37,6 +37,7 @@ _CALLED: Final = re.compile(r"\(\s{0,4}[\"'`](?P<value>[^\"'`\n]{4,200})[\"'`]\s
 _SETS: Final = re.compile(r"(?i)^(?:set|with|change|update|use|reset|put|add)?[_.]?\w*(?:password|passwd|pwd|token|secret|apikey|api_key)$")
 _LINE_END: Final = re.compile(r"[\s,;\\\"'`)}\]*_.#|]{0,12}(?=\n|$)")
 _QUERY: Final = re.compile(r"[?&]$")
+_IN_LINE: Final = re.compile(r"[?&;]$")
 _NAMES: Final = {Sort.TOKEN: "token", Sort.KEY: "key", Sort.SECRET: "secret", Sort.PIN: "PIN"}
 _MARKUP: Final = 3
 
@@ -109,6 +110,8 @@ def _value(
             ampersand = text.find("&", start, end)
             end = ampersand if ampersand >= 0 else end
         start, end = trimmed(text, start, end)
+        if text[start - 1] in "{<":
+            return None
         if mention.sort is Sort.PASSWORD and _many_words(text, end):
             # a sentence goes on behind it: "password: must have 8 characters"
             if not is_strong(text[start:end]):
@@ -131,7 +134,7 @@ def _value(
 def _literal(text: str, mention: Mention) -> bool:
     """Say whether the value stands in a URL or is that of a shell variable."""
     shell = text[mention.start : mention.end].isupper() and text.startswith("=", mention.end)
-    return shell or _QUERY.search(text[max(0, mention.start - 1) : mention.start]) is not None
+    return shell or _IN_LINE.search(text[max(0, mention.start - 1) : mention.start]) is not None
 
 
 def _column(text: str, mention: Mention) -> Iterator[tuple[int, int]]:

@@ -10,12 +10,13 @@ from typing import Final
 _STAND_IN: Final = re.compile(
     r"""
       ^[<{\[%$(]                              # <token>, {{ token }}, $TOKEN, ${TOKEN}, [redacted]
-    | ^\$?[A-Z][A-Z_]{3,}$ | ^my[_-] | %[A-Z_]{3,}% | <[^>]{1,60}>
+    | ^my[_-] | %[A-Z_]{3,}% | <[^>]{1,60}>
     | (?:^|[^a-zA-Z])(?:foo|bar|baz|here|goes|enter|put|paste|some|test[_-]?(?:key|token|secret))
       (?:$|[^a-zA-Z])
     """,
     re.VERBOSE,
 )
+_CAPITALS: Final = re.compile(r"^\$?[A-Z][A-Z_]{3,}$")
 _STAND_INS: Final = (
     "${ {{ $( ... \u2026 *** \u2022\u2022\u2022 \u25cf\u25cf\u25cf xxxx ???? ____ your example"
     " sample dummy placeholder changeme change_me change-me changethis change_this replace insert"
@@ -35,13 +36,14 @@ _NOTHING: Final = frozenset(
     ).split()
 )
 """Words that say something about a secret and are none."""
-_FIRST: Final = re.compile(r"[|,:/]")
+_FIRST: Final = re.compile(r"[|,:]")
 _UUID: Final = re.compile(r"(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$")
 _HEX: Final = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
+_MACHINE_MADE: Final = re.compile(r"^[A-Za-z0-9+/_.~%:@!*#$^&-]+=*(?:[.:;,&-][A-Za-z0-9+/_.~%-]+=*)*$")
 _PIECES: Final = re.compile(r"[^A-Za-z0-9]+")
 _WORDLIKE: Final = re.compile(r"^(?:[A-Z]?[a-z]*|[A-Z]+|\d+|[vV]\d{1,3}|[A-Z]?[a-z]{2,}\d{1,2})$")
 _ADDRESS: Final = re.compile(
-    r"(?i)^(?:[a-z][a-z0-9+.-]{1,12}:/|mailto:|www\.|~?\.{0,2}/[\w.-]|[a-z]:\\)"
+    r"(?i)^(?:[a-z][a-z0-9+.-]{1,12}:/|mailto:|www\.|(?:~|\.{1,2})?/(?:[\w.-]{0,40}/|[\w.-]{1,40}$)|[a-z]:\\)"
     r"|^[\w.+-]+@[\w-]+\.[\w.-]+$|^[\w-]+(?:\.[\w-]+)*\.(?:md|py|js|ts|json|ya?ml|toml|env|txt|ini|"
     r"cfg|conf|pem|key|crt|com|org|net|io|dev|app|html?|xml|csv|sh|go|rs|java|png|jpe?g|pdf|zip|"
     r"log|db|sql|local|kdbx|gpg)(?:[:/]\S*)?$"
@@ -60,8 +62,12 @@ _LOOKED_AT: Final = 256
 """Characters of a long value that are judged."""
 
 
-def stands_in(value: str) -> bool:
-    """Say whether a value is what people write in place of a secret."""
+def stands_in(value: str, *, names: bool = True) -> bool:
+    """Say whether a value is what people write in place of a secret.
+
+    Args:
+        names: Whether a name in capitals counts, as in `API_TOKEN=TOKEN_OF_BO`.
+    """
     head = value[:_READ]
     low = head.lower()
     return (
@@ -69,6 +75,7 @@ def stands_in(value: str) -> bool:
         or len(set(head)) < 3 + (len(head) > 20)
         or any(one in low for one in _STAND_INS)
         or _STAND_IN.search(head) is not None
+        or (names and _CAPITALS.match(head) is not None)
     )
 
 
@@ -111,7 +118,7 @@ def _camel(piece: str) -> bool:
     if piece.isupper():
         return False
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", piece)
-    return len(piece) >= 4 * len(parts)
+    return len(piece) >= 4 * len(parts) and 4 * sum(map(str.isdigit, piece)) <= len(piece)
 
 
 def looks_random(value: str, least: int, *, hexadecimal: bool = True) -> bool:
@@ -120,7 +127,7 @@ def looks_random(value: str, least: int, *, hexadecimal: bool = True) -> bool:
     Args:
         hexadecimal: Whether a value of hexadecimal digits only may count.
     """
-    if len(value) < least or not _mixed(value):
+    if len(value) < least or not _mixed(value) or not _MACHINE_MADE.match(value):
         return False
     if is_hex(value):
         good = hexadecimal and bits(value) >= 2.6

@@ -28,13 +28,16 @@ _BEHIND: Final = 160
 _BEFORE: Final = 70
 _MOST_WORDS: Final = 14
 _STOP: Final = re.compile(r"[.!?]$")
-_QUOTED: Final = re.compile(r"\s{0,4}[\"'`*]{1,3}(?P<value>[^\"'`\n*]{4,80})[\"'`*]{1,3}")
+_QUOTED: Final = re.compile(
+    r"(?P<mark>[\"'`]|\*{1,2}[\"'`]?)(?P<value>(?:(?!(?P=mark))[^\n]){4,80})(?P=mark)"
+)
 _OWN: Final = frozenset(
     (
         "my our the his her their your wifi wi-fi router login email gmail netflix account admin"
         " root wlan network guest laptop server database db master vpn phone computer's"
     ).split()
 )
+_MINE: Final = frozenset("my our his her their wifi wi-fi".split())
 _UNSPACED_VALUE: Final = re.compile(
     r"(?:\s{1,3}|[^\n.!?;]{0,24}?(?:คือ|是|为|為|改成|改为|改為|设为|設為|设置为|は|が|を|に|:|=|은|는|이|가|로))"
     r"\s{0,3}[\"'`]?(?P<value>[!-&(-_a-~]{4,120})"
@@ -137,9 +140,8 @@ def _after_is(behind: list[_Word]) -> Iterator[int]:
 def _password(
     text: str, mention: Mention, before: list[_Word], behind: list[_Word]
 ) -> tuple[int, int] | None:
-    if text[mention.start : mention.end].lower() in ("pass", "pw") and not (
-        before and before[-1].low in _OWN
-    ):
+    short = text[mention.start : mention.end].lower() in ("pass", "pw")
+    if not mention.last or (short and not (before and before[-1].low in _MINE)):
         return None
     for place in _after_is(behind):
         found = _candidate(text, behind, place)

@@ -38,9 +38,14 @@ def _found(text: str, runs: list[tuple[int, int]]) -> Iterator[Span]:
     low = text.lower()
     yield from _tokens.find(text, runs)
     yield from _forms.find(text, low)
+    first = last = 0
     for mention in mentions(text, low):
+        if first <= mention.start < last:
+            continue  # a word inside a secret
         spans = [*_assigned.find(text, mention)]
         if not spans:
             said = _said.find(text, mention)
             spans = [said] if said is not None else []
+        if spans:
+            _, first, last = spans[-1]
         yield from spans

@@ -144,7 +144,7 @@ def _begins(text: str, at: int) -> Span | None:
         if match is None:
             continue
         body = match.group()
-        good = not _plausible.stands_in(body) and not _plausible.in_series(body)
+        good = not _plausible.stands_in(body, names=False) and not _plausible.in_series(body)
         if good and (not rule.varied or _varied(body)):
             while rule.leads and at and (text[at - 1].isdigit() or text[at - 1] == ":"):
                 at -= 1
@@ -153,7 +153,8 @@ def _begins(text: str, at: int) -> Span | None:
 
 
 def _varied(body: str) -> bool:
-    return _plausible.bits(body) >= 2.6 and not _plausible.wordlike(body)
+    words = not body.isalnum() or body.islower()
+    return _plausible.bits(body) >= 2.6 and not (words and _plausible.wordlike(body))
 
 
 def _built(text: str, start: int, end: int) -> Iterator[Span]:

@@ -28,8 +28,10 @@ _PLAIN_THING: Final = re.compile(
 _SIGN: Final = re.compile(r"[!@#$%^&*+=?~|\\/_:;,.<>()\[\]{}-]")
 _ATTRIBUTE: Final = re.compile(r"^[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+\W{0,3}$")
 _NAME: Final = re.compile(r"^[A-Za-z_][A-Za-z_]*\d{0,2}$")
+_LONG_NAME: Final = re.compile(r"^[a-z]+(?:_[a-z0-9]+){2,}$")
 _CALL: Final = re.compile(r"^[\w.$:]*[A-Za-z_]\w*[(\[]|[(\[][^)\]]*[)\]]\W{0,2}$|^(?:new|await|function|lambda)\b")
 _HYPHENED: Final = re.compile(r"^[A-Za-z]+(?:[-/'][A-Za-z]+)+$")
+_QUOTE: Final = re.compile("[\"'`]")
 _CASE: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _OPENERS: Final = "\"'`([{<*_"
 _CLOSERS: Final = "\"'`)]}>*_.,;:!?"
@@ -120,7 +122,8 @@ def assigned(
 
 def _made_up(value: str) -> bool:
     """Say whether a value that is too short to be judged by chance is a secret all the same."""
-    if _ordinary(value) or _plausible.is_address(value) or _plausible.wordlike(value):
+    named = _ordinary(value) or _plausible.is_address(value) or _plausible.wordlike(value)
+    if named or _plausible.in_series(value):
         return False
     return is_strong(value) and any(map(str.isdigit, value)) and " " not in value
 
@@ -157,7 +160,7 @@ def _ordinary(value: str) -> bool:
 def _in_code(value: str, *, literal: bool) -> bool:
     if _CALL.search(value) or value[:1] in "$&@([":
         return True
-    name = _NAME.match(value) is not None and "_" in value
+    name = "_" in value and (_NAME.match(value) or _LONG_NAME.match(value)) is not None
     return not literal and (name or _ATTRIBUTE.match(value) is not None)
 
 
@@ -169,6 +172,8 @@ def said(value: str, following: str) -> bool:
         following: The word after it.
     """
     if _plausible.stands_in(value) or _plausible.is_address(value) or _plausible.is_uuid(value):
+        return False
+    if _QUOTE.search(value):
         return False
     if sort_of(value) is not None and not any(map(str.isdigit, value)):
         return False

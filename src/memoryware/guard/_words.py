@@ -216,7 +216,7 @@ _SORTS: Final = (
 IS: Final = frozenset(
     (
         "is are was be lautet ist war heißt heisst est était es era sera è é e' jest to brzmi"
-        " это есть является luidt är er je este είναι là adalah olan = == - : := -> => | are:"
+        " это есть является luidt är er je este είναι là adalah olan = - : are:"
         " c'est it's that's هي هو היא הוא है là είναι este er är är: être sei sia seja będzie będzie: to: was: is: ist: est: es: è: é: jest: это: zijn"
     ).split()
 )

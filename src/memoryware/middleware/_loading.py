@@ -22,8 +22,9 @@ from memoryware.middleware._fetching import Fetch, Known, tokens_of
 from memoryware.middleware._rules import PathRules
 from memoryware.middleware._texts import OnError, text_of
 from memoryware.settings import MemoryLimits
+from memoryware.sources._choosing import Permits
 from memoryware.sources._layout import Notices
-from memoryware.sources.discovery import Layout, discover_via
+from memoryware.sources.discovery import Layout, found_via
 from memoryware.sources.imports import Imports, expand
 from memoryware.sources.nested import nested_via
 from memoryware.sources.source import Source
@@ -154,16 +155,29 @@ class Loader:
 
     async def _sources(self, via: Via, backend: Any, folders: Sequence[str]) -> tuple[Source, ...]:
         """Return the given sources, or those that are found; with `folders` also theirs."""
-        reading = self._reading
-        sources = reading.sources
+        reading, sources, root = self._reading, self._reading.sources, None
+        permits = await self._permits(via, backend)
         if reading.start is not None:
-            sources = tuple(
-                await discover_via(via, backend, reading.start, reading.layout, self._notices)
-            )
+            given = via, backend, reading.start, reading.layout, self._notices
+            found = await found_via(*given, permits=permits)
+            sources, root = tuple(found.sources), found.root
         if folders:
-            near = await nested_via(via, backend, folders, sources, reading.layout)
+            near = await nested_via(
+                *(via, backend, folders, sources, reading.layout),
+                root=root,
+                notices=self._notices,
+                permits=permits,
+            )
             sources = (*sources, *near) if near else sources
         return sources
+
+    async def _permits(self, via: Via, backend: Any) -> Permits | None:
+        """Return what says whether a file may be read, None where there are no rules."""
+        reading = self._reading
+        if not reading.rules or (reading.start is None and not reading.nested):
+            return None
+        rules = await reading.rules.bound(via, backend)
+        return partial(rules.permits, "read")
 
     async def _same_or_new(self, via: Via, sources: tuple[Source, ...], fetch: Fetch) -> Loaded:
         bytes_before = tuple(fetch.known[source.path].answer for source in sources)

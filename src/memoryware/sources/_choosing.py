@@ -7,7 +7,7 @@ A `Look` reads the candidates of many folders in one batch and takes one file of
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -59,6 +59,8 @@ class Candidate:
         return Source(self.path, owner=self.owner, writable=layout.writable_by(self.owner))
 
 
+Permits = Callable[[Sequence[str]], bool]
+"""Says whether the file with these names may be read: its own, then the one behind a link."""
 Group = Sequence[Candidate]
 """The candidates of one folder; the first that has text is taken."""
 
@@ -90,9 +92,16 @@ class Found:
 class Look:
     """One look at a backend."""
 
-    def __init__(self, via: Via, backend: Any, layout: Layout, notices: Notices) -> None:
-        self._via, self._guest = via, Guest(backend)
-        self.layout, self.notices = layout, notices
+    def __init__(
+        self,
+        via: Via,
+        backend: Any,
+        layout: Layout,
+        notices: Notices | None = None,
+        permits: Permits | None = None,
+    ) -> None:
+        self._via, self._guest, self._permits = via, Guest(backend), permits
+        self.layout, self.notices = layout, notices or Notices()
         # Who tells names or fingerprints keeps our contract, and never waits on a pipe.
         told = names_of(backend) is not None or fingerprints_of(backend) is not None
         self._must_list_first = not told
@@ -202,6 +211,7 @@ class Look:
 
     async def chosen(self, groups: Sequence[Group]) -> list[Found | None]:
         """Read all candidates in one batch and take one of each group, or none."""
+        groups = await self._permitted(groups)
         groups = [[one for one in group if await self._may_ask(one)] for group in groups]
         paths = list(dict.fromkeys(one.path for group in groups for one in group))
         answers = await self._guest.download(self._via, paths) if paths else []
@@ -210,6 +220,15 @@ class Look:
         named = zip(there, await self.places(there), strict=True)
         real = {path: own[-1] if own else path for path, own in named}
         return [await self._first(group, told, real) for group in groups]
+
+    async def _permitted(self, groups: Sequence[Group]) -> Sequence[Group]:
+        """Return the candidates that the rules of the caller let be read."""
+        permits = self._permits
+        if permits is None:
+            return groups
+        paths = [one.path for group in groups for one in group]
+        names = dict(zip(paths, await self.places(paths), strict=True))
+        return [[one for one in group if permits(names[one.path])] for group in groups]
 
     async def _first(
         self, group: Group, told: Mapping[str, Any], real: Mapping[str, str]

@@ -18,7 +18,7 @@ from memoryware.backends._foreign import must_be_backend
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.errors import SettingError
 from memoryware.settings import DiscoveryLimits
-from memoryware.sources._choosing import Candidate, Group, Look, above, once, upwards
+from memoryware.sources._choosing import Candidate, Group, Look, Permits, above, once, upwards
 from memoryware.sources._layout import (
     ALL_NAMES,
     DEFAULT_NAMES,
@@ -41,7 +41,6 @@ __all__ = [
     "Notices",
     "adiscover",
     "discover",
-    "discover_via",
     "found_via",
     "on_disk",
 ]
@@ -50,18 +49,7 @@ _Start = str | os.PathLike[str]
 
 
 def discover(
-    start: _Start = ".",
-    *,
-    backend: Any = None,
-    names: Sequence[str] = DEFAULT_NAMES,
-    user: bool = True,
-    user_files: Sequence[str] = USER_FILES,
-    root_markers: Sequence[str] = ROOT_MARKERS,
-    writable: Writable | Mapping[Owner, Writable] = "ask",
-    owners: Mapping[str, Owner | None] = DEFAULT_OWNERS,
-    offer: str | None = None,
-    outside_links: bool = False,
-    limits: DiscoveryLimits | None = None,
+    start: _Start = ".", *, backend: Any = None, layout: Layout | None = None
 ) -> list[Source]:
     """Return the memory files that are there for an agent that starts in a folder.
 
@@ -72,60 +60,19 @@ def discover(
         start: The folder; a file stands for the folder it is in. One that is not there has
             no files itself, but those above it count.
         backend: Where to look; `start` is a path in it, and nothing outside of it is seen.
-        names: As in `Layout`, and so are the others.
-        user: Whether the files of the user are looked for.
-        user_files: Where those are.
-        root_markers: What makes a folder the root of a repository.
-        writable: Whether an agent may change what is found.
-        owners: Whose notes a file holds, by its name.
-        offer: Name of the file that a project without any is to get.
-        outside_links: Whether a file of a repository may be a link out of it.
-        limits: How far and how much is looked at.
+        layout: What memory files are called and where they lie; by default `Layout()`.
 
     Raises:
-        SettingError: For a value that cannot be, or a start that is no path there.
+        SettingError: If the start is no path there, or the backend is none.
     """
-    found = Layout(
-        names=names,
-        user=user,
-        user_files=user_files,
-        root_markers=root_markers,
-        writable=writable,
-        owners=owners,
-        offer=offer,
-        outside_links=outside_links,
-        limits=limits or DiscoveryLimits(),
-    )
-    return finish(_discover(blocking, backend, start, found))
+    return finish(_discover(blocking, backend, start, layout or Layout()))
 
 
 async def adiscover(
-    start: _Start = ".",
-    *,
-    backend: Any = None,
-    names: Sequence[str] = DEFAULT_NAMES,
-    user: bool = True,
-    user_files: Sequence[str] = USER_FILES,
-    root_markers: Sequence[str] = ROOT_MARKERS,
-    writable: Writable | Mapping[Owner, Writable] = "ask",
-    owners: Mapping[str, Owner | None] = DEFAULT_OWNERS,
-    offer: str | None = None,
-    outside_links: bool = False,
-    limits: DiscoveryLimits | None = None,
+    start: _Start = ".", *, backend: Any = None, layout: Layout | None = None
 ) -> list[Source]:
     """Async twin of `discover`."""
-    found = Layout(
-        names=names,
-        user=user,
-        user_files=user_files,
-        root_markers=root_markers,
-        writable=writable,
-        owners=owners,
-        offer=offer,
-        outside_links=outside_links,
-        limits=limits or DiscoveryLimits(),
-    )
-    return await _without_blocking(backend, start, found)
+    return await _without_blocking(backend, start, layout or Layout())
 
 
 async def _without_blocking(backend: Any, start: _Start, layout: Layout) -> list[Source]:
@@ -137,7 +84,7 @@ async def _without_blocking(backend: Any, start: _Start, layout: Layout) -> list
 async def _discover(via: Via, backend: Any, start: _Start, layout: Layout) -> list[Source]:
     if backend is None:
         backend, start = on_disk(start)
-    return await discover_via(via, backend, os.fspath(start), layout)
+    return (await found_via(via, backend, os.fspath(start), layout)).sources
 
 
 def on_disk(start: _Start = ".") -> tuple[FilesystemBackend, str]:
@@ -172,15 +119,14 @@ class Discovered:
     root: str
 
 
-async def discover_via(
-    via: Via, backend: Any, start: str, options: Layout, notices: Notices | None = None
-) -> list[Source]:
-    """Return the memory files for a start folder, as `found_via` does."""
-    return (await found_via(via, backend, start, options, notices)).sources
-
-
 async def found_via(
-    via: Via, backend: Any, start: str, options: Layout, notices: Notices | None = None
+    via: Via,
+    backend: Any,
+    start: str,
+    options: Layout,
+    notices: Notices | None = None,
+    *,
+    permits: Permits | None = None,
 ) -> Discovered:
     """Return the memory files for a start folder, and the root of its repository.
 
@@ -191,12 +137,13 @@ async def found_via(
         options: What to look for.
         notices: Keeps what has been said in the log, so that a caller who looks often
             says it once.
+        permits: Says by the names of a file whether it may be read; others are left out.
 
     Raises:
         SettingError: If the start is no path of the backend, or the backend is none.
     """
     must_be_backend(backend, "backend")
-    look = Look(via, backend, options, notices or Notices())
+    look = Look(via, backend, options, notices, permits)
     folders = await _folders(look, start)
     root = folders[-1]
     for folder in folders:

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from memoryware._twins import Via
 from memoryware.backends._paths import is_below
 from memoryware.settings import DiscoveryLimits
-from memoryware.sources._choosing import Found, Look, above, digest_of, upwards
+from memoryware.sources._choosing import Found, Look, Permits, above, digest_of, upwards
 from memoryware.sources._layout import Layout, Notices
 from memoryware.sources.source import Source
 
@@ -93,6 +93,7 @@ async def nested_via(
     root: str | None = None,
     loaded: Mapping[str, str] | None = None,
     notices: Notices | None = None,
+    permits: Permits | None = None,
 ) -> list[Source]:
     """Return the memory files of folders and of those above them, without the known ones.
 
@@ -113,10 +114,11 @@ async def nested_via(
             the disk of a machine, only what lies below known sources.
         loaded: Texts of known sources by path, so that they need not be read again.
         notices: Keeps what has been said in the log.
+        permits: Says by the names of a file whether it may be read; others are left out.
     """
     if not folders:
         return []
-    look = Look(via, backend, options, notices or Notices())
+    look = Look(via, backend, options, notices, permits)
     scope = await _scope(look, folders, known, root)
     wanted = {one: end for folder in scope.folders for one, end in scope.way_to(folder)}
     groups = [look.group(one, end) for one, end in wanted.items()]
