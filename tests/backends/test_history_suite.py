@@ -7,6 +7,7 @@ import threading
 
 import pytest
 import pytest_asyncio
+from deepagents.backends.filesystem import FilesystemBackend as TheirDisk
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
@@ -20,16 +21,20 @@ from memoryware.conformance import (
     AppendsConformance,
     FileBackendConformance,
     FingerprintsConformance,
+    HistoryConformance,
     NamesConformance,
 )
+from memoryware.conformance.keeping import KeepingConformance
+from memoryware.conformance.undoing import UndoingConformance
 
 
-class _OnDisk(
-    FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
-):
+class _Kept(FileBackendConformance, AppendsConformance, HistoryConformance):
+    many_files = 40
+
+
+class _OnDisk(_Kept, FingerprintsConformance, NamesConformance):
     keeps_empty_folders = True
     longest_name = 255
-    many_files = 60
 
 
 class TestDisk(_OnDisk):
@@ -50,9 +55,8 @@ class TestHostPaths(_OnDisk):
         return str(tmp_path)
 
 
-class TestStoreInMemory(FileBackendConformance, AppendsConformance):
+class TestStoreInMemory(_Kept):
     tells_created_at = True
-    many_files = 60
 
     @pytest.fixture
     def open_backend(self):
@@ -60,7 +64,9 @@ class TestStoreInMemory(FileBackendConformance, AppendsConformance):
         return lambda: HistoryBackend(StoreBackend(store=store, namespace=("memory", "ann")))
 
 
-class TestStoreInSqlite(*FileBackendConformance.__bases__, AppendsConformance):
+class TestStoreInSqlite(
+    *FileBackendConformance.__bases__, AppendsConformance, KeepingConformance, UndoingConformance
+):
     """This store blocks only. A wrapper answers errors at the other door, it does not raise."""
 
     tells_created_at = True
@@ -81,9 +87,8 @@ class TestStoreInSqlite(*FileBackendConformance.__bases__, AppendsConformance):
         connection.close()
 
 
-class TestAsyncSqliteStore(FileBackendConformance, AppendsConformance):
+class TestAsyncSqliteStore(_Kept):
     tells_created_at = True
-    many_files = 40
 
     @pytest_asyncio.fixture
     async def open_backend(self, tmp_path):
@@ -99,21 +104,61 @@ class InGraphWithHistory(InGraph):
         super().__init__(thread)
         self.inner = HistoryBackend(StateBackend())
 
+    def log(self, path):
+        return self.thread.run(lambda: self.inner.log(path))
 
-class TestState(FileBackendConformance, AppendsConformance):
+    async def alog(self, path):
+        return await self.thread.arun(lambda: self.inner.alog(path))
+
+    def show(self, path, version):
+        return self.thread.run(lambda: self.inner.show(path, version))
+
+    async def ashow(self, path, version):
+        return await self.thread.arun(lambda: self.inner.ashow(path, version))
+
+    def diff(self, path, a, b=None):
+        return self.thread.run(lambda: self.inner.diff(path, a, b))
+
+    async def adiff(self, path, a, b=None):
+        return await self.thread.arun(lambda: self.inner.adiff(path, a, b))
+
+    def undo(self, path, to=None, *, reason=None):
+        return self.thread.run(lambda: self.inner.undo(path, to, reason=reason))
+
+    async def aundo(self, path, to=None, *, reason=None):
+        return await self.thread.arun(lambda: self.inner.aundo(path, to, reason=reason))
+
+    def restore(self, path, at, *, reason=None):
+        return self.thread.run(lambda: self.inner.restore(path, at, reason=reason))
+
+    async def arestore(self, path, at, *, reason=None):
+        return await self.thread.arun(lambda: self.inner.arestore(path, at, reason=reason))
+
+    def files(self):
+        return self.thread.run(self.inner.files)
+
+    async def afiles(self):
+        return await self.thread.arun(self.inner.afiles)
+
+
+class TestState(_Kept):
     tells_created_at = True
-    many_files = 40
 
     @pytest.fixture
-    def open_backend(self):
-        thread = Thread()
+    def thread(self):
+        return Thread()
+
+    @pytest.fixture
+    def open_backend(self, thread):
         return lambda: InGraphWithHistory(thread)
 
+    @pytest.fixture
+    def open_outside(self, thread):
+        return lambda: InGraph(thread)
 
-class TestDict(FileBackendConformance, AppendsConformance, FingerprintsConformance):
+
+class TestDict(_Kept, FingerprintsConformance):
     """A backend that cannot change a file in one step: edits of the whole text stand in."""
-
-    many_files = 60
 
     @pytest.fixture
     def open_backend(self):
@@ -121,13 +166,10 @@ class TestDict(FileBackendConformance, AppendsConformance, FingerprintsConforman
         return lambda: HistoryBackend(DictBackend(files, lock))
 
 
-class TestComposite(
-    FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
-):
+class TestComposite(_Kept, FingerprintsConformance, NamesConformance):
     """Parts of which one steps natively and the other does not; versions are in the default."""
 
     keeps_empty_folders = True
-    many_files = 60
     standing = frozenset({"/docs/", "/src/", "/src/deep/", "/☕/"})
 
     @pytest.fixture
@@ -141,13 +183,39 @@ class TestComposite(
         )
 
 
+class TestTheirDisk(HistoryConformance):
+    """deepagents' own disk."""
+
+    keeps_empty_folders = True
+
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return lambda: HistoryBackend(TheirDisk(tmp_path, virtual_mode=True))
+
+
+class TestVersionsElsewhere(KeepingConformance, UndoingConformance):
+    """Files on disk, their versions in a store, and a wrapper in between."""
+
+    keeps_empty_folders = True
+
+    @pytest.fixture
+    def store(self):
+        return StoreBackend(store=InMemoryStore(), namespace=("history",))
+
+    @pytest.fixture
+    def open_backend(self, tmp_path, store):
+        return lambda: HistoryBackend(
+            WrappingBackend(FilesystemBackend(tmp_path)), versions=store, folder="/kept/of/files"
+        )
+
+
 class TestPart(
     FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
 ):
     """The part of a composite has a history, and so has another wrapper around it."""
 
     keeps_empty_folders = True
-    many_files = 60
+    many_files = 40
     relative_to_root = False
 
     @pytest.fixture

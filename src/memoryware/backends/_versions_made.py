@@ -13,9 +13,11 @@ from memoryware.backends import _text
 from memoryware.backends._acting import NOBODY, Actor, current_actor, current_reason
 from memoryware.backends._match import compile_rule
 from memoryware.backends._paths import folded
+from memoryware.backends._refilling import refilled
 from memoryware.backends._versions import Line, Stamp, Version, digest
 from memoryware.backends._versions_kept import Page
 from memoryware.backends._wrapping import FileChange
+from memoryware.guard import Guard
 from memoryware.settings import HistoryLimits
 
 Redact = Callable[[str, str], str]
@@ -24,6 +26,14 @@ AskNames = Callable[[Via, list[str]], Awaitable[list[tuple[str, ...]]]]
 _PLAIN_ID: Final = re.compile(r"[\w-]{1,32}", re.ASCII)
 _ID_CHARS: Final = 12
 _WILD: Final = frozenset("*?[{")
+
+
+_USUAL: Final = Guard()
+
+
+def without_secrets(path: str, text: str) -> str:  # noqa: ARG001 - the shape of a `Redact`
+    """Return a text with a note of its kind in place of each secret."""
+    return _USUAL.redact(text)
 
 
 class Watch:
@@ -98,6 +108,13 @@ class Writer:
         if shown == text:
             return Page(stamp, path, content, actor, reason, redacted=False)
         return Page(stamp, path, shown.encode(), actor, reason, redacted=True)
+
+    def refilled(self, path: str, content: bytes, there: bytes | None) -> bytes:
+        """Return kept bytes with what was made unreadable as the file has it now."""
+        if self._redact is None or there is None:
+            return content
+        text = _text.decode(there).text
+        return refilled(content.decode(), text, self._redact(path, text)).encode()
 
     def _id(self) -> str:
         made = self._new_id()

@@ -20,8 +20,14 @@ from memoryware.backends._making import Kind, Made
 from memoryware.backends._paths import normalise
 from memoryware.backends._peer import unwrapped
 from memoryware.backends._versions import Line, Stamp, Version, digest, too_many
-from memoryware.backends._versions_kept import Shelf, version_of
-from memoryware.backends._versions_made import Redact, Watch, WayBack, Writer
+from memoryware.backends._versions_kept import Page, Shelf, version_of
+from memoryware.backends._versions_made import (
+    Redact,
+    Watch,
+    WayBack,
+    Writer,
+    without_secrets,
+)
 from memoryware.backends._wrapping import FileChange
 from memoryware.errors import PathUnusable, SettingError, VersionMissing
 from memoryware.settings import HistoryLimits
@@ -54,7 +60,8 @@ class HistoryBackend(HidingBackend):
             only cannot serve a disk.
         folder: The folder in that backend; relative to the backend's own root.
         actor: Who acts when nobody says so and no graph is running.
-        redact: Makes unreadable what must not be kept.
+        redact: Makes unreadable what must not be kept: takes the path and the text. By
+            default secrets, as `Guard()` finds them; None keeps texts as they are.
         clock: Says what time it is.
         new_id: Makes ids.
 
@@ -72,7 +79,7 @@ class HistoryBackend(HidingBackend):
         versions: Any = None,
         folder: str = FOLDER,
         actor: Actor | None = None,
-        redact: Redact | None = None,
+        redact: Redact | None = without_secrets,
         clock: Clock = utc_now,
         new_id: NewId = random_id,
     ) -> None:
@@ -181,17 +188,33 @@ class HistoryBackend(HidingBackend):
             raise VersionMissing(path, message)
         return _text.decode(content).text
 
-    async def _content(
-        self, via: Via, path: str, stamp: Stamp, *, whole: bool = False
+    async def _content(self, via: Via, path: str, stamp: Stamp) -> bytes | None:
+        """Return what is kept of a version, None for a deletion."""
+        if stamp.after is None:
+            return None
+        return self._kept_in((await self._shelf.pages(via, path, [stamp]))[0], path, stamp)
+
+    async def _whole(
+        self, via: Via, path: str, stamp: Stamp, there: bytes | None
     ) -> bytes | None:
+        """Return the very bytes of a version, with what is unreadable from the file now."""
         if stamp.after is None:
             return None
         (page,) = await self._shelf.pages(via, path, [stamp])
-        if page is not None and page.content is not None and not (whole and page.redacted):
+        content = self._kept_in(page, path, stamp)
+        if page is None or not page.redacted:
+            return content
+        content = self._writer.refilled(path, content, there)
+        if digest(content) == stamp.after:
+            return content
+        why = "parts of it were made unreadable; take what you need from show()"
+        raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
+
+    @staticmethod
+    def _kept_in(page: Page | None, path: str, stamp: Stamp) -> bytes:
+        if page is not None and page.content is not None:
             return page.content
         why = "its file cannot be read" if page is None else "it is too large to be kept"
-        if page is not None and page.redacted:
-            why = "parts of it were made unreadable; take what you need from show()"
         raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
 
     def diff(self, path: str, a: int | str | Version, b: int | str | Version | None = None) -> str:
@@ -315,7 +338,7 @@ class HistoryBackend(HidingBackend):
             line = Line(identity, await self._shelf.stamps(via, identity), digest(before))
             stamp = choose(line)
             way.restored = 0 if stamp is None else stamp.number
-            after = None if stamp is None else await self._content(via, identity, stamp, whole=True)
+            after = None if stamp is None else await self._whole(via, identity, stamp, before)
             return Made(after, kind=kind, mark=way)
 
         with acting(reason=reason):

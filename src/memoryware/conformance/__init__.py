@@ -13,7 +13,8 @@ pytest then runs every test through both halves of every pair of twins. What a
 backend is or can is told in class attributes such as `persistent` or `deletes`; an
 answer turns a promise round, it never drops one. Optional protocols have suites of
 their own (`AppendsConformance`, `FingerprintsConformance`, `NamesConformance`), to be
-derived from as well: a backend that offers one without its suite fails.
+derived from as well: a backend that offers one without its suite fails. A backend that
+keeps a history, by `HistoryBackend` or on its own, is held to `HistoryConformance`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ import_module("pytest").register_assert_rewrite(
 )
 
 from memoryware.conformance.file_backend import FileBackendConformance  # noqa: E402
+from memoryware.conformance.history import HistoryConformance  # noqa: E402
 from memoryware.conformance.optional import (  # noqa: E402
     AppendsConformance,
     FingerprintsConformance,
@@ -47,5 +49,6 @@ __all__ = [
     "AppendsConformance",
     "FileBackendConformance",
     "FingerprintsConformance",
+    "HistoryConformance",
     "NamesConformance",
 ]

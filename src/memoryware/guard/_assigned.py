@@ -19,7 +19,7 @@ _AFTER: Final = re.compile(
       | [ \t]{0,20}(?:\|{1,2}=|:=|=>|->|[!=]={1,2}|=|:{1,2}|\|{1,2}|\t)
       | ["'`]?[ \t]{0,4}[,;]?\s{0,40}["']?(?i:value|val|default|content|text|data)["']?\s{0,4}[:=]
       | ["'`]\s{0,4},(?=\s{0,4}["'`])
-    )[*_]{0,3}\s{0,20}(?:[|>][-+]?\s{1,40})?""",
+    )[*_]{0,3}\s{0,20}(?:[|>][-+]?\s{1,40}|![\w!]{1,12}\s{1,3})?""",
     re.VERBOSE,
 )
 _VALUE: Final = re.compile(
@@ -45,7 +45,7 @@ _MARKUP: Final = 3
 def find(text: str, mention: Mention) -> Iterator[Span]:
     """Return the values that are assigned to the word and are secrets."""
     inside = text[max(0, mention.start - 1) : mention.start] == ":"
-    if mention.sort in (Sort.LOGIN, Sort.SEED) or (inside and text.startswith(":", mention.end)):
+    if mention.sort in (Sort.LOGIN, Sort.SEED, Sort.OPENER) or (inside and text.startswith(":", mention.end)):
         return
     kind = _kind(text, mention)
     place = _placed(text, mention)
@@ -162,7 +162,7 @@ def _column(text: str, mention: Mention) -> Iterator[tuple[int, int]]:
         start, end = trimmed_cell(text, begin + cells[number].start(), begin + cells[number].end())
         if sort_of(text[start:end]) is not None and not any(map(str.isdigit, text[start:end])):
             return  # another heading
-        if assigned(mention.sort, text[start:end], quoted=True, alone=True, ends=mention.last):
+        if assigned(mention.sort, text[start:end], quoted=False, alone=True, ends=mention.last):
             yield start, end
 
 

@@ -31,11 +31,12 @@ def _form(kind: str, needs: str, pattern: str, least: int = 0) -> tuple[str, _Fo
     return gate, _Form(kind, tuple(rest.split()), compiled, least)
 
 
+_HASH: Final = "password hash"
 _ALL: Final = (
     _form(
         "password in a URL",
         "://",
-        r"://[^\s:/@\"'<>?\#]{0,120}:(?P<value>[^\s\"'<>/?\#]{1,200}?)"
+        r"://[^\s:/@\"'<>?\#]{0,120}:(?P<value>[^\s\"'<>/?\#]{4,200}?)"
         r"@(?=[\w.\[%{$-]{1,255})(?![^\s\"'<>/?\#@]{0,200}@)",
     ),
     _form(
@@ -99,8 +100,8 @@ _ALL: Final = (
     ),
     _form(
         "session cookie",
-        "cookie",
-        r"""cookie["']?\s{0,4}[:=]\s{0,4}["']?(?:[\w.-]{1,60}=[^\s;"']{0,400};\s{0,4}){0,12}?
+        "|cookie curl",
+        r"""(?:cookie["']?\s{0,4}[:=]|--cookie[\s=]|\bcurl\b[^\n]{0,120}?\s-b)\s{0,4}["']?(?:[\w.-]{1,60}=[^\s;"']{0,400};\s{0,4}){0,12}?
             [\w.-]{0,40}(?:sess|sid|auth|token|jwt|login|remember|csrf|xsrf|account|user)[\w.-]{0,40}
             =(?P<value>[^\s;"',]{16,4000})""",
         16,
@@ -161,6 +162,11 @@ _ALL: Final = (
     ),
     _form(
         "password in a command",
+        "add_user",
+        r"\badd_user\s{1,3}[\w.-]{1,40}\s{1,3}[\"']?(?P<value>[^\s\"']{4,80})",
+    ),
+    _form(
+        "password in a command",
         "net user",
         r"\bnet\s{1,3}user\s{1,3}[\w.-]{1,40}\s{1,3}(?P<value>[^\s/\"'*][^\s\"']{3,60})\s{1,3}/(?:add|domain)",
     ),
@@ -169,6 +175,11 @@ _ALL: Final = (
         "echo|sudo --password-stdin passwd",
         r"""\becho\s{1,3}(?:-n\s{1,3})?["']?(?P<value>[^\s"'|]{4,200})["']?\s{0,3}\|\s{0,3}
             (?:sudo\s{1,3}-S|[^\n|]{0,80}--password-stdin|[^\n|]{0,30}\bpasswd\b)""",
+    ),
+    _form(
+        "password in code",
+        "auth",
+        r"""auth\w{0,8}\s{0,3}[=(]\s{0,3}\(?\s{0,3}["'][^"'\n]{1,80}["']\s{0,3},\s{0,3}["'](?P<value>[^"'\n]{4,100})["']\s{0,3}\)""",
     ),
     _form(
         "wifi password",
@@ -181,7 +192,12 @@ _ALL: Final = (
         r"otpauth://[^\s\"'<>]{1,300}?[?&]secret=(?P<value>[A-Z2-7]{12,128}=*)",
     ),
     _form(
-        "password hash",
+        "PayPal token",
+        "$|access_token$",
+        r"(?P<value>access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[0-9a-f]{32})",
+    ),
+    _form(
+        _HASH,
         "$",
         r"""(?P<value>(?:\$2[abxy]\$\d{2}\$[./A-Za-z0-9]{53}
           | \$(?:1|5|6|y|apr1|gy)\$[^\s$:"']{1,40}\$(?:[^\s$:"']{1,40}\$)?[./A-Za-z0-9]{22,90}
@@ -238,7 +254,7 @@ def _in_form(form: _Form, text: str) -> Iterator[Span]:
         if form.least:
             good = _plausible.looks_random(value, form.least) or _plausible.is_uuid(value)
         else:
-            good = not _plausible.stands_in(value)
+            good = form.kind == _HASH or not _plausible.stands_in(value)
         if good:
             yield form.kind, *match.span(group)
 

@@ -14,6 +14,8 @@ _SPACED: Final = r"(?:(?![\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\u
 """A letter of a script that puts blanks between words, or a sign inside an identifier."""
 _WORD: Final = re.compile(f"{_SPACED}{{0,60}}")
 _LETTERS: Final = re.compile(f"{_SPACED}{{0,40}}$")
+_NETWORK: Final = re.compile(r"ssid|wi-?fi|wlan|wpa|netzwerk|hotspot")
+"""What makes the key behind it that of a wireless network."""
 _WIDEST: Final = 60
 """Characters of an identifier that are looked at on each side of a keyword."""
 
@@ -50,7 +52,10 @@ def mentions(text: str, low: str) -> Iterator[Mention]:
                 end = _end(text, at + len(stem))
                 found = sort_of(text[start:end])
                 if found is not None and not _otherwise(text, start, found[0]):
-                    yield Mention(found[0], start, end, found[1])
+                    sort = found[0]
+                    if sort in (Sort.KEY, Sort.CODE) and _of_network(low, sort, start, end):
+                        sort = Sort.PASSWORD
+                    yield Mention(sort, start, end, found[1])
             at = low.find(stem, at + len(stem))
     if not text.isascii():
         yield from _unspaced(low)
@@ -62,6 +67,12 @@ def _unspaced(low: str) -> Iterator[Mention]:
         while at >= 0:
             yield Mention(sort, at, at + len(word), unspaced=True)
             at = low.find(word.lower(), at + len(word))
+
+
+def _of_network(low: str, sort: Sort, start: int, end: int) -> bool:
+    """Say whether a key or code is that of a wireless network."""
+    back, ahead = (60, 0) if sort is Sort.KEY else (12, 12)
+    return _NETWORK.search(low, max(0, start - back), end + ahead) is not None
 
 
 def _otherwise(text: str, start: int, sort: Sort) -> bool:

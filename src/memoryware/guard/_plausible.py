@@ -41,7 +41,10 @@ _UUID: Final = re.compile(r"(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$")
 _HEX: Final = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
 _MACHINE_MADE: Final = re.compile(r"^[A-Za-z0-9+/_.~%:@!*#$^&-]+=*(?:[.:;,&-][A-Za-z0-9+/_.~%-]+=*)*$")
 _PIECES: Final = re.compile(r"[^A-Za-z0-9]+")
-_WORDLIKE: Final = re.compile(r"^(?:[A-Z]?[a-z]*|[A-Z]+|\d+|[vV]\d{1,3}|[A-Z]?[a-z]{2,}\d{1,2})$")
+_WORDLIKE: Final = re.compile(
+    r"^(?:[A-Z]?[a-z]{0,20}|[A-Z]{1,20}|\d+|[vV]\d{1,3}|[A-Z]?[a-z]{2,20}\d{1,2})$"
+)
+_VOWELS: Final = re.compile(r"[aeiouyAEIOUY]")
 _ADDRESS: Final = re.compile(
     r"(?i)^(?:[a-z][a-z0-9+.-]{1,12}:/|mailto:|www\.|(?:~|\.{1,2})?/(?:[\w.-]{0,40}/|[\w.-]{1,40}$)|[a-z]:\\)"
     r"|^[\w.+-]+@[\w-]+\.[\w.-]+$|^[\w-]+(?:\.[\w-]+)*\.(?:md|py|js|ts|json|ya?ml|toml|env|txt|ini|"
@@ -111,13 +114,20 @@ def in_series(value: str) -> bool:
 def wordlike(value: str) -> bool:
     """Say whether a value reads as words, numbers and versions with signs between them."""
     pieces = [one for one in _PIECES.split(value[:_LOOKED_AT]) if one]
-    return all(_WORDLIKE.match(one) or _camel(one) for one in pieces)
+    return all((_WORDLIKE.match(one) and _sounds(one)) or _camel(one) for one in pieces)
+
+
+def _sounds(piece: str) -> bool:
+    """Say whether a long run of letters has enough vowels to be a word."""
+    return len(piece) < 9 or len(_VOWELS.findall(piece)) * 5 >= len(piece)
 
 
 def _camel(piece: str) -> bool:
     if piece.isupper():
         return False
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", piece)
+    if not all(len(one) < 18 and _sounds(one) for one in parts):
+        return False
     return len(piece) >= 4 * len(parts) and 4 * sum(map(str.isdigit, piece)) <= len(piece)
 
 

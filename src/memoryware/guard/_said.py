@@ -13,8 +13,10 @@ from memoryware.guard._values import is_digits, is_strong, said, trimmed
 from memoryware.guard._words import (
     COMMON,
     FILLERS,
+    CHANGES,
     IS,
     PLACES,
+    TURNS,
     Sort,
     opens,
     something_else,
@@ -39,14 +41,14 @@ _OWN: Final = frozenset(
 )
 _MINE: Final = frozenset("my our his her their wifi wi-fi".split())
 _UNSPACED_VALUE: Final = re.compile(
-    r"(?:\s{1,3}|[^\n.!?;]{0,24}?(?:คือ|是|为|為|改成|改为|改為|设为|設為|设置为|は|が|を|に|:|=|은|는|이|가|로))"
+    r"(?:\s{0,3}|[^\n.!?;]{0,24}?(?:คือ|是|为|為|改成|改为|改為|设为|設為|设置为|は|が|を|に|:|=|은|는|이|가|로|를|을))"
     r"\s{0,3}[\"'`]?(?P<value>[!-&(-_a-~]{4,120})"
 )
 _UNSPACED_BEFORE: Final = re.compile(
     r"(?P<value>[!-&(-_a-~]{5,120})[\"'`]?\s{0,3}(?:是|が|は|为|為|作为|作為|を|이|가)[^\n.!?;!-~]{0,16}$"
 )
 _PAIR: Final = re.compile(
-    r"(?:s)?[\"'`*)]{0,3}\s{0,3}(?:\([^()\n]{0,40}\)|(?:for|to|of|on|für|pour|para|per|voor|do|для)\s(?:the\s)?[\w.-]{1,40}|"
+    r"(?:s)?[\"'`*)]{0,3}\s{0,3}(?:\([^()\n]{0,40}\)|(?:for|to|of|on|für|fürs|zum|pour|du|de|para|per|voor|do|для|access)(?:\s[\w.-]{1,30}){1,3}|access|"
     r"(?:with|as|using|mit|avec|con|com|met))?\s{0,3}(?::|=|-|is|are|sind|sont|son|sono|są)?\s{0,3}"
     r"[\"'`]?(?:user(?:name)?\s)?(?P<user>[\w.@+-]{2,60})[\"'`]?\s{0,3}(?:/|:|\||,|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b)\s{0,3}(?:password\s)?[\"'`]?"
     r"(?P<value>[^\s\"'`,;]{4,80})"
@@ -79,7 +81,6 @@ def find(text: str, mention: Mention) -> Span | None:
         text, max(0, mention.start - _BEFORE), mention.end + _BEHIND
     ):
         return None
-    joins = text[mention.end : mention.end + 1]
     if text[mention.end : mention.end + 2].strip() in ('",', "',"):
         return None
     if mention.unspaced:
@@ -87,23 +88,32 @@ def find(text: str, mention: Mention) -> Span | None:
     elif mention.sort is Sort.SEED:
         place = _seed(text, mention)
     elif mention.sort is Sort.LOGIN:
-        place = _pair(text, mention)
+        place = _pair(text, mention) or _told(text, mention, [], _words_behind(text, mention))
     else:
         before = _words(text, max(0, mention.start - _BEFORE), mention.start, last=True)
-        behind = _words(text, mention.end, mention.end + _BEHIND)
-        if behind and joins not in " \t\n:":
-            del behind[0]
+        behind = _words_behind(text, mention)
         if behind and something_else(behind[0].low.rstrip(".:!?")):
             return None
         place = _told(text, mention, before, behind)
     return (mention.sort.value, *place) if place is not None else None
 
 
+def _words_behind(text: str, mention: Mention) -> list[_Word]:
+    behind = _words(text, mention.end, mention.end + _BEHIND)
+    joins = text[mention.end : mention.end + 1]
+    if behind and joins not in " \t\n:" and not text.startswith("'s ", mention.end):
+        del behind[0]
+    return behind
+
+
 def _words(text: str, start: int, end: int, *, last: bool = False) -> list[_Word]:
     """Return the words between two places, of the first line there or of the last one."""
     piece = text[start:end]
     if last:
-        start += piece.rfind("\n") + 1
+        line = piece.rfind("\n") + 1
+        if not line and start and not text[start - 1].isspace():
+            line = len(piece.split(maxsplit=1)[0]) if piece.strip() else 0
+        start += line
     else:
         cut = piece.find("\n", 4)
         rest = _WORDS.match(text, end) if cut < 0 else None
@@ -119,15 +129,24 @@ def _told(
 ) -> tuple[int, int] | None:
     if mention.sort is Sort.PASSWORD:
         return _password(text, mention, before, behind)
+    if mention.sort is Sort.OPENER:
+        short = text[mention.start : mention.end].lower() == "lock"
+        named = before and _bare(before[-1].low) in PLACES
+        return _opened(text, behind) if named or not short else None
     if mention.sort in (Sort.PIN, Sort.CODE, Sort.CARD):
         return _number(text, mention, before, behind)
     return _token(text, mention, before, behind)
 
 
-def _after_is(behind: list[_Word]) -> Iterator[int]:
-    """Return the places of the words behind each "is" of the sentence."""
+def _after_is(behind: list[_Word], *, changed: bool = False) -> Iterator[int]:
+    """Return the places of the words behind each "is" of the sentence.
+
+    Args:
+        behind: The words behind the one for a secret.
+        changed: Whether "to" is as good as "is".
+    """
     for place, word in enumerate(behind):
-        if word.low in IS or word.text.endswith(":"):
+        if word.low in IS or (changed and word.low in TURNS) or word.text.endswith(":"):
             following = place + 1
             while following < len(behind) and behind[following].low in FILLERS:
                 following += 1
@@ -140,10 +159,12 @@ def _after_is(behind: list[_Word]) -> Iterator[int]:
 def _password(
     text: str, mention: Mention, before: list[_Word], behind: list[_Word]
 ) -> tuple[int, int] | None:
-    short = text[mention.start : mention.end].lower() in ("pass", "pw")
+    short = text[mention.start : mention.end].lower() == "pass"
     if not mention.last or (short and not (before and before[-1].low in _MINE)):
         return None
-    for place in _after_is(behind):
+    changed = any(one.low.startswith(CHANGES) for one in [*before[-4:], *behind[:8]])
+    beside = [at for at, one in enumerate(behind[:6]) if one.text[0] == "(" and at]
+    for place in [*_after_is(behind, changed=changed), *beside]:
         found = _candidate(text, behind, place)
         if found is not None:
             return found
@@ -153,8 +174,12 @@ def _password(
                 return found
     if behind and not text[mention.start].isascii():
         # a language in which nothing joins the word and the password
-        found = _candidate(text, behind, min(len(behind), 5) - 1)
-        if found is not None and (len(behind) < 6 and _certain(text, *found)):
+        found = _last_word(text, behind)
+        if found is not None:
+            return found
+    if len(behind) > 1 and len(behind[0].low) <= 4 and _foreign(text, mention):
+        found = _candidate(text, behind, 1)
+        if found is not None and _certain(text, *found):
             return found
     if behind and mention.last:
         found = _candidate(text, behind, 0)
@@ -163,13 +188,24 @@ def _password(
     return _phrase(text, mention, before, behind) or _earlier(text, before, mention.sort)
 
 
+def _foreign(text: str, mention: Mention) -> bool:
+    word = text[mention.start : mention.end].lower()
+    return not word.startswith(("pass", "pwd", "pw")) or word.startswith("passo")
+
+
+def _last_word(text: str, behind: list[_Word]) -> tuple[int, int] | None:
+    found = _candidate(text, behind, min(len(behind), 5) - 1)
+    return found if found is not None and len(behind) < 6 and _certain(text, *found) else None
+
+
 def _candidate(text: str, words: list[_Word], place: int) -> tuple[int, int] | None:
     word = words[place]
     quoted = _QUOTED.match(text, word.start)
     if quoted is not None and text[word.start] in "\"'`*":
         value = quoted["value"]
         plain = _plausible.stands_in(value) or value.lower() in COMMON or sort_of(value) is not None
-        if not plain and len(value.split()) <= 8 and not _plausible.is_address(value):
+        spaced = len(value.split())
+        if not plain and spaced <= (1 if quoted["mark"][0] == "*" else 8) and not _plausible.is_address(value):
             return quoted.span("value")
     start, end = trimmed(text, word.start, word.end)
     following = words[place + 1].low if place + 1 < len(words) else ""
@@ -266,7 +302,7 @@ def _number(
 ) -> tuple[int, int] | None:
     """Return a PIN, or a code where something is said that it opens."""
     word = text[mention.start : mention.end].lower()
-    place_named = any(one.low.rstrip(".:") in PLACES for one in before[-4:])
+    place_named = any(_bare(one.low) in PLACES for one in before[-4:])
     place_named = place_named or any(one in word for one in ("tür", "zugang", "toegang", "adgang", "key"))
     places = [*_after_is(behind)]
     places += [at + 1 for at, one in enumerate(behind[:6]) if one.low in PLACES]
@@ -275,7 +311,7 @@ def _number(
     for place in places:
         if place >= len(behind):
             continue
-        named = place_named or any(one.low.rstrip(".:") in PLACES for one in behind[:place])
+        named = place_named or any(_bare(one.low) in PLACES for one in behind[:place])
         if mention.sort is Sort.CODE and not named:
             continue
         match = _DIGITS.match(text, behind[place].start)
@@ -291,6 +327,27 @@ def _number(
     return None
 
 
+def _opened(text: str, behind: list[_Word]) -> tuple[int, int] | None:
+    """Return what something is opened with: "unlocks with 4711", "keypad: 4711"."""
+    for place, word in enumerate(behind[:8]):
+        joins = word.low in _WITH or word.text.endswith((":", ","))
+        if joins and place + 1 < len(behind):
+            match = _DIGITS.match(text, behind[place + 1].start)
+            if match is not None and is_digits(match["value"]):
+                return match.span("value")
+            found = _candidate(text, behind, place + 1)
+            if found is not None and _certain(text, *found):
+                return found
+    return None
+
+
+_WITH: Final = frozenset("with by using use type typing enter press dial is code mit avec con com : -".split())
+
+
+def _bare(low: str) -> str:
+    return low.rstrip(".:").removesuffix("'s")
+
+
 def _further(text: str, end: int) -> int:
     """Return the end of a list of such codes."""
     for _ in range(20):
@@ -303,7 +360,7 @@ def _further(text: str, end: int) -> int:
 
 _NEXT_CODE: Final = re.compile(r"(?:[,;]\s{0,3}|\s{1,3})(?:\d{4,10}|[a-z0-9]{4,6}-[a-z0-9]{4,6})(?![\w:/.])")
 _DIGITS: Final = re.compile(
-    r"[\"'`*(]{0,3}(?P<value>[#*]?(?:\d[\d]{2,11}|\d{1,4}(?:[- .]\d{1,4}){1,5}|[A-ZА-Я0-9]{3,10})[#*]?)(?![\w/:%]|\.\d)"
+    r"[\"'`*(]{0,3}(?P<value>[#*]?(?:\d[\d]{2,11}|\d{1,4}(?:[- .]\d{1,4}){1,5}|[A-ZА-Я0-9]{3,10}|[a-z0-9]{4,6}-[a-z0-9]{4,6})[#*]?)(?![\w/:%]|\.\d)"
 )
 _COUNTS: Final = re.compile(r"(?i)^(?:digit|char|times|day|hour|min|sec|people|line|page|%|stell|ziffer)")
 
@@ -312,8 +369,7 @@ def _token(
     text: str, mention: Mention, before: list[_Word], behind: list[_Word]
 ) -> tuple[int, int] | None:
     """Return a random value in the same sentence as the word for a token or a key."""
-    if mention.sort is Sort.KEY and not _opening(before, behind):
-        return None
+    opening = mention.sort is not Sort.KEY or _opening(before, behind)
     for place, word in enumerate(behind):
         if place and _HASHES.search(word.low):
             return None
@@ -321,7 +377,8 @@ def _token(
         value = text[start:end]
         near = place < 2 or behind[place - 1].low in IS or behind[place - 1].text.endswith(":")
         fixed = _plausible.is_uuid(value) or _plausible.is_hex(value)
-        if (near or not fixed) and (_plausible.looks_random(value, 16) or _plausible.is_uuid(value)):
+        sure = opening or (near and place < 3)
+        if sure and (near or not fixed) and (_plausible.looks_random(value, 16) or _plausible.is_uuid(value)):
             return start, end
         if place and behind[place - 1].low in IS and mention.sort is Sort.SECRET:
             if is_strong(value) and len(value) >= 8 and any(map(str.isdigit, value)):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoryware.guard import _plausible
-from memoryware.guard._vendors import LED, NO_ENTROPY_NEEDED, VENDORS, WIDE
+from memoryware.guard._vendors import ANY_UUID, LED, SERVICES, VENDORS, WIDE
 from memoryware.guard.finding import Span
 
 
@@ -28,7 +28,7 @@ def _rules() -> dict[str, list[_Rule]]:
     for kind, prefixes, body in VENDORS:
         pattern = re.compile(f"(?:{body})(?![A-Za-z0-9])")
         for prefix in prefixes.split():
-            rule = _Rule(kind, prefix, pattern, kind not in NO_ENTROPY_NEEDED, kind in LED)
+            rule = _Rule(kind, prefix, pattern, kind not in ANY_UUID, kind in LED)
             by_start[prefix[:2]].append(rule)
     for rules in by_start.values():
         rules.sort(key=lambda rule: -len(rule.prefix))
@@ -56,10 +56,11 @@ _SHAPES: Final = (
     ("Azure client secret", _ENTRA),
     ("wallet key", _WALLET),
 )
-_PREFIXED: Final = re.compile(r"(?P<prefix>[A-Za-z][A-Za-z0-9]{1,15}(?:[_.-][A-Za-z0-9]{1,8}){0,3}?[_.-])(?P<tail>[A-Za-z0-9]{20,255})$")
-_SECRET_PREFIX: Final = re.compile(
-    r"(?i)(?:^|[_.-])(?:\w*(?:key|tok|token|secret)|pat|api|live|test|prod|sk|rk|auth|access|"
-    r"oauth|bot|priv|private|pwd|pass|cred|at|rt|svc|sa)(?:$|[_.-])"
+_PART: Final = re.compile(r"[A-Za-z0-9]+")
+_NAME_PART: Final = re.compile(r"^(?:[a-z]{1,16}|[A-Z]{1,16}|[A-Z][a-z]{1,15}|[a-z]{1,12}\d{1,2}|[a-z]{0,3}\d[a-z]\d{1,2})$")
+_TELLING: Final = re.compile(
+    r"(?i)^(?:\w*(?:key|tok|token|secret|pat|auth)|api|live|test|prod|production|sandbox|sk|rk|"
+    r"access|oauth|bot|priv|private|pwd|pass|cred|at|rt|svc|sa|admin|personal)$"
 )
 _NAMED: Final = frozenset(
     (
@@ -69,13 +70,25 @@ _NAMED: Final = frozenset(
         " object node session job task event user org proj team doc page block item row main vendor"
         " index bundle style app asset cache layer snap vol ami subnet vpc sg eni pod container"
         " pk pub public cluster digest fingerprint uuid guid nonce cid bafy version release tmp"
-        " temp log backup invoice order payment cid fp css module polyfills runtime styles"
+        " temp log backup invoice order payment fp css module polyfills runtime styles rs fc ws"
+        " rev revision head base tree blob patch diff gist repo pull issue ticket case feature branch"
+        " host node zone region stack policy role param device user client customer message chat"
+        " channel room group member contact lead deal account report export import archive snapshot"
+        " photo video audio media upload download attachment thumb avatar icon font sprite model"
+        " checkpoint dataset embedding vector chunk index shard partition topic queue stream offset"
+        " schema table migration lock cache nonce state code verifier challenge sri integrity"
+        " transaction tx block address contract wallet ipfs qm bafybei did urn oid arn eth btc"
+        " sidecar deployment replicaset service ingress job cron pipeline workflow step artifact"
+        " linux windows macos darwin ubuntu debian alpine python node npm pip cargo go java"
+        " request response session cookie visitor experiment variant flag event metric span page"
     ).split()
 )
 """First words of identifiers that are long, random, and no secret."""
 _PUBLIC: Final = frozenset("pk pub public publishable".split())
 _LONG: Final = 28
 """Letters and digits behind a prefix that says nothing."""
+_LONGEST: Final = 300
+_FILE: Final = re.compile(r"\.(?:js|css|map|json|png|jpe?g|svg|gif|webp|html?|py|md|txt|gz|zip|whl|log|so)\b")
 
 
 def runs(text: str) -> list[tuple[int, int]]:
@@ -167,19 +180,70 @@ def _built(text: str, start: int, end: int) -> Iterator[Span]:
         if match is not None and _plausible.bits(match.group()) > 3:
             yield kind, start, match.end()
             return
-    if end - start > 300:
-        return
-    match = _PREFIXED.match(text, start, end)
+    if end - start <= _LONGEST and not _FILE.search(text, end - 6, end + 6):
+        run = text[start:end]
+        if _beside_service(text, start, run):
+            yield "key of a service", start, end
+        elif _prefixed(text[start:end], in_path=text[start - 1 : start] == "/"):
+            yield "token", start, end
+
+
+def _beside_service(text: str, start: int, run: str) -> bool:
+    """Say whether a random value is assigned to the name of a service, or follows it."""
+    if len(run) < 20 or not _plausible.looks_random(run, 20):
+        return _plausible.is_uuid(run) and _assigned_to_service(text, start)
+    return _assigned_to_service(text, start)
+
+
+def _assigned_to_service(text: str, start: int) -> bool:
+    before = text[max(0, start - _CONTEXT) : start].rpartition("\n")[2]
+    match = _SIGN.search(before)
     if match is None:
-        return
-    prefix, tail = match["prefix"], match["tail"]
-    words = {one for one in re.split(r"[_.-]", prefix.lower()) if one}
-    telling = _SECRET_PREFIX.search(prefix) is not None
-    if words & _PUBLIC or (words & _NAMED and not telling):
-        return
-    if _plausible.is_hex(tail):
-        good = telling and len(tail) >= 32
-    else:
-        good = len(tail) >= (20 if telling else _LONG)
-    if good and _plausible.looks_random(tail, 20):
-        yield "token", start, end
+        return False
+    words = [one.lower() for one in _WORDS.findall(before[: match.start()])][-4:]
+    return not _IDENTIFIES.intersection(words) and not SERVICES.isdisjoint(words)
+
+
+_CONTEXT: Final = 60
+_SIGN: Final = re.compile(r"[\"'`]?\s{0,3}(?::|=|=>|\bis|->|\||,)\s{0,3}[\"'`*]{0,3}$|\s[\"'`]?$")
+_WORDS: Final = re.compile(r"[A-Za-z]+")
+_IDENTIFIES: Final = frozenset(
+    (
+        "id ids commit sha hash page file event trace issue project org organisation organization"
+        " workspace database build deploy deployment release version sha1 sha256 md5 image digest"
+        " object record order customer account zone user team board card list ticket case public"
+        " publishable site url link session request ref app fingerprint checksum uuid dsn client"
+    ).split()
+)
+"""Words beside a random value that is no secret."""
+
+
+def _prefixed(run: str, *, in_path: bool) -> bool:
+    """Say whether a run begins with the name of something and goes on at random."""
+    parts = [*_PART.finditer(run)]
+    names = 0
+    while names < min(5, len(parts) - 1) and _NAME_PART.match(parts[names].group()):
+        names += 1
+    if not names:
+        return False
+    words = {one.group().lower() for one in parts[:names]}
+    if words & _PUBLIC:
+        return False
+    telling = any(_TELLING.match(one.group()) for one in parts[:names])
+    if (words & _NAMED or in_path) and not telling:
+        return False
+    tail = run[parts[names].start() :]
+    solid = sum(len(one.group()) for one in parts[names:])
+    if _plausible.is_uuid(tail):
+        return telling
+    if _plausible.is_hex(tail.replace("-", "").replace("_", "")):
+        longest = max(len(one.group()) for one in parts[names:])
+        short = sum(len(one.group()) for one in parts[:names]) <= 14 and names <= 2
+        return longest >= 32 and (telling or short) and _plausible.looks_random(tail, 32)
+    chance = sum(len(one.group()) for one in parts[names:] if _by_chance(one.group()))
+    enough = solid >= (20 if telling else _LONG) and chance * 10 >= solid * 6
+    return enough and _plausible.looks_random(tail, 20)
+
+
+def _by_chance(part: str) -> bool:
+    return len(part) >= 6 and not _plausible.wordlike(part)

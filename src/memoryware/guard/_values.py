@@ -173,7 +173,7 @@ def said(value: str, following: str) -> bool:
     """
     if _plausible.stands_in(value) or _plausible.is_address(value) or _plausible.is_uuid(value):
         return False
-    if _QUOTE.search(value):
+    if _QUOTE.search(value) or value.startswith("-"):
         return False
     if sort_of(value) is not None and not any(map(str.isdigit, value)):
         return False

@@ -78,7 +78,7 @@ VENDORS: Final[tuple[tuple[str, str, str], ...]] = (
     ("Slack token", "xoxb- xoxa- xoxp- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe.xox", "[\\w.%-]{20,400}"),
     ("Slack token", "xapp-", f"\\d-{_W}{{30,200}}"),
     ("Twilio key", "SK", "[0-9a-f]{32}"),
-    ("SendGrid key", "SG.", f"{_W}{{16,32}}\\.{_W}{{32,64}}"),
+    ("SendGrid key", "SG.", rf"{_W}{{16,32}}\\.{_W}{{32,64}}"),
     ("Mailgun key", "key-", f"{_H}{{32}}"),
     ("Brevo key", "xkeysib- xsmtpsib-", f"{_H}{{64}}-{_A}{{16}}"),
     ("Discord token", "mfa.", f"{_W}{{80,100}}"),
@@ -96,7 +96,7 @@ VENDORS: Final[tuple[tuple[str, str, str], ...]] = (
     ("Linear key", "lin_api_ lin_oauth_ lin_wh_", f"{_A}{{32,70}}"),
     ("Figma token", "figd_ figu_ figo_", f"{_W}{{36,60}}"),
     ("Postman key", "PMAK-", f"{_H}{{24}}-{_H}{{34}}"),
-    ("Airtable token", "pat", f"{_A}{{14}}\\.{_H}{{64}}"),
+    ("Airtable token", "pat", rf"{_A}{{14}}\\.{_H}{{64}}"),
     ("Atlassian token", "ATATT3xFf", "[A-Za-z0-9_=-]{80,250}"),
     ("HubSpot token", "pat-na1- pat-na2- pat-eu1- pat-ap1-", UUID),
     ("Okta token", "00", f"{_W}{{40}}"),
@@ -104,6 +104,89 @@ VENDORS: Final[tuple[tuple[str, str, str], ...]] = (
     ("New Relic key", "NRAK- NRJS- NRII- NRSP- NRRA- NRIQ-", f"{_W}{{18,42}}"),
     ("Grafana token", "glsa_", f"{_A}{{32}}_{_H}{{8}}"),
     ("Grafana token", "glc_", "[A-Za-z0-9+/=]{32,400}"),
+    # more clouds, packages and tools
+    ("Alibaba access key", "LTAI", f"{_A}{{12,26}}"),
+    ("Tencent secret id", "AKID", f"{_A}{{32}}"),
+    ("Yandex key", "AQVN", f"{_W}{{35,38}}"),
+    ("Yandex token", "y0_ t1.", f"{_W}{{50,200}}"),
+    ("Scaleway key", "SCWSECRET- SCW", f"(?:{UUID}|[A-Z0-9]{{17}})"),
+    ("Tailscale key", "tskey-", f"[a-z]{{2,8}}-{_W}{{20,80}}"),
+    ("RubyGems key", "rubygems_", f"{_H}{{48}}"),
+    ("NuGet key", "oy2", "[a-z0-9]{43}"),
+    ("Clojars token", "CLOJARS_", f"{_H}{{60}}"),
+    ("crates.io token", "cio", f"{_A}{{32}}"),
+    ("JFrog key", "AKCp cmVmdGtu", f"{_A}{{56,72}}"),
+    ("Pulumi token", "pul-", f"{_H}{{40}}"),
+    ("Octopus key", "API-", "[A-Z0-9]{26,32}"),
+    ("Harness token", "pat. sat.", rf"{_W}{{22}}\.{_H}{{24}}\.{_A}{{20}}"),
+    ("Buildkite token", "bkua_ bkpt_ bkaj_", f"{_H}{{40}}"),
+    ("Infracost key", "ico-", f"{_A}{{32}}"),
+    ("Prefect key", "pnu_ pnb_", f"{_A}{{36}}"),
+    ("dbt token", "dbtc_ dbtu_", "[A-Za-z0-9_.=-]{30,80}"),
+    ("JetBrains token", "perm:", "[A-Za-z0-9+/=._-]{40,200}"),
+    ("OpenShift token", "sha256~", f"{_W}{{43}}"),
+    ("1Password token", "ops_eyJ", f"{_B}{{60,1500}}={{0,2}}"),
+    ("1Password key", "A3-", "[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-(?:[A-Z0-9]{5}-){2}[A-Z0-9]{5}"),
+    ("Ory token", "ory_pat_ ory_st_ ory_at_", f"{_W}{{30,120}}"),
+    ("Sourcegraph token", "sgp_ slk_", f"(?:{_A}{{16}}_|local_)?{_H}{{40,64}}"),
+    # more services
+    ("Dynatrace token", "dt0c01. dt0s01. dt0s16.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    ("Datadog key", "ddapi_ ddapp_", f"{_A}{{32,60}}"),
+    ("LaunchDarkly key", "sdk- mob- api-", UUID),
+    ("PostHog key", "phx_ phs_", f"{_W}{{40,60}}"),
+    ("Flutterwave key", "FLWSECK-", f"{_H}{{32}}-X"),
+    ("Flutterwave key", "FLWSECK_TEST- FLWSECK_PROD-", f"{_A}{{12,40}}(?:-X)?"),
+    ("Razorpay key", "rzp_live_ rzp_test_", f"{_A}{{14}}"),
+    ("Plaid token", "access-sandbox- access-development- access-production-", UUID),
+    ("Adyen key", "AQE", "[A-Za-z0-9+/]{80,220}={0,2}"),
+    ("Paddle key", "pdl_", f"(?:live|sdbx)_apikey_{_A}{{26}}_{_A}{{22}}_{_A}{{3}}"),
+    ("EasyPost key", "EZAK EZTK", f"{_A}{{54}}"),
+    ("Shippo token", "shippo_live_ shippo_test_", f"{_H}{{40}}"),
+    ("Duffel token", "duffel_live_ duffel_test_", f"{_W}{{43}}"),
+    ("Lob key", "live_ test_", f"(?:{_H}{{35}}|{_A}{{30}})"),
+    ("Dropbox token", "sl.", f"{_W}{{100,1500}}"),
+    ("Twitch token", "oauth:", "[a-z0-9]{30}"),
+    ("Twitter token", "AAAAAAAAAAAAAAAAAAAA", "[A-Za-z0-9%]{60,120}"),
+    ("Instagram token", "IGQV IGAA", f"{_A}{{80,400}}"),
+    ("LinkedIn token", "AQV AQX", f"{_W}{{150,600}}"),
+    ("Trello token", "ATTA", f"{_H}{{64}}"),
+    ("ClickUp token", "pk_", r"\d{5,10}_[A-Z0-9]{32}"),
+    ("Typeform token", "tfp_", f"{_W}{{40,70}}"),
+    ("Contentful token", "CFPAT-", f"{_W}{{43}}"),
+    ("Frame.io token", "fio-u-", f"{_W}{{60,70}}"),
+    ("ReadMe key", "rdme_", "[a-z0-9]{60,80}"),
+    ("Mapbox token", "sk.eyJ", r"[\w-]{20,400}\.[\w-]{16,60}"),
+    ("Cal.com key", "cal_live_ cal_", f"{_H}{{32,64}}"),
+    ("Mandrill key", "md-", f"{_W}{{22}}"),
+    ("Resend key", "re_", f"{_A}{{6,10}}_{_A}{{20,28}}"),
+    ("Voyage key", "pa-", f"{_W}{{43}}"),
+    ("Jina key", "jina_", f"{_A}{{50,70}}"),
+    ("Fireworks key", "fw_", f"{_A}{{20,30}}"),
+    ("Firecrawl key", "fc-", f"{_H}{{32}}"),
+    ("Cerebras key", "csk-", f"{_A}{{40,60}}"),
+    ("Together key", "tgp_v1_", f"{_W}{{40,60}}"),
+    ("ElevenLabs key", "sk_", f"{_H}{{48}}"),
+    ("Elastic key", "essu_", f"{_W}{{40,120}}"),
+    ("Honeycomb key", "hcaik_ hcbik_ hcxik_", "[a-z0-9]{50,70}"),
+    ("Apify token", "apify_api_", f"{_A}{{30,45}}"),
+    ("Telnyx key", "KEY0", f"{_A}{{30,36}}_{_A}{{22}}"),
+    ("Aikido token", "AIK_CI_ AIK_", f"{_A}{{24,64}}"),
+    ("Bitbucket token", "BBDC-", "[A-Za-z0-9+/=_-]{30,60}"),
+    ("CockroachDB key", "CCDB1_", f"{_W}{{40,80}}"),
+    ("DataStax token", "AstraCS:", f"{_A}{{20,40}}(?::{_H}{{64}})?"),
+    ("Docker Swarm key", "SWMKEY-1- SWMTKN-1-", "[A-Za-z0-9+/=-]{40,120}"),
+    ("OneSignal key", "os_v2_app_ os_v2_org_", "[a-z2-7]{80,120}"),
+    ("Pinterest token", "pina_", f"{_A}{{18,64}}"),
+    ("Polar token", "polar_oat_ polar_pat_", f"{_A}{{24,64}}"),
+    ("SettleMint token", "sm_aat_ sm_pat_ sm_sat_", f"{_A}{{16}}"),
+    ("Thunderstore token", "tss_", f"{_W}{{26,64}}"),
+    ("UpCloud token", "ucat_", f"{_A}{{24,64}}"),
+    ("Val Town token", "vtwn_", f"{_W}{{24,40}}"),
+    ("Postman token", "PMAT-", f"{_A}{{24,40}}"),
+    ("Brave key", "BSA", f"{_W}{{24,28}}"),
+    ("Defined Networking key", "dnkey-", f"{_W}{{20,40}}-{_W}{{40,60}}"),
+    ("Onfido token", "api_live. api_live_us. api_live_ca. api_sandbox.", rf"{_W}{{8,20}}\.?{_W}{{16,40}}"),
+    ("DevCycle key", "dvc_server_ dvc_mobile_ dvc_client_", f"{_W}{{14,60}}"),
     # keys as such
     ("age key", "AGE-SECRET-KEY-1", "[A-Z0-9]{58}"),
     ("extended private key", "xprv yprv zprv tprv", "[1-9A-HJ-NP-Za-km-z]{100,112}"),
@@ -111,8 +194,33 @@ VENDORS: Final[tuple[tuple[str, str, str], ...]] = (
 )
 """Kind, prefixes, and a pattern for what follows one of them."""
 
+SERVICES: Final = frozenset(
+    (
+        "abuseipdb adafruit algolia alphavantage amplitude apollo appdynamics asana assemblyai"
+        " binance bitfinex bitly bitrise bittrex box bugsnag censys cloudflare cloudinary codecov"
+        " cohere coinbase coingecko coinmarketcap confluent contentful coveralls datadog deepgram"
+        " deepl deepseek digicert disqus dnsimple droneci dropbox duo elevenlabs etsy eventbrite"
+        " fastly finnhub flickr flutterwave foursquare freshbooks freshdesk gandi giphy gitea gocardless"
+        " godaddy greenhouse guardian helpscout heroku hetzner hibp hunter intercom ipinfo ipstack"
+        " jenkins jumpcloud kaggle klaviyo kraken kucoin lastfm launchdarkly line lemonsqueezy linkedin"
+        " linode logdna loggly mailboxlayer mailchimp mailgun mailjet mandrill mapquest mattermost"
+        " maxmind messagebird mistral mixpanel mollie monday mongodb namecheap nasa netlify newsapi"
+        " nexmo ngrok nytimes okta omdb opencage openweather openweathermap opsgenie ovh pagerduty"
+        " paypal pinecone pingdom pipedrive plaid postmark pusher quickbooks rapidapi razorpay"
+        " recaptcha rollbar salesforce scaleway sendbird sendinblue shodan snyk sonar sonarqube"
+        " sparkpost splunk spoonacular spotify squarespace statuspage sumologic surveymonkey tiingo"
+        " tmdb todoist tomtom travis trello twelvedata twilio twitch twitter typeform unsplash"
+        " uptimerobot urlscan vercel virustotal vonage vultr wakatime wandb weatherapi weatherbit"
+        " weatherstack webflow wistia xero yelp zendesk zeplin zoho zoom"
+    ).split()
+)
+"""Services whose keys nothing marks."""
 LED: Final = frozenset({"Telegram bot token"})
 """Kinds whose digits and colon in front are part of them."""
 WIDE: Final = ("ABSK", "IQoJb3JpZ2lu", "FwoGZXIvYXdz", "fm1", "fm2_", "fo1_", "sntry", "whsec_", "glc_")
 """Beginnings of those that may have `+`, `/` and `=` inside."""
-NO_ENTROPY_NEEDED: Final = frozenset({"Amazon MWS token", "Langfuse key", "HubSpot token"})
+ANY_UUID: Final = frozenset(
+    ("Amazon MWS token|Langfuse key|HubSpot token|LaunchDarkly key|Plaid token|Scaleway key|"
+    "1Password key").split("|")
+)
+"""Kinds whose signs are spread too evenly, or too little, to be judged by chance."""

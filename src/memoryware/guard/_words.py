@@ -20,12 +20,14 @@ class Sort(Enum):
     TOKEN = "token"
     KEY = "key"
     SEED = "seed phrase"
+    OPENER = "code"
 
 
 STEMS: Final = (
     "pass pwd pw psk secret token key cred auth jwt pin code kod combination combo login puk cvv"
     " cvc mdp contrase clave senha kennw geheim wachtw haslo hesl parol salasan sifre sandi jelsz"
-    " codi losen gesl lozin slapta parool sleutel chiave chave klucz adgang zugang seed mnemonic recovery"
+    " codi losen gesl lozin slapta parool sleutel chiave chave klucz adgang zugang seed mnemonic recovery wallet"
+    " lock disarm keypad opens entsperr verrouill desbloq sblocc"
 ).split()
 """What every such word has in it, in ASCII and lower case."""
 BEGINNINGS: Final = frozenset(
@@ -39,7 +41,7 @@ OTHER_STEMS: Final = (
 ).split()
 """The same in letters beyond ASCII."""
 UNSPACED: Final = {
-    **dict.fromkeys(("密码", "密碼", "口令", "パスワード", "パスコード", "合言葉", "비밀번호", "암호", "รหัสผ่าน", "पासवर्ड"), Sort.PASSWORD),
+    **dict.fromkeys(("密码", "密碼", "口令", "パスワード", "パスコード", "合言葉", "비밀번호", "비번", "암호", "รหัสผ่าน", "पासवर्ड"), Sort.PASSWORD),
     **dict.fromkeys(("暗証番号", "パスフレーズ", "暗証", "门禁码", "門禁碼", "PIN码", "PIN碼", "PINコード"), Sort.PASSWORD),
     **dict.fromkeys(("密钥", "密鑰", "令牌", "トークン", "シークレット", "APIキー", "apiキー", "キー", "토큰", "키"), Sort.TOKEN),
 }
@@ -83,7 +85,14 @@ _KEYS: Final = frozenset(
 _LOGINS: Final = frozenset(
     "login logins log-in credentials credential creds cred zugangsdaten identifiants".split()
 )
-_SEEDS: Final = frozenset("seed mnemonic recovery mnemonics".split())
+_SEEDS: Final = frozenset("seed mnemonic recovery mnemonics wallet".split())
+_NETWORKS: Final = frozenset("wifi wlan wpa wpa2 network netzwerk router ssid".split())
+_OPENERS: Final = frozenset(
+    (
+        "lock unlock unlocks unlocking disarm disarms disarming keypad opens entsperren entsperrt"
+        " déverrouiller déverrouille desbloquear sblocca desbloqueia"
+    ).split()
+)
 _ENDINGS: Final = (
     (Sort.PASSWORD, ("password", "passwd", "passphrase", "passwort", "kennwort", "wachtwoord", "pwd")),
     (Sort.SECRET, ("secret",)),
@@ -92,8 +101,8 @@ _ENDINGS: Final = (
 _KEYED: Final = frozenset(
     (
         "api access secret private auth authentication encryption signing master account service"
-        " client app application license licence shared deploy storage admin ssh gpg wpa network"
-        " wifi wlan connection subscription functions host security session signature hmac aes rsa"
+        " client app application license licence shared deploy storage admin ssh"
+        " connection subscription functions host security session signature hmac aes rsa"
         " root personal developer dev prod production live sandbox test jwt ingest ingestion"
         " write read webhook sdk project user server function decryption cipher wallet crypto"
         " openai anthropic stripe datadog github gitlab aws azure google algolia cohere mistral"
@@ -112,7 +121,7 @@ _SAYS_OTHERWISE: Final = frozenset(
         " boarding ski season bus train guest hall backstage mountain first second third"
         " max min num number total count prompt completion input output context stop eos bos pad"
         " special unk cls sep mask lang language locale currency iso response return hex color"
-        " colour swift sort bic reason building-code byte op http https machine gpio header card"
+        " colour swift sort bic reason building-code byte op http https machine gpio header recv"
         " non no lost dial calling airport charge diagnosis cpt icd sic naics color-code tax fiscal"
     ).split()
 )
@@ -190,6 +199,8 @@ def opens(word: str) -> bool:
 
 def _sort(part: str, before: str) -> Sort | None:
     if part in _KEYS:
+        if before in _NETWORKS:
+            return Sort.PASSWORD
         return Sort.TOKEN if before in _KEYED else Sort.KEY
     for words, sort in _SORTS:
         if part in words:
@@ -211,21 +222,29 @@ _SORTS: Final = (
     (_CARDS, Sort.CARD),
     (_LOGINS, Sort.LOGIN),
     (_SEEDS, Sort.SEED),
+    (_OPENERS, Sort.OPENER),
 )
 
 IS: Final = frozenset(
     (
-        "is are was be lautet ist war heißt heisst est était es era sera è é e' jest to brzmi"
+        "is are was s be lautet ist war heißt heisst est était es era sera è é e' jest to brzmi"
         " это есть является luidt är er je este είναι là adalah olan = - : are:"
-        " c'est it's that's هي هو היא הוא है là είναι este er är är: être sei sia seja będzie będzie: to: was: is: ist: est: es: è: é: jest: это: zijn"
+        " c'est it's that's és هي هو היא הוא है là είναι este er är är: être sei sia seja będzie będzie: to: was: is: ist: est: es: è: é: jest: это: zijn"
     ).split()
 )
 """What joins a word for a secret and the secret; signs too."""
+TURNS: Final = frozenset("to auf in a en na para per til till på naar zu с на with".split())
+"""What joins a word for a secret and the new secret in a sentence about a change."""
+CHANGES: Final = tuple(
+    "chang geänd änder cambi troq alter zmien zmieni wijzig gewijzig veränd modif actualiz mudei"
+    " diventa updat set reset сменил поменял изменил ändra endret ændr".split()
+)
+"""What sentences about a change have in them."""
 FILLERS: Final = frozenset(
     (
         "now currently still set to just simply actually called the this: following: jetzt"
         " aktuell nun immer noch einfach maintenant toujours ahora todavía simplemente adesso ora"
-        " agora nu obecnie teraz сейчас теперь always either again probably maybe likely literally"
+        " agora nu obecnie teraz сейчас теперь always either again probably diventata diventato geworden devenu maybe likely literally"
         " changed reset updated as new une un una um een"
     ).split()
 )
