@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
 from scripted import ScriptedModel, call
 
 from memoryware import FilesystemBackend, FileToolsMiddleware, MemoryMiddleware, Source
@@ -27,7 +29,7 @@ def main(folder: Path) -> None:
         "Done.",
     )
     backend = FilesystemBackend(root_dir=folder)
-    agent = create_agent(
+    agent: Any = create_agent(
         model,
         middleware=[
             MemoryMiddleware(backend=backend, sources=SOURCES),
@@ -35,7 +37,7 @@ def main(folder: Path) -> None:
         ],
     )
 
-    run = {"configurable": {"thread_id": "1", "user_id": "ann"}}
+    run: RunnableConfig = {"configurable": {"thread_id": "1", "user_id": "ann"}}
     question = {"messages": [HumanMessage("I am back on Monday.")]}
     counters = Counters()
     with listen(counters):

@@ -14,6 +14,38 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 QUICKSTART = EXAMPLES / "quickstart" / "main.py"
 HELPERS = {"scripted"}
 SAYS = {
+    "group_chat": """\
+ann: No fish for me.
+  the model is shown: /ME.md | - Ann does not eat fish.
+bo: I pay.
+  the model is shown: /ME.md | - Bo pays.
+ann: What do you know of me?
+  the model is shown: /ME.md | - Ann does not eat fish.
+bo: And of me?
+  the model is shown: /ME.md | - Bo pays.
+""",
+    "owners": """\
+error: Error: '/TEAM.md' may only be read and holds what the team has agreed on. Save it where it belongs instead: /PROJECT.md (facts and rules of this project); /ANN.md (what holds for this user everywhere)
+success: Added to the end of /ANN.md
+
+A person is asked: a change of /PROJECT.md needs consent.
+
+--- /PROJECT.md
++++ /PROJECT.md
+@@ -1 +1,2 @@
+ - The shop sells tea.
++- The shop sells coffee, too.
+
+/TEAM.md:
+- We answer within a day.
+
+/PROJECT.md:
+- The shop sells tea.
+- The shop sells coffee, too.
+
+/ANN.md:
+- Ann answers when she can.
+""",
     "discovery": """\
 user: ~/.codex/AGENTS.md
 project: /repo/AGENTS.md

@@ -33,9 +33,18 @@ from memoryware import (
     FileLimits,
     FilesystemBackend,
     FileToolsMiddleware,
+    Finding,
     GrepMatch,
+    Guard,
+    GuardedBackend,
+    HistoryBackend,
+    HistoryLimits,
+    Imports,
+    Layout,
+    Leak,
     MemoryLimits,
     MemoryMiddleware,
+    MemoryScope,
     MemorywareError,
     PathRefused,
     SettingError,
@@ -43,12 +52,18 @@ from memoryware import (
     StateBackend,
     StoreBackend,
     ToolLimits,
+    Version,
     WriteResult,
+    acting,
+    agreed,
     append_to_system_message,
+    ascan,
     create_deep_agent,
+    discover,
     file_memory,
     load_config,
     redact_memory,
+    scan,
 )
 from memoryware.backends.protocol import Appends, Fingerprints
 
@@ -164,6 +179,31 @@ def hooks(request: ModelRequest[Any]) -> None:
     assert_type(memory.modify_request(request), ModelRequest[Any])
     assert_type(append_to_system_message(None, "text"), SystemMessage)
     redact_memory({"messages": []})
+
+
+# Owners, history, secrets.
+
+history = HistoryBackend(disk, watch=["*.md"], keep=HistoryLimits(versions=100))
+assert_type(history.log("/AGENTS.md"), list[Version])
+assert_type(history.undo("/AGENTS.md", to=3, reason="no"), Version)
+assert_type(history.diff("/AGENTS.md", 1), str)
+guard = Guard(on_secret="redact", personal=["email"], allow=["example"])
+assert_type(guard.scan("text"), list[Finding])
+assert_type(scan(disk, ["/AGENTS.md"], guard=guard), list[Leak])
+assert_type(discover(".", layout=Layout(names=["AGENTS.md"])), list[Source])
+guarded = GuardedBackend(history, [Source("/a.md", owner="user", writable="ask")], guard=guard)
+auto = MemoryMiddleware(sources="auto", imports=Imports(roots=["/docs"]), nested=False)
+Source("/a.md", owner="boss")  # type: ignore[arg-type]
+Source("/a.md", writable="maybe")  # type: ignore[arg-type]
+Guard(on_secret="keep")  # type: ignore[arg-type]
+
+
+async def looking_back() -> None:
+    assert_type(await history.alog("/AGENTS.md"), list[Version])
+    assert_type(await ascan(disk, ["/AGENTS.md"]), list[Leak])
+    with acting(user="ann", reason="clean-up"), agreed():
+        await guarded.awrite("/a.md", "text")
+    assert_type(MemoryScope.current().user_id, str | None)
 
 
 # Errors are the built-ins that fit.

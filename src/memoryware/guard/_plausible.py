@@ -42,7 +42,7 @@ _HEX: Final = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
 _MACHINE_MADE: Final = re.compile(r"^[A-Za-z0-9+/_.~%:@!*#$^&-]+=*(?:[.:;,&-][A-Za-z0-9+/_.~%-]+=*)*$")
 _PIECES: Final = re.compile(r"[^A-Za-z0-9]+")
 _WORDLIKE: Final = re.compile(
-    r"^(?:[A-Z]?[a-z]{0,20}|[A-Z]{1,20}|\d+|[vV]\d{1,3}|[A-Z]?[a-z]{2,20}\d{1,2})$"
+    r"^(?:[A-Z]?[a-z]{0,20}|[A-Z]{1,20}|\d+|[vV]\d{1,3}|[A-Z]?[a-z]{2,20}\d{1,3})$"
 )
 _VOWELS: Final = re.compile(r"[aeiouyAEIOUY]")
 _ADDRESS: Final = re.compile(
@@ -119,11 +119,11 @@ def wordlike(value: str) -> bool:
 
 def _sounds(piece: str) -> bool:
     """Say whether a long run of letters has enough vowels to be a word."""
-    return len(piece) < 9 or len(_VOWELS.findall(piece)) * 5 >= len(piece)
+    return len(piece) < 9 or len(_VOWELS.findall(piece)) * 6 >= len(piece)
 
 
 def _camel(piece: str) -> bool:
-    if piece.isupper():
+    if piece.isupper() or piece.islower():
         return False
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", piece)
     if not all(len(one) < 18 and _sounds(one) for one in parts):

@@ -336,7 +336,8 @@ def _opened(text: str, behind: list[_Word]) -> tuple[int, int] | None:
             if match is not None and is_digits(match["value"]):
                 return match.span("value")
             found = _candidate(text, behind, place + 1)
-            if found is not None and _certain(text, *found):
+            named = found is None or "=" in text[slice(*found)] or word.text.endswith(",")
+            if found is not None and not named and _certain(text, *found):
                 return found
     return None
 
@@ -370,24 +371,29 @@ def _token(
 ) -> tuple[int, int] | None:
     """Return a random value in the same sentence as the word for a token or a key."""
     opening = mention.sort is not Sort.KEY or _opening(before, behind)
-    for place, word in enumerate(behind):
-        if place and _HASHES.search(word.low):
+    for place, word in enumerate(behind if opening else behind[:2]):
+        if place and _HASHES.search(_NO_LETTER.sub("", word.low)):
             return None
         start, end = trimmed(text, word.start, word.end)
         value = text[start:end]
-        near = place < 2 or behind[place - 1].low in IS or behind[place - 1].text.endswith(":")
-        fixed = _plausible.is_uuid(value) or _plausible.is_hex(value)
-        sure = opening or (near and place < 3)
-        if sure and (near or not fixed) and (_plausible.looks_random(value, 16) or _plausible.is_uuid(value)):
+        joined = place > 0 and (
+            behind[place - 1].low in _TOLD or (opening and behind[place - 1].text.endswith(":"))
+        )
+        if (joined or (opening and place < 2)) and _plausible.is_uuid(value):
             return start, end
-        if place and behind[place - 1].low in IS and mention.sort is Sort.SECRET:
-            if is_strong(value) and len(value) >= 8 and any(map(str.isdigit, value)):
+        near = joined or (opening and (place < 2 or not _plausible.is_hex(value)))
+        if near and _plausible.looks_random(value, 16):
+            return start, end
+        if joined and mention.sort is Sort.SECRET and is_strong(value) and len(value) >= 8:
+            if any(map(str.isdigit, value)):
                 return start, end
         if _STOP.search(word.text) and place > 1:
             return None
-    return _earlier(text, before, mention.sort)
+    return _earlier(text, before, mention.sort) if opening else None
 
 
+_NO_LETTER: Final = re.compile(r"[^\w]")
+_TOLD: Final = IS - {"="} | {"is:", "now", "jetzt"}
 _HASHES: Final = re.compile(
     r"^(?:commit|hash|sha\d*|md5|checksum|digest|revision|rev|etag|fingerprint|uuid|guid|id|build|"
     r"version|public|file|path|blob|image|prüfsumme)$"

@@ -241,6 +241,8 @@ def _prefixed(run: str, *, in_path: bool) -> bool:
         short = sum(len(one.group()) for one in parts[:names]) <= 14 and names <= 2
         return longest >= 32 and (telling or short) and _plausible.looks_random(tail, 32)
     chance = sum(len(one.group()) for one in parts[names:] if _by_chance(one.group()))
+    if not _DIGIT.search(tail):
+        return False
     enough = solid >= (20 if telling else _LONG) and chance * 10 >= solid * 6
     return enough and _plausible.looks_random(tail, 20)
 

@@ -244,7 +244,7 @@ FILLERS: Final = frozenset(
     (
         "now currently still set to just simply actually called the this: following: jetzt"
         " aktuell nun immer noch einfach maintenant toujours ahora todavía simplemente adesso ora"
-        " agora nu obecnie teraz сейчас теперь always either again probably diventata diventato geworden devenu maybe likely literally"
+        " agora nu obecnie teraz сейчас теперь always either again übrigens probably diventata diventato geworden devenu maybe likely literally"
         " changed reset updated as new une un una um een"
     ).split()
 )
