@@ -318,3 +318,35 @@ def test_without_a_guard_and_with_a_share_of_one_nothing_is_asked_or_refused():
     limits = MemoryLimits(lost_share=1)
     ask(agent_of(model, notes, ["/a.md"], guard=None, hidden_regions=None, limits=limits))
     assert notes.files == {"/a.md": TOKEN}
+
+
+def test_a_file_of_others_tools_that_changed_during_an_approval_is_not_overwritten(tmp_path: Path):
+    from deepagents.middleware.filesystem import FilesystemMiddleware
+    from langchain.agents.middleware import HumanInTheLoopMiddleware
+
+    (tmp_path / "a.md").write_text("- a\n")
+    backend = FilesystemBackend(tmp_path)
+    model = ScriptedModel(call("write_file", file_path="/a.md", content="- a\n- b\n"))
+    agent = create_agent(
+        model,
+        middleware=[
+            MemoryMiddleware(backend=backend, sources=["/a.md"]),
+            FilesystemMiddleware(backend=backend),
+            HumanInTheLoopMiddleware(interrupt_on={"write_file": True}),
+        ],
+        checkpointer=InMemorySaver(),
+    )
+    ask(agent, thread="1")
+    (tmp_path / "a.md").write_text("- a\n- news\n")
+    (message,) = tool_messages(resume(agent, {"type": "approve"}))
+    assert message.status == "error"
+    assert (tmp_path / "a.md").read_text() == "- a\n- news\n"
+
+
+def test_a_warning_guard_lets_a_secret_in_and_says_so(caplog):
+    notes = Notes({"/a.md": "- likes tea\n"})
+    model = ScriptedModel(call("append_file", file_path="/a.md", text=f"token {TOKEN}"))
+    ask(agent_of(model, notes, ["/a.md"], guard=Guard(on_secret="warn")))
+    assert TOKEN in notes.files["/a.md"]
+    assert "holds a secret now" in caplog.text
+    assert TOKEN not in caplog.text

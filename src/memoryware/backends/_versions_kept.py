@@ -29,8 +29,6 @@ logger = logging.getLogger(__name__)
 _FORM: Final = 1
 _INDEX: Final = "index.json"
 _OURS: Final = "/.memoryware"
-_AT_ONCE: Final = 200
-"""Versions that are dropped before others may do something again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +135,8 @@ class Shelf:
             place = await self._place(via, identity, _INDEX)
             (got,) = await self._guest.download(via, [place])
             stamps = _indexed(got.content)
+            if got.error == "file_not_found":
+                return []
             if stamps and before in (stamps[-1].after, stamps[-1].before):
                 return stamps
         return await self.stamps(via, identity)
@@ -150,11 +150,11 @@ class Shelf:
             WriteFailed: If one cannot be stored.
         """
         identity = pages[0].path
-        for page in pages:
-            await self._store(via, page.stamp.name, page.encoded(), identity, like)
-        if self._dear:
+        if self._dear:  # first, so that without it there are no versions
             names = [one.name for one in (*others, *(page.stamp for page in pages))]
             await self._store(via, _INDEX, json.dumps(names).encode(), identity, like)
+        for page in pages:
+            await self._store(via, page.stamp.name, page.encoded(), identity, like)
 
     async def _store(
         self, via: Via, name: str, data: bytes, identity: str, like: str | None
@@ -222,8 +222,9 @@ class Shelf:
             doomed[folder].append(stamp)
             size -= stamp.size
         for folder, stamps in doomed.items():
-            for stamp in stamps:
-                place = f"{folder}/{stamp.name}"
+            index = [_INDEX] if self._dear and len(stamps) == len(everything[folder]) else []
+            for name in [*(stamp.name for stamp in stamps), *index]:
+                place = f"{folder}/{name}"
                 await self._guest.delete(via, place, place)
         count = sum(map(len, doomed.values()))
         if count:

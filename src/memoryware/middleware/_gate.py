@@ -146,6 +146,11 @@ class Gate:
         return plan.with_text(guard.redact)
 
     async def _carried_out(self, via: Via, case: _Case, handler: Any, ground: Ground) -> Result:
+        noted = ground.seen.get(case.request.tool_call["id"] or "")
+        careful = case.plan.kind in ("write", "delete") or case.verdict.asks == "lost_text"
+        if noted and careful and noted[1] != digest_of(case.before):
+            message = _CHANGED.format(path=case.source.path)
+            return self._refused(ground, case.request, case.plan, "not_approved", message)
         if case.verdict.asks and case.before != case.after:
             decided = self._decided(case, ground)
             if isinstance(decided, ToolMessage):
@@ -176,11 +181,6 @@ class Gate:
         """Ask a person about a change, or say why that is not possible or was refused."""
         request, source = case.request, case.source
         call = request.tool_call
-        noted = ground.seen.get(call["id"] or "")
-        if noted and case.plan.kind != "append" and noted[1] != digest_of(case.before):
-            return self._refused(
-                ground, request, case.plan, "not_approved", _CHANGED.format(path=source.path)
-            )
         if not _langchain.has_checkpointer():
             message = f"{case.verdict.question}, {_NOBODY}"
             reason: Reason = "not_approved" if source.writable == "ask" else "lost_text"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from langchain.agents.middleware.types import (
@@ -200,10 +200,11 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
         if call["name"] not in _CHANGING and call["name"] != self._own_tool:
             result: ToolMessage | Command[Any] = await via(handler, handler, request)
             return result
+        state = request.state if isinstance(request.state, Mapping) else {}
         ground = Ground(
             self._tool_backend(request.runtime),
-            self._memory_files(request.state),
-            request.state.get(self._keys.waiting) or {},
+            self._memory_files(state),
+            state.get(self._keys.waiting) or {},
             self._teller(request.runtime),
         )
         result = await self._gate.around(via, request, handler, ground)
