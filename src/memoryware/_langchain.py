@@ -214,3 +214,13 @@ def keeps_to_limits(store: Any) -> bool:
     That is true of those that come with langgraph; others may have a cap of their own.
     """
     return type(store).__module__.startswith("langgraph.store.")
+
+
+def personal_detectors() -> Mapping[str, Callable[[str], Any]]:
+    """Return LangChain's detectors of personal data, by the names that it gives them.
+
+    Each returns mappings with `start` and `end`, among others.
+    """
+    from langchain.agents.middleware._redaction import BUILTIN_DETECTORS
+
+    return BUILTIN_DETECTORS

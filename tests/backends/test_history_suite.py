@@ -24,27 +24,31 @@ from memoryware.conformance import (
     HistoryConformance,
     NamesConformance,
 )
+from memoryware.conformance.concurrency import ConcurrencyConformance
+from memoryware.conformance.editing import EditingConformance
 from memoryware.conformance.keeping import KeepingConformance
+from memoryware.conformance.paths import PathsConformance
 from memoryware.conformance.undoing import UndoingConformance
+from memoryware.conformance.writing import WritingConformance
 
 
 class _Kept(FileBackendConformance, AppendsConformance, HistoryConformance):
     many_files = 40
 
 
-class _OnDisk(_Kept, FingerprintsConformance, NamesConformance):
+class TestDisk(_Kept, FingerprintsConformance, NamesConformance):
     keeps_empty_folders = True
     longest_name = 255
 
-
-class TestDisk(_OnDisk):
     @pytest.fixture
     def open_backend(self, tmp_path):
         return lambda: HistoryBackend(FilesystemBackend(tmp_path / "root"))
 
 
-class TestHostPaths(_OnDisk):
+class TestHostPaths(HistoryConformance, PathsConformance, NamesConformance):
     has_home = True
+    keeps_empty_folders = True
+    longest_name = 255
 
     @pytest.fixture
     def open_backend(self, tmp_path):
@@ -65,13 +69,12 @@ class TestStoreInMemory(_Kept):
 
 
 class TestStoreInSqlite(
-    *FileBackendConformance.__bases__, AppendsConformance, KeepingConformance, UndoingConformance
+    WritingConformance, ConcurrencyConformance, KeepingConformance, UndoingConformance
 ):
-    """This store blocks only. A wrapper answers errors at the other door, it does not raise."""
+    """This store blocks only; versions have a namespace of their own."""
 
     tells_created_at = True
     doors = ("blocking",)
-    many_files = 40
 
     @pytest.fixture
     def open_backend(self, tmp_path):
@@ -87,7 +90,7 @@ class TestStoreInSqlite(
         connection.close()
 
 
-class TestAsyncSqliteStore(_Kept):
+class TestAsyncSqliteStore(WritingConformance, ConcurrencyConformance, HistoryConformance):
     tells_created_at = True
 
     @pytest_asyncio.fixture
@@ -209,13 +212,10 @@ class TestVersionsElsewhere(KeepingConformance, UndoingConformance):
         )
 
 
-class TestPart(
-    FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
-):
-    """The part of a composite has a history, and so has another wrapper around it."""
+class TestPart(WritingConformance, EditingConformance, ConcurrencyConformance, NamesConformance):
+    """The part of a composite has a history, and another wrapper is around that."""
 
     keeps_empty_folders = True
-    many_files = 40
     relative_to_root = False
 
     @pytest.fixture

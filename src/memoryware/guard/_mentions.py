@@ -1,23 +1,27 @@
-"""Where a text mentions secrets: the words that announce one, each once, in any order."""
+"""Where a text mentions secrets: the words that announce one."""
 
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from memoryware.guard._words import BEGINNINGS, OTHER_STEMS, STEMS, UNSPACED, Sort, says_otherwise, sort_of
+from memoryware.guard._lexicon import BEGINNINGS, OTHER_STEMS, SAYS_OTHERWISE, STEMS
+from memoryware.guard._words import UNSPACED, Sort, sort_of
 
-_INSIDE: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-_SPACED: Final = r"(?:(?![\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])[\w.-])"
+_INSIDE: Final = string.ascii_letters + string.digits + "_-."
+_LETTER: Final = (
+    "(?:(?![\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])[\\w.-])"
+)
 """A letter of a script that puts blanks between words, or a sign inside an identifier."""
-_WORD: Final = re.compile(f"{_SPACED}{{0,60}}")
-_LETTERS: Final = re.compile(f"{_SPACED}{{0,40}}$")
+_REST: Final = re.compile(f"{_LETTER}{{0,60}}")
+_BEGUN: Final = re.compile(f"{_LETTER}{{0,40}}$")
 _NETWORK: Final = re.compile(r"ssid|wi-?fi|wlan|wpa|netzwerk|hotspot")
-"""What makes the key behind it that of a wireless network."""
+"""What makes a key or a code near it that of a wireless network."""
 _WIDEST: Final = 60
-"""Characters of an identifier that are looked at on each side of a keyword."""
+"""Characters of an identifier that are looked at before the word for a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Mention:
         start: Where the word begins, with the whole identifier that it stands in.
         end: Where it ends.
         last: Whether the identifier ends with it: `DB_PASSWORD`, not `PASSWORD_DB`.
-        unspaced: Whether it is of a language without blanks between words.
+        unspaced: Whether it is of a script without blanks between words.
     """
 
     sort: Sort
@@ -40,22 +44,23 @@ class Mention:
 
 
 def mentions(text: str, low: str) -> Iterator[Mention]:
-    """Return every word of the text that announces a secret."""
+    """Return every word that announces a secret, each once, in no particular order.
+
+    Args:
+        text: What is looked through.
+        low: The same in lower case, character by character.
+    """
     seen: set[int] = set()
-    for stem in STEMS if text.isascii() else [*STEMS, *OTHER_STEMS]:
+    for stem in STEMS if text.isascii() else (*STEMS, *OTHER_STEMS):
         at = low.find(stem)
         while at >= 0:
-            inside = stem in BEGINNINGS and at and low[at - 1].isalpha() and text[at].islower()
-            start = -1 if inside else _start(text, at)
-            if start >= 0 and start not in seen:
-                seen.add(start)
-                end = _end(text, at + len(stem))
-                found = sort_of(text[start:end])
-                if found is not None and not _otherwise(text, start, found[0]):
-                    sort = found[0]
-                    if sort in (Sort.KEY, Sort.CODE) and _of_network(low, sort, start, end):
-                        sort = Sort.PASSWORD
-                    yield Mention(sort, start, end, found[1])
+            if not (stem in BEGINNINGS and _goes_on(text, at)):
+                start = _start(text, at)
+                if start not in seen:
+                    seen.add(start)
+                    mention = _mention(text, low, start, _end(text, at + len(stem)))
+                    if mention is not None:
+                        yield mention
             at = low.find(stem, at + len(stem))
     if not text.isascii():
         yield from _unspaced(low)
@@ -63,42 +68,47 @@ def mentions(text: str, low: str) -> Iterator[Mention]:
 
 def _unspaced(low: str) -> Iterator[Mention]:
     for word, sort in UNSPACED.items():
-        at = low.find(word.lower())
+        at = low.find(word)
         while at >= 0:
             yield Mention(sort, at, at + len(word), unspaced=True)
-            at = low.find(word.lower(), at + len(word))
+            at = low.find(word, at + len(word))
 
 
-def _of_network(low: str, sort: Sort, start: int, end: int) -> bool:
-    """Say whether a key or code is that of a wireless network."""
-    back, ahead = (60, 0) if sort is Sort.KEY else (12, 12)
-    return _NETWORK.search(low, max(0, start - back), end + ahead) is not None
+def _mention(text: str, low: str, start: int, end: int) -> Mention | None:
+    found = sort_of(text[start:end])
+    if found is None:
+        return None
+    sort, last = found
+    if sort is not Sort.PASSWORD:
+        before = text[max(0, start - 20) : start].rpartition("\n")[2].split()
+        if before and before[-1].lower().strip("\"'`,*_()[]") in SAYS_OTHERWISE:
+            return None
+    back, ahead = {Sort.KEY: (60, 0), Sort.CODE: (12, 12)}.get(sort, (0, 0))
+    if back and _NETWORK.search(low, max(0, start - back), end + ahead):
+        sort = Sort.PASSWORD
+    return Mention(sort, start, end, last)
 
 
-def _otherwise(text: str, start: int, sort: Sort) -> bool:
-    """Say whether the word before gives this one another meaning: "public key"."""
-    if sort is Sort.PASSWORD:
-        return False
-    before = text[max(0, start - 20) : start].rpartition("\n")[2].split()
-    return bool(before) and says_otherwise(before[-1].lower().strip("\"'`,*_()[]"))
+def _goes_on(text: str, at: int) -> bool:
+    """Say whether the word has begun before this place."""
+    return at > 0 and text[at - 1].isalpha() and text[at].islower()
 
 
 def _start(text: str, at: int) -> int:
     chunk = text[max(0, at - _WIDEST) : at]
     if chunk.isascii():
-        kept = chunk.rstrip(_INSIDE)
-        start = at - (len(chunk) - len(kept))
+        start = at - len(chunk) + len(chunk.rstrip(_INSIDE))
     else:
-        match = _LETTERS.search(chunk)
-        start = at - len(match.group()) if match else at
+        begun = _BEGUN.search(chunk)
+        start = at - len(begun.group()) if begun else at
     while start < at and text[start] in "-.":
         start += 1
     return start
 
 
 def _end(text: str, at: int) -> int:
-    match = _WORD.match(text, at)
-    end = match.end() if match else at
+    rest = _REST.match(text, at)
+    end = rest.end() if rest else at
     while end > at and text[end - 1] in "-._":
         end -= 1
     return end

@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from typing import Final
 
+from memoryware.guard._lexicon import listed
+
 _STAND_IN: Final = re.compile(
     r"""
       ^[<{\[%$(]                              # <token>, {{ token }}, $TOKEN, ${TOKEN}, [redacted]
@@ -17,36 +19,39 @@ _STAND_IN: Final = re.compile(
     re.VERBOSE,
 )
 _CAPITALS: Final = re.compile(r"^\$?[A-Z][A-Z_]{3,}$")
-_STAND_INS: Final = (
-    "${ {{ $( ... \u2026 *** \u2022\u2022\u2022 \u25cf\u25cf\u25cf xxxx ???? ____ your example"
-    " sample dummy placeholder changeme change_me change-me changethis change_this replace insert"
-    " redact masked hidden removed fake todo fixme lorem process.env environ getenv secrets."
-    " vault: op:// arn: keyring 1password"
-).split()
+_STAND_INS: Final = listed("""
+    ${ {{ $( ... … *** ••• ●●● xxxx ???? ____ your example sample dummy placeholder changeme
+    change_me change-me changethis change_this replace insert redact masked hidden removed
+    fake todo fixme lorem process.env environ getenv secrets. vault: op:// arn: keyring
+    1password
+""")
 """What people write where a secret belongs, in lower case."""
 _NOTHING: Final = frozenset(
-    (
-        "none null nil undefined true false yes no n/a na tbd todo empty blank unset required"
-        " optional string str text bool int number value default secret password passwd pass pwd"
-        " token key apikey api_key user username admin name auto unknown missing invalid wrong"
-        " correct expired incorrect changed reset forgotten stored saved encrypted hashed rotated"
-        " private public sensitive confidential bytes object any varchar char secretstr basic"
-        " bearer digest off on enabled disabled deprecated n/a. see below above ask same tba"
-        " passwort kennwort contrasena contraseña senha wachtwoord haslo hasło"
-    ).split()
+    listed("""
+        none null nil undefined true false yes no n/a na tbd todo empty blank unset required
+        optional string str text bool int number value default secret password passwd pass pwd
+        token key apikey api_key user username admin name auto unknown missing invalid wrong
+        correct expired incorrect changed reset forgotten stored saved encrypted hashed rotated
+        private public sensitive confidential bytes object any varchar char secretstr basic bearer
+        digest off on enabled disabled deprecated n/a. see below above ask same tba passwort
+        kennwort contrasena contraseña senha wachtwoord haslo hasło
+    """)
 )
 """Words that say something about a secret and are none."""
 _FIRST: Final = re.compile(r"[|,:]")
 _UUID: Final = re.compile(r"(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$")
 _HEX: Final = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
-_MACHINE_MADE: Final = re.compile(r"^[A-Za-z0-9+/_.~%:@!*#$^&-]+=*(?:[.:;,&-][A-Za-z0-9+/_.~%-]+=*)*$")
+_MACHINE_MADE: Final = re.compile(
+    r"^[A-Za-z0-9+/_.~%:@!*#$^&-]+=*(?:[.:;,&-][A-Za-z0-9+/_.~%-]+=*)*$"
+)
 _PIECES: Final = re.compile(r"[^A-Za-z0-9]+")
 _WORDLIKE: Final = re.compile(
     r"^(?:[A-Z]?[a-z]{0,20}|[A-Z]{1,20}|\d+|[vV]\d{1,3}|[A-Z]?[a-z]{2,20}\d{1,3})$"
 )
 _VOWELS: Final = re.compile(r"[aeiouyAEIOUY]")
 _ADDRESS: Final = re.compile(
-    r"(?i)^(?:[a-z][a-z0-9+.-]{1,12}:/|mailto:|www\.|(?:~|\.{1,2})?/(?:[\w.-]{0,40}/|[\w.-]{1,40}$)|[a-z]:\\)"
+    r"(?i)^(?:[a-z][a-z0-9+.-]{1,12}:/|mailto:|www\.|[a-z]:\\)"
+    r"|^(?:~|\.{1,2})?/(?:[\w.-]{0,40}/|[\w.-]{1,40}$)"
     r"|^[\w.+-]+@[\w-]+\.[\w.-]+$|^[\w-]+(?:\.[\w-]+)*\.(?:md|py|js|ts|json|ya?ml|toml|env|txt|ini|"
     r"cfg|conf|pem|key|crt|com|org|net|io|dev|app|html?|xml|csv|sh|go|rs|java|png|jpe?g|pdf|zip|"
     r"log|db|sql|local|kdbx|gpg)(?:[:/]\S*)?$"
@@ -123,6 +128,7 @@ def _sounds(piece: str) -> bool:
 
 
 def _camel(piece: str) -> bool:
+    """Say whether a piece is made of words, each with a capital."""
     if piece.isupper() or piece.islower():
         return False
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", piece)
@@ -131,16 +137,12 @@ def _camel(piece: str) -> bool:
     return len(piece) >= 4 * len(parts) and 4 * sum(map(str.isdigit, piece)) <= len(piece)
 
 
-def looks_random(value: str, least: int, *, hexadecimal: bool = True) -> bool:
-    """Say whether a value of at least so many characters is one that a machine has made.
-
-    Args:
-        hexadecimal: Whether a value of hexadecimal digits only may count.
-    """
+def looks_random(value: str, least: int) -> bool:
+    """Say whether a value of at least so many characters is one that a machine has made."""
     if len(value) < least or not _mixed(value) or not _MACHINE_MADE.match(value):
         return False
     if is_hex(value):
-        good = hexadecimal and bits(value) >= 2.6
+        good = bits(value) >= 2.6
     else:
         good = bits(value) >= min(3.4, math.log2(len(value)) * 0.72) and not wordlike(value)
     return good and not (stands_in(value) or in_series(value) or is_address(value))

@@ -14,7 +14,6 @@ from memoryware.guard._mentions import mentions
 from memoryware.guard._views import View, joined, plain
 from memoryware.guard.finding import Span
 
-
 _BROKEN_OFF: Final = ("\n", "\r", '"', "'", "`", "\\")
 """What stands behind the first piece of a token that goes on elsewhere."""
 

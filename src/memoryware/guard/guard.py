@@ -1,4 +1,4 @@
-"""`Guard`: what may not rest in memory, and what is done about it."""
+"""`Guard`: what may not rest in memory, and what a write does about it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import hashlib
 import re
 import secrets as _random
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
 
 from memoryware.errors import SettingError
-from memoryware.guard import _secrets
 from memoryware.guard.finding import Detector, Finding, Span
 
 OnSecret = Literal["refuse", "redact", "warn"]
@@ -20,50 +19,70 @@ Personal = Literal["email", "phone", "credit_card", "ip", "mac_address"]
 """Personal data that can be looked for."""
 
 _KEY: Final = _random.token_bytes(32)
+"""The key of all fingerprints; it lives as long as the process and is in no file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
     """Finds secrets, and on request personal data, in text that is to be kept.
 
+    The time that it takes is linear in the text, whatever stands in it.
+
     Attributes:
         on_secret: "refuse" writes nothing, "redact" writes the text without the secret,
             "warn" writes it and says so.
-        personal: Which personal data is looked for as well.
-        allow: Values, or patterns that fit a whole value, which are never reported.
-        detectors: Detectors of your own; what they find is added.
-        secrets: False looks for nothing but `personal` and `detectors`.
+        personal: Which personal data is found as well: "email", "phone", "credit_card", "ip",
+            "mac_address". It is treated like a secret.
+        allow: Values that are never reported, such as the example keys of your documentation:
+            each a text that is the whole value, or a pattern that fits all of it.
+        detectors: Detectors of your own. What they find is added, and their kinds are the
+            ones that are told.
+        secrets: False looks for nothing but `personal` and what `detectors` find.
 
     Raises:
         SettingError: For a value that cannot be.
     """
 
-    on_secret: OnSecret = "refuse"
+    on_secret: OnSecret = "refuse"  # noqa: S105
     personal: Sequence[Personal] = ()
-    allow: Sequence[str | re.Pattern[str]] = ()
+    allow: Sequence[str | re.Pattern[str]] = field(default=(), repr=False)
     detectors: Sequence[Detector] = ()
     secrets: bool = True
 
     def __post_init__(self) -> None:
-        if self.on_secret not in get_args(OnSecret):
-            raise SettingError(f"on_secret={self.on_secret!r}: must be one of {get_args(OnSecret)}")
+        _one_of("on_secret", self.on_secret, get_args(OnSecret))
+        for name in ("personal", "allow", "detectors"):
+            object.__setattr__(self, name, _several(name, getattr(self, name)))
+        for kind in self.personal:
+            _one_of("personal", kind, get_args(Personal))
+        if not all(isinstance(one, str | re.Pattern) for one in self.allow):
+            raise SettingError("allow: each entry must be a text or a compiled pattern for text")
+        if not all(map(callable, self.detectors)):
+            raise SettingError(
+                "detectors: each entry must be a function of a text that returns (kind, start, end)"
+            )
 
     def scan(self, text: str) -> list[Finding]:
-        """Return what stands in the text, in its order."""
-        spans = [span for detector in self.detectors for span in detector(text)]
-        if self.secrets:
-            spans += _secrets.find(text)
+        """Return what stands in the text, in its order.
+
+        Raises:
+            SettingError: If one of the `detectors` fails or returns something else.
+        """
         found, line, position = [], 1, 0
-        for kind, start, end in _merged(spans):
+        for kind, start, end in _merged(self._spans(text)):
             line += text.count("\n", position, start)
             position = start
             found.append(Finding(kind, start, end, line, _fingerprint(text[start:end])))
         return found
 
     def new(self, before: str | None, after: str) -> list[Finding]:
-        """Return what stands in the text after a change and did not before.
+        """Return what stands in a text after a change and did not before.
 
-        The same secret twice, where it stood once, is new once.
+        A secret that stood there once and now stands there twice is new once.
+
+        Args:
+            before: The text before the change; None if there was none.
+            after: The text after it.
         """
         found = self.scan(after)
         if not found or not before:
@@ -77,7 +96,7 @@ class Guard:
         return new
 
     def redact(self, text: str) -> str:
-        """Return the text with a note of its kind in place of everything found."""
+        """Return the text with a note, such as `[redacted: password]`, in place of each finding."""
         pieces, position = [], 0
         for one in self.scan(text):
             pieces += [text[position : one.start], f"[redacted: {one.kind}]"]
@@ -86,8 +105,55 @@ class Guard:
 
     @staticmethod
     def describe(findings: Iterable[Finding]) -> str:
-        """Return lines and kinds for a person or a model: "line 3: GitHub token"."""
+        """Return lines and kinds, for a person or a model: "line 3: GitHub token, line 7: PIN"."""
         return ", ".join(f"line {one.line}: {one.kind}" for one in findings)
+
+    def _spans(self, text: str) -> Iterator[Span]:
+        """Return everything that is found and not allowed, what names a kind best first."""
+        from memoryware.guard import _personal, _secrets
+
+        for detector in self.detectors:
+            yield from self._reported(text, _answers(detector, text))
+        if self.secrets:
+            yield from self._reported(text, _secrets.find(text))
+        if self.personal:
+            yield from self._reported(text, _personal.find(text, self.personal))
+
+    def _reported(self, text: str, spans: Iterable[Span]) -> Iterator[Span]:
+        for kind, start, end in spans:
+            if start < end and not (self.allow and self._allows(text[start:end])):
+                yield kind, start, end
+
+    def _allows(self, value: str) -> bool:
+        return any(
+            value == one if isinstance(one, str) else one.fullmatch(value) is not None
+            for one in self.allow
+        )
+
+
+def _one_of(name: str, value: Any, possible: tuple[str, ...]) -> None:
+    if value not in possible:
+        raise SettingError(f"{name}={value!r}: must be one of {', '.join(possible)}")
+
+
+def _several(name: str, given: Any) -> tuple[Any, ...]:
+    if isinstance(given, str | bytes | re.Pattern) or not isinstance(given, Iterable):
+        raise SettingError(f"{name}: give a list, even for one entry")
+    return tuple(given)
+
+
+def _answers(detector: Detector, text: str) -> list[Span]:
+    """Return what a foreign detector finds; what it says when it fails may hold the text."""
+    name = getattr(detector, "__qualname__", type(detector).__qualname__)
+    try:
+        spans = [(str(kind), int(start), int(end)) for kind, start, end in detector(text)]
+    except Exception as error:  # noqa: BLE001 - whatever it is, the text must not be in ours
+        failure = type(error).__name__
+    else:
+        if all(0 <= start <= end <= len(text) for _, start, end in spans):
+            return spans
+        failure = "places outside of the text"
+    raise SettingError(f"detectors: {name} failed ({failure}); mend it or take it out")
 
 
 def _fingerprint(value: str) -> str:
@@ -97,15 +163,12 @@ def _fingerprint(value: str) -> str:
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
     """Return the spans in order, those that overlap as one of the kind that was named first."""
-    ranked = sorted(
-        ((start, end, rank, kind) for rank, (kind, start, end) in enumerate(spans)),
-    )
+    ranked = sorted((start, end, rank, kind) for rank, (kind, start, end) in enumerate(spans))
     merged: list[tuple[int, int, int, str]] = []
     for start, end, rank, kind in ranked:
         if merged and start < merged[-1][1]:
             first, last, other, named = merged[-1]
-            best = min((other, named), (rank, kind))
-            merged[-1] = (first, max(last, end), *best)
+            merged[-1] = (first, max(last, end), *min((other, named), (rank, kind)))
         else:
             merged.append((start, end, rank, kind))
     return [(kind, start, end) for start, end, _, kind in merged]

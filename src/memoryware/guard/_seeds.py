@@ -1,0 +1,47 @@
+"""The words that restore a wallet."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import Final
+
+from memoryware.guard._lexicon import listed
+from memoryware.guard._mentions import Mention
+
+_FEWEST, _MOST = 12, 48
+_WORD: Final = re.compile(
+    r"(?:\d{1,2}[.):]?\s{0,3})?(?P<word>[a-z]{3,8})"
+    r"(?:[,;]?\s{1,3}|\s{0,2}[-|]\s{0,2}|,|(?=[\"'`.)\]<])|$)"
+)
+_BEGIN: Final = re.compile(r"(?<=[\s\"'`:=])(?=[a-z0-9])")
+_TRIES: Final = 8
+"""Places behind the word for a seed where the words may begin."""
+_WITHIN: Final = 80
+JOINING: Final = frozenset(
+    listed("""
+        the and for are was has had but not his her our its from have been were into does did get
+        got him she who how why than them those these would could also just because
+    """)
+)
+"""Words that join sentences and are never in a seed phrase."""
+
+
+def find(text: str, mention: Mention) -> tuple[int, int] | None:
+    """Return twelve or more short words in a row, none of which joins sentences."""
+    begins = _BEGIN.finditer(text, mention.end, mention.end + _WITHIN)
+    for begin in islice(begins, _TRIES):
+        place = _run(text, begin.start())
+        if place is not None:
+            return place
+    return None
+
+
+def _run(text: str, at: int) -> tuple[int, int] | None:
+    first, last, count = at, at, 0
+    while count < _MOST and (match := _WORD.match(text, at)):
+        if match["word"] in JOINING:
+            break
+        first = first if count else match.start("word")
+        at, last, count = match.end(), match.end("word"), count + 1
+    return (first, last) if count >= _FEWEST else None

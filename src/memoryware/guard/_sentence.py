@@ -1,0 +1,122 @@
+"""The sentence around a word for a secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, NamedTuple
+
+from memoryware.guard._lexicon import FILLERS, IS, TURNS
+from memoryware.guard._mentions import Mention
+from memoryware.guard._values import trimmed
+
+Place = tuple[int, int]
+"""Where a secret begins and ends."""
+BEHIND: Final = 160
+"""Characters behind a word for a secret in which the secret is looked for."""
+BEFORE: Final = 70
+_MOST_WORDS: Final = 14
+_WORD: Final = re.compile(r"\S{1,260}")
+_STOP: Final = (".", "!", "?")
+_MARKS: Final = "\"'`,*_()[]"
+
+
+class Word(NamedTuple):
+    """A word, the same in lower case without the marks around it, and its place."""
+
+    text: str
+    low: str
+    start: int
+    end: int
+
+    @property
+    def stops(self) -> bool:
+        """Whether a sentence ends with it."""
+        return self.text.endswith(_STOP)
+
+    @property
+    def bare(self) -> str:
+        """The word without what it may end with."""
+        return self.low.rstrip(".:!?").removesuffix("'s")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A word for a secret and the words around it in its line.
+
+    Attributes:
+        text: The whole text.
+        mention: The word for a secret.
+        before: The words before it.
+        behind: The words behind it; of the next line, where it ends its own.
+    """
+
+    text: str
+    mention: Mention
+    before: list[Word]
+    behind: list[Word]
+
+    @classmethod
+    def around(cls, text: str, mention: Mention) -> Sentence:
+        """Return the sentence around a word."""
+        return cls(text, mention, _before(text, mention.start), _behind(text, mention.end))
+
+    @property
+    def word(self) -> str:
+        """The word for a secret, in lower case."""
+        return self.text[self.mention.start : self.mention.end].lower()
+
+    def value(self, word: Word) -> tuple[str, Place]:
+        """Return a word without punctuation, and its place."""
+        start, end = trimmed(self.text, word.start, word.end)
+        return self.text[start:end], (start, end)
+
+    def after_is(self, *, changed: bool = False) -> Iterator[int]:
+        """Return the numbers of the words behind each "is".
+
+        Args:
+            changed: Whether "to" is as good as "is".
+        """
+        for number, word in enumerate(self.behind):
+            if word.low in IS or word.text.endswith(":") or (changed and word.low in TURNS):
+                following = number + 1
+                while following < len(self.behind) and self.behind[following].low in FILLERS:
+                    following += 1
+                if following < len(self.behind):
+                    yield following
+            elif word.stops and number:
+                return
+
+
+def _before(text: str, at: int) -> list[Word]:
+    start = max(0, at - BEFORE)
+    line = text.rfind("\n", start, at) + 1
+    if line:
+        start = line
+    elif start and not text[start - 1].isspace():
+        cut_off = _WORD.match(text, start, at)  # the rest of a word says nothing
+        start = cut_off.end() if cut_off else start
+    return _words(text, start, at)
+
+
+def _behind(text: str, at: int) -> list[Word]:
+    end = min(len(text), at + BEHIND)
+    line = text.find("\n", at + 4, end)
+    if line >= 0:
+        end = line
+    elif rest := _WORD.match(text, end):
+        end = rest.end()
+    words = _words(text, at, end)
+    joined = text[at : at + 1] not in (" ", "\t", "\n", ":", "")
+    if words and joined and not text.startswith("'s ", at):
+        del words[0]
+    return words
+
+
+def _words(text: str, start: int, end: int) -> list[Word]:
+    return [
+        Word(one.group(), one.group().lower().strip(_MARKS), one.start(), one.end())
+        for one in islice(_WORD.finditer(text, start, end), _MOST_WORDS)
+    ]
