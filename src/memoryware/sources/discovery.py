@@ -8,7 +8,6 @@ and the same file or the same text under two names comes once: the nearest.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends._foreign import must_be_backend
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.errors import SettingError
-from memoryware.settings import DiscoveryLimits
 from memoryware.sources._choosing import Candidate, Group, Look, Permits, above, once, upwards
 from memoryware.sources._layout import (
     ALL_NAMES,
@@ -28,7 +26,7 @@ from memoryware.sources._layout import (
     Layout,
     Notices,
 )
-from memoryware.sources.source import Owner, Source, Writable
+from memoryware.sources.source import Source
 
 __all__ = [
     "ALL_NAMES",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memoryware.sources.markdown.scanning import within
 from memoryware.sources.regions._find import Which, find, parts
 from memoryware.sources.regions._lines import Lines
 from memoryware.sources.regions._mark import Marked
-from memoryware.sources.markdown.scanning import within
 
 
 class Old:

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from memoryware.sources.markdown.scanning import plain_lines
+from memoryware.sources.markdown.stripping import strip_comments
 from memoryware.sources.regions._lines import Blocked, Lines, nearest, survivors
 from memoryware.sources.regions._mark import Marked
 from memoryware.sources.regions._old import Old
-from memoryware.sources.markdown.scanning import plain_lines
-from memoryware.sources.markdown.stripping import strip_comments
 
 _TRIES: Final = 8
 """Places that are looked at for the visible text of one part."""
