@@ -36,7 +36,6 @@ from memoryware.sources.source import Source, identity_of
 
 Refresh = Literal["run", "call", "thread"]
 """When memory is read again: in each run, before each model call, or once per thread."""
-_NOTHING = Loaded({})
 _CHANGING = frozenset({*WRITERS, "delete"})
 """Tools after which memory is read again."""
 
@@ -52,6 +51,7 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
     _keys: Keys
     _reading: Reading
     _loader: Loader
+    _nothing: Loaded
     _snapshots: Snapshots
     _offers: Offers
     _gate: Gate
@@ -112,7 +112,7 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
         Uses what this run has loaded, else `memory_contents` in the request's state. The
         given request is not changed.
         """
-        loaded = self._loaded_in(request.state) or _NOTHING
+        loaded = self._loaded_in(request.state) or self._nothing
         hands, tools = self._offers.of(request.tools or [])
         before = request.system_message
         message: SystemMessage | None = before

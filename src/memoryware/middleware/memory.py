@@ -15,7 +15,7 @@ from memoryware.middleware._block import BlockStyle, CountTokens, tags_of
 from memoryware.middleware._edit_memory import edit_memory_tool
 from memoryware.middleware._gate import Gate
 from memoryware.middleware._hooks import MemoryHooks, Refresh
-from memoryware.middleware._loading import Loader, Reading
+from memoryware.middleware._loading import Loaded, Loader, Reading
 from memoryware.middleware._offers import Offers
 from memoryware.middleware._prompt import Placement, append_to_system_message
 from memoryware.middleware._rendering import PromptOptions, Renderer
@@ -186,6 +186,7 @@ class MemoryMiddleware(MemoryHooks):
             writable = [one.path for one in reading.sources if one.writable]
             self.tools = [edit_memory_tool(own_tool, None if found else writable, self._places)]
         self._renderer, self._loader = renderer, Loader(reading)
+        self._nothing = Loaded({}, sources=reading.sources)
         self._keys = Keys.of(self.name, self._name)
         fixed = None if found or reading.nested else reading.sources
         self._snapshots = Snapshots(self._keys, fixed, size=limits.snapshots, new_id=new_id)
