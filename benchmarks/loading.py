@@ -45,6 +45,9 @@ class _Case:
         self.ours = MemoryMiddleware(
             backend=FilesystemBackend(place), sources=self.paths, limits=WIDE
         )
+        self.plain = MemoryMiddleware(
+            backend=FilesystemBackend(place), sources=self.paths, limits=WIDE, guard=None
+        )
         self.peer = PeerMemory(backend=PeerFiles(place), sources=self.paths)
 
     def warm(self, scale: Scale, name: str) -> Claim:
@@ -85,13 +88,15 @@ class _Case:
         hosts = [str(self.place / path[1:]) for path in self.paths]
         times = in_turns(
             {
-                "ours": self._forgetful(),
+                "ours": _forgetful(self.plain),
+                "guarded": _forgetful(self.ours),
                 "peer": lambda: self.peer.before_agent({}, None, {}),
                 "floor": lambda: [_plain(host) for host in hosts],
             },
             scale.rounds,
         )
-        note = f"{times.text('ours')} against {times.text('floor')}"
+        looking = f"and looking for secrets as well {times.text('guarded')}"
+        note = f"{times.text('ours')} against {times.text('floor')}; {looking}"
         peer = f"{times.text('peer')} against {times.text('ours')}"
         return [
             Claim(
@@ -104,15 +109,15 @@ class _Case:
             Claim(f"{name}, faster than the peer", times.ratio("peer", "ours"), 2, note=peer),
         ]
 
-    def _forgetful(self) -> Callable[[], Any]:
-        """Return a call that loads with nothing remembered, as after the start of a process."""
-        limits, rules = WIDE, self.ours._loader._rules
 
-        def load() -> Any:
-            self.ours._loader = Loader(self.paths, "raise", limits, rules)
-            return self.ours.before_agent({}, None, {})
+def _forgetful(memory: MemoryMiddleware) -> Callable[[], Any]:
+    """Return a call that loads with nothing remembered, as after the start of a process."""
 
-        return load
+    def load() -> Any:
+        memory._loader = Loader(memory._reading)
+        return memory.before_agent({}, None, {})
+
+    return load
 
 
 def _plain(host: str) -> str:

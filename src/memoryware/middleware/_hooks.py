@@ -257,22 +257,26 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
     async def _load(
         self, via: Via, state: Any, runtime: Any, config: Any, folders: Folders
     ) -> Loaded:
-        teller = self._teller(runtime)
-        with span("memory.load", teller) as work:
-            backend = self._get_backend(state, runtime, config)
-            if self._loads_each_path():
-                contents = await self._contents_one_by_one(via, backend)
-                loaded = Loaded(contents, sources=self._reading.sources)
-            else:
-                loaded = await self._loader.load(via, backend, folders)
-            if is_heard(teller):
+        backend = self._get_backend(state, runtime, config)
+        if not is_heard(getattr(runtime, "stream_writer", None)):
+            loaded = await self._loaded(via, backend, folders)
+        else:
+            teller = self._teller(runtime)
+            with span("memory.load", teller) as work:
+                loaded = await self._loaded(via, backend, folders)
                 tell_loaded(teller, backend, loaded, work)
-        self._warn_of_nothing(loaded)
+        if not loaded.contents and not loaded.problems:
+            self._warn_of_nothing(loaded)
         return loaded
 
+    async def _loaded(self, via: Via, backend: Any, folders: Folders) -> Loaded:
+        if not self._loads_each_path():
+            return await self._loader.load(via, backend, folders)
+        contents = await self._contents_one_by_one(via, backend)
+        return Loaded(contents, sources=self._reading.sources)
+
     def _warn_of_nothing(self, loaded: Loaded) -> None:
-        nothing = not loaded.contents and not loaded.problems
-        if nothing and not self._told_missing and (loaded.sources or self._reading.start):
+        if not self._told_missing and (loaded.sources or self._reading.start):
             self._told_missing = True
             logger.warning(
                 "no memory file was found: %s; the first save creates one, or check the paths",

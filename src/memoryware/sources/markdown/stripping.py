@@ -51,7 +51,12 @@ class _Strip:
         """Go through the whole text."""
         copied = unclosed = 0
         removed: list[tuple[int, int]] = []
+        last = self.text.rfind("-->")
         for span in spans(self.text):
+            if span.kind == "unclosed":
+                unclosed += 1
+                if span.start > last:  # nothing that follows is ever closed
+                    break
             if span.kind == "comment":
                 line_before = self._keep(copied, span.start)
                 end = self._dropped_to(copied, span.end, line_before)
@@ -59,7 +64,6 @@ class _Strip:
                 breaks = self.text.count("\n", span.start, end)
                 removed.append((self.lines + (not self._at_start), breaks))
                 copied = end
-            unclosed += span.kind == "unclosed"
         self._keep(copied, len(self.text))
         return Stripped("".join(self.kept), tuple(removed), unclosed)
 
