@@ -129,8 +129,8 @@ class HistoryLimits(_Ranged):
     file_bytes: int = _limit(16 * 1024 * 1024, 1)
     """Bytes of all versions of one file together."""
     total_bytes: int = _limit(256 * 1024 * 1024, 1)
-    """Bytes of all versions of all files together, looked at after each `sweep_after` changes."""
-    text_bytes: int = _limit(4 * 1024 * 1024, 1)
+    """Bytes of all versions of all files together, looked at now and then."""
+    text_bytes: int = _limit(1024 * 1024, 1)
     """The content of a larger version is not kept; that it was there is."""
     sweep_after: int = _limit(100, 1)
-    """Changes after which the versions of all files are held against these limits."""
+    """One in so many changes holds the versions of all files against these limits."""

@@ -3,11 +3,37 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+HERE = Path(__file__).parent
+
 _failed: dict[str, str] = {}
 _passed: dict[str, int] = {}
+
+
+def played(suite: str, folder: Path) -> Any:
+    """Play a suite in a run of its own; return the first failure of each class, and the passes."""
+    told = folder / "told.json"
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", str(HERE / suite)),
+            *("-p", "conformance.first_failures", f"--tell={told}", "--tb=no", "-q"),
+        ],
+        cwd=HERE.parents[1],
+        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert told.exists(), run.stdout[-3000:] + run.stderr[-3000:]
+    return json.loads(told.read_text())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
+from conformance import history_faults
 from conformance.dict_backend import DictBackend
+from conformance.first_failures import played
 from conformance.more_faults import FAULTS
 
-HERE = Path(__file__).parent
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1000), pytest.mark.xdist_group("bites")]
 
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
     """The first failure of the suite over each faulty backend, from one run of its own."""
-    told = tmp_path_factory.mktemp("bites") / "told.json"
-    run = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", str(HERE / "faulty_suite.py")),
-            *("-p", "conformance.first_failures", f"--tell={told}", "--tb=no", "-q"),
-        ],
-        cwd=HERE.parents[1],
-        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert told.exists(), run.stdout[-3000:] + run.stderr[-3000:]
-    return json.loads(told.read_text())
+    return played("faulty_suite.py", tmp_path_factory.mktemp("bites"))
+
+
+@pytest.fixture(scope="module")
+def outcome_of_histories(tmp_path_factory):
+    """The same of the suite of histories."""
+    return played("faulty_histories.py", tmp_path_factory.mktemp("bites"))
 
 
 def test_without_a_fault_everything_passes(outcome):
@@ -46,3 +33,13 @@ def test_without_a_fault_everything_passes(outcome):
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.__name__)
 def test_the_suite_notices_a_backend_that(fault, outcome):
     assert f"Test{fault.__name__}" in outcome["failed"], fault.__doc__
+
+
+def test_a_history_without_a_fault_passes(outcome_of_histories):
+    assert "TestHistoryBackend" not in outcome_of_histories["failed"]
+    assert outcome_of_histories["passed"]["TestHistoryBackend"] >= 60
+
+
+@pytest.mark.parametrize("fault", history_faults.FAULTS, ids=lambda one: one.__name__)
+def test_the_suite_notices_a_history_that(fault, outcome_of_histories):
+    assert f"Test{fault.__name__}" in outcome_of_histories["failed"]

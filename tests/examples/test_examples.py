@@ -133,6 +133,26 @@ folder: memories
 
 The prompt begins: You keep the books of a small bakery.
 """,
+    "history": """\
+3, edit, clerk, ann, friday
+2, append, clerk, ann, monday
+1, write
+
+--- /AGENTS.md@2
++++ /AGENTS.md@3
+@@ -1,2 +1,2 @@
+-- Our customers are bakeries.
++- Our customers are butchers.
+ - Invoices are due in 30 days.
+
+4, undo, bo, we sell to bakeries
+3, edit, clerk, ann, friday
+2, append, clerk, ann, monday
+1, write
+
+- Our customers are bakeries.
+- Invoices are due in 30 days.
+""",
     "mounted_folders": """\
 ls: ['/memories/', '/skills/']
 write_file: Updated file /draft.md

@@ -255,3 +255,42 @@ def test_a_secret_in_an_imported_file_is_told_with_that_file_and_its_line(caplog
     notes = Notes({"/a.md": "- x\n@c.md\n", "/c.md": f"- One rule.\n- {token}\n"})
     ask(agent_of(ScriptedModel(), notes, sources=["/a.md"], imports=True))
     assert "memory source /c.md, line 2, holds" in caplog.text
+
+
+TOKEN = "ghp_" + "a8F3kQ9zL2mN7pR4tV6wX1yB5cD0eG3hJ8kM"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        call("append_file", file_path="/api/AGENTS.md", text="- Ignore the team."),
+        call("write_file", file_path="/api/v2/agents.md", content="- x\n"),
+        call("write_file", file_path="/web/AGENTS.md", content="- A new one.\n"),
+        call("delete", file_path="/api/AGENTS.md"),
+        call("delete", file_path="/api"),
+        call("append_file", file_path="/api/main.py/../AGENTS.md", text="- x"),
+    ],
+)
+@pytest.mark.parametrize("found", [{"sources": "auto"}, {"sources": ["/x.md"], "nested": True}])
+def test_a_file_that_would_join_is_guarded_before_it_has_joined(repo, first, found):
+    before = {path: path.read_text() for path in sorted(repo.rglob("*.*")) if path.is_file()}
+    backend = FilesystemBackend(repo)
+    result = ask(agent_of(ScriptedModel(first), backend, layout=Layout(writable=False), **found))
+    assert tool_messages(result)[0].status == "error"
+    assert {
+        path: path.read_text() for path in sorted(repo.rglob("*.*")) if path.is_file()
+    } == before
+
+
+def test_a_secret_does_not_get_into_a_file_that_would_join(repo):
+    model = ScriptedModel(call("append_file", file_path="/api/AGENTS.md", text=f"- {TOKEN}"))
+    backend = FilesystemBackend(repo)
+    result = ask(agent_of(model, backend, sources="auto", layout=Layout(writable=True)))
+    assert tool_messages(result)[0].status == "error"
+    assert TOKEN not in (repo / "api/AGENTS.md").read_text()
+
+
+def test_other_files_are_free_where_memory_is_found(repo):
+    model = ScriptedModel(call("write_file", file_path="/api/notes.md", content=f"- {TOKEN}"))
+    result = ask(agent_of(model, FilesystemBackend(repo), sources="auto"))
+    assert tool_messages(result)[0].status == "success"

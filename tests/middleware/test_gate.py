@@ -113,7 +113,8 @@ async def test_a_secret_is_refused_by_the_async_door_as_well():
 def test_a_guard_that_redacts_lets_the_rest_of_the_text_through(tool, args):
     notes = Notes({"/a.md": "- likes tea\n"})
     model = ScriptedModel(call(tool, **args))
-    ask(agent_of(model, notes, ["/a.md"], guard=Guard(on_secret="redact")))
+    result = ask(agent_of(model, notes, ["/a.md"], guard=Guard(on_secret="redact")))
+    assert "Not stored, because secrets do not belong there: line" in tool_messages(result)[0].text
     assert TOKEN not in notes.files["/a.md"]
     assert "[redacted: " in notes.files["/a.md"]
     assert " of Bo" in notes.files["/a.md"]
@@ -242,14 +243,51 @@ def test_a_file_that_changes_while_a_person_thinks_is_not_overwritten():
     assert notes.files == {"/a.md": NOTES + "- News.\n"}
 
 
-@pytest.mark.parametrize("answer", [None, "yes", {"decisions": []}, {"type": "edit"}, 7])
-def test_an_answer_that_is_not_understood_changes_nothing(answer):
+@pytest.mark.parametrize(
+    "answer",
+    [
+        True,
+        "approve",
+        {"x": 1},
+        {"type": "approved"},
+        {"decisions": []},
+        {"decisions": [{"type": "approve"}, {"type": "approve"}]},
+        {"type": "respond", "message": "done"},
+        {"type": "edit"},
+        {"type": "edit", "edited_action": {"name": "write_file", "args": {}}},
+    ],
+)
+def test_an_answer_of_another_shape_is_an_error_and_the_question_stays_open(answer):
     notes = Notes({"/a.md": NOTES})
     model = ScriptedModel(call("delete", file_path="/a.md"))
     agent = agent_of(model, notes, ["/a.md"], saver=InMemorySaver())
     ask(agent, thread="1")
-    agent.invoke(Command(resume=answer if answer is not None else {"x": 1}), THREAD)
+    with pytest.raises(ValueError, match="validation error"):
+        agent.invoke(Command(resume=answer), THREAD)
     assert notes.files == {"/a.md": NOTES}
+    assert len(agent.get_state(THREAD).interrupts) == 1
+    resume(agent, {"type": "reject"})
+    assert notes.files == {"/a.md": NOTES}
+
+
+def test_one_decision_alone_is_an_answer():
+    notes = Notes({"/a.md": NOTES})
+    model = ScriptedModel(call("write_file", file_path="/a.md", content="- new\n"))
+    agent = agent_of(model, notes, ["/a.md"], saver=InMemorySaver())
+    ask(agent, thread="1")
+    agent.invoke(Command(resume={"type": "approve"}), THREAD)
+    assert notes.files == {"/a.md": "- new\n"}
+
+
+def test_where_nobody_can_be_asked_the_developer_hears_it_once(caplog):
+    notes = Notes({"/a.md": "- a\n"})
+    model = ScriptedModel(
+        call("append_file", file_path="/a.md", text="- x"),
+        call("append_file", file_path="/a.md", text="- y"),
+    )
+    result = ask(agent_of(model, notes, [Source("/a.md", writable="ask")]))
+    assert all("do not try again" in one.text for one in tool_messages(result))
+    assert caplog.text.count("checkpointer=InMemorySaver()") == 1
 
 
 def test_two_changes_in_one_turn_are_asked_about_one_by_one():

@@ -120,18 +120,31 @@ def test_a_note_goes_to_the_memory_of_who_spoke(store):
     assert texts["cid"] == f"- {SECRETS['cid']}\n"
 
 
-def test_a_change_that_waits_is_made_in_the_memory_of_who_approves_and_never_unseen(store):
-    """The text that was compared is the asker's; in another's file the call is refused."""
-    wipe = call("write_file", file_path="/me.md", content="- gone\n")
-    model = ScriptedModel(wipe, say())
-    agent = group(model, store)
+@pytest.mark.parametrize("own", [True, False])
+def test_a_change_that_waits_is_never_made_in_the_memory_of_another(store, own):
+    """Who resumes with a context of their own does not get the note of who asked."""
+    for name in PEOPLE:  # equal texts, so that nothing but the caller tells them apart
+        StoreBackend(store=store, namespace=("memory", name)).write("/me.md", "- equal\n")
+    model = ScriptedModel(call("append_file", file_path="/me.md", text="- Ann only."), say())
+    stop = [] if own else [HumanInTheLoopMiddleware(interrupt_on={"append_file": True})]
+    memory = MemoryMiddleware(
+        backend=of_caller, sources=[Source("/me.md", writable="ask" if own else True)]
+    )
+    agent = create_agent(
+        model,
+        middleware=[memory, FileToolsMiddleware(backend=of_caller), *stop],
+        checkpointer=InMemorySaver(),
+        store=store,
+        context_schema=Caller,
+    )
     assert speak(agent, "ann")["__interrupt__"]
     decision = Command(resume={"decisions": [{"type": "approve"}]})
     (message,) = tool_messages(agent.invoke(decision, THREAD, context=Caller("bob")))
     assert message.status == "error"
+    assert "somebody else" in message.text
     for name in PEOPLE:
         backend = StoreBackend(store=store, namespace=("memory", name))
-        assert f"{name}-canary" in backend.read("/me.md").file_data["content"]
+        assert backend.read("/me.md").file_data["content"] == "- equal\n"
 
 
 def test_the_thread_itself_holds_no_memory_of_anybody(store):

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, NotRequired
 
 from langgraph.types import interrupt
+from pydantic import Field
+from typing_extensions import TypedDict
 
-Answered = Literal["approve", "edit", "reject", "respond"]
+Answered = Literal["approve", "edit", "reject"]
 _ALLOWED: Final = ("approve", "edit", "reject")
+
+
+class Approve(TypedDict):
+    """The call is carried out."""
+
+    type: Literal["approve"]
+
+
+class Reject(TypedDict):
+    """Nothing is done, and the model hears why."""
+
+    type: Literal["reject"]
+    message: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +35,7 @@ class Decision:
     Attributes:
         kind: What to do.
         args: New arguments, with "edit".
-        message: What the person said, with "reject" and "respond".
+        message: What the person said, with "reject".
     """
 
     kind: Answered
@@ -31,29 +47,27 @@ def ask(call: Mapping[str, Any], description: str) -> Decision:
     """Stop the run until a person has decided about a tool call.
 
     The interrupt's value is a `HITLRequest` with one action; it is answered by
-    `Command(resume={"decisions": [{"type": "approve"}]})`, or by one decision alone.
-    An answer that is not understood is a rejection that says so.
+    `Command(resume={"decisions": [{"type": "approve"}]})`, or by one decision alone. An
+    answer of another shape raises an error where the run is resumed, and the question stays
+    open.
     """
     name = call["name"]
     request = {
         "action_requests": [{"name": name, "args": call["args"], "description": description}],
         "review_configs": [{"action_name": name, "allowed_decisions": list(_ALLOWED)}],
     }
-    return _read(interrupt(request), name)
+    answer = interrupt(request, response_schema=_shape(name))
+    (one,) = answer.get("decisions") or [answer]
+    args = one["edited_action"]["args"] if one["type"] == "edit" else None
+    return Decision(one["type"], args, one.get("message") or "")
 
 
-def _read(answer: Any, name: str) -> Decision:
-    if isinstance(answer, Mapping) and isinstance(answer.get("decisions"), list):
-        answer = answer["decisions"][0] if len(answer["decisions"]) == 1 else None
-    kind = answer.get("type") if isinstance(answer, Mapping) else answer
-    message = str(answer.get("message") or "") if isinstance(answer, Mapping) else ""
-    if kind == "edit":
-        action = answer.get("edited_action") if isinstance(answer, Mapping) else None
-        if isinstance(action, Mapping) and action.get("name") == name:
-            args = action.get("args")
-            if isinstance(args, Mapping):
-                return Decision("edit", args)
-        return Decision("reject", message=f"the edited action must be a call of {name}")
-    if kind in ("approve", "reject", "respond"):
-        return Decision(kind, message=message)
-    return Decision("reject", message="the answer was not understood; nothing was changed")
+@lru_cache(maxsize=64)
+def _shape(tool: str) -> Any:
+    """Return the type of the answers about a call of a tool."""
+    typed: Any = TypedDict  # made for this tool, so not as classes
+    action = typed("EditedAction", {"name": Literal[tool], "args": dict[str, Any]})
+    edit = typed("Edit", {"type": Literal["edit"], "edited_action": action})
+    decision: Any = Annotated[Approve | Reject | edit, Field(discriminator="type")]
+    one = Annotated[list[decision], Field(min_length=1, max_length=1)]
+    return typed("Decisions", {"decisions": one}) | decision

@@ -7,7 +7,7 @@ stored here; the tool does that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -26,7 +26,8 @@ from memoryware.guard import Guard
 from memoryware.middleware._approval import Decision, ask
 from memoryware.middleware._changes import Planned, bytes_after, planned
 from memoryware.middleware._facts import tell_asked, tell_blocked, tell_written
-from memoryware.middleware.file_tools._access import Seen, as_bytes, digest_of
+from memoryware.middleware._state import Waiting
+from memoryware.middleware.file_tools._access import as_bytes, digest_of
 from memoryware.settings import MemoryLimits
 from memoryware.sources.consent import agreed, difference
 from memoryware.sources.covered import Covered
@@ -34,14 +35,21 @@ from memoryware.sources.policy import Reason, Verdict, WritePolicy
 from memoryware.sources.source import Source
 
 Result = ToolMessage | Command[Any]
+Joining = Callable[[Via, Any, str, bool], Coroutine[Any, Any, list[Source]]]
+"""Returns the memory file that a path would be, or those in a folder that is to go."""
 _CHANGED: Final = (
     "'{path}' was changed by somebody else while this call was waiting, so nothing was done."
     " Read it again and repeat the call if it is still right"
 )
 
-_NOBODY: Final = (
-    "and nobody can be asked here. Change only the part that is wrong, or add a line; nothing was"
-    " done"
+_NOBODY: Final = {
+    "consent": "and nobody can be asked here, so it cannot be changed: do not try again, and tell"
+    " the user",
+    "lost_text": "and nobody can be asked here. Change only the part that is wrong, or add a line",
+}
+_OTHER_CALLER: Final = (
+    "this call was made in the name of somebody else, for another memory, so nothing was done."
+    " Make it again if it is meant for this one"
 )
 
 
@@ -52,13 +60,17 @@ class Ground:
     Attributes:
         backend: Where the memory files are.
         sources: All memory files of this run.
-        seen: What each waiting call had in front of it, by call id.
+        seen: What each waiting call had in front of it, and who made it, by call id.
+        caller: Who asks now.
+        would_join: Says whether a file would be a memory file once it is there or touched.
         teller: To whom events of this call are told.
     """
 
     backend: Any
     sources: Sequence[Source]
-    seen: Mapping[str, Seen]
+    seen: Mapping[str, Waiting]
+    caller: str
+    would_join: Joining | None
     teller: Teller
 
 
@@ -87,6 +99,7 @@ class Gate:
 
     def __init__(self, policy: WritePolicy, limits: MemoryLimits, own_tool: str) -> None:
         self._policy, self._limits, self._own_tool = policy, limits, own_tool
+        self._told_developer = False
 
     async def around(self, via: Via, request: Any, handler: Any, ground: Ground) -> Result:
         """Run a tool call, as far as the owners of the memory files allow it."""
@@ -97,6 +110,9 @@ class Gate:
             return await _run(via, request, handler)
         covered = await Covered.of(via, ground.backend, ground.sources)
         hit = await covered.by(via, plan.path, folder=plan.kind == "delete")
+        if not hit and ground.would_join is not None:
+            hit = await ground.would_join(via, ground.backend, plan.path, plan.kind == "delete")
+            covered = await Covered.of(via, ground.backend, [*ground.sources, *hit])
         if not hit:
             return await _run(via, request, handler)
         if len(hit) > 1 or not covered.is_file(hit[0], plan.path):
@@ -111,32 +127,35 @@ class Gate:
     ) -> _Case | ToolMessage:
         """Work a call out and judge it; a refusal is the answer to it."""
         (got,) = await Guest(ground.backend).download(via, [source.path])
+        if got.error not in (None, "file_not_found") and source.writable:
+            message = f"'{source.path}' cannot be read now ({got.error}), so it is not changed"
+            return self._refused(ground, request, plan, "lost_text", message)
         before = None if got.content is None else as_bytes(got.content)
-        for again in (True, False):
-            after, able = bytes_after(plan, before)
-            if not able or (after == before and plan.kind != "delete"):
-                verdict = Verdict(_text(before))
-                if not source.writable:
-                    verdict = self._judged(plan, source, None, "", ground)
-            else:
-                verdict = self._judged(plan, source, _text(before), _text(after), ground)
-            if verdict.refused:
-                return self._blocked(ground, request, plan, verdict)
-            if verdict.after == _text(after) or not able:
-                break
-            if verdict.restored and (plan.kind != "write" or not again):
-                return self._refused(ground, request, plan, "hidden_region", _kept(source, verdict))
-            if not again:
-                message = "the text could not be freed of secrets; nothing was saved"
-                return self._blocked(ground, request, plan, replace(verdict, message=message))
-            plan = replace(plan, args=self._mended(plan, verdict))
-            request = request.override(tool_call={**request.tool_call, "args": dict(plan.args)})
-        return _Case(request, plan, source, before, after, verdict)
+        after, verdict = self._judged(plan, source, before, ground)
+        if verdict.refused:
+            return self._blocked(ground, request, plan, verdict)
+        if verdict.after == _text(after):
+            return _Case(request, plan, source, before, after, verdict)
+        if verdict.restored and plan.kind != "write":
+            return self._refused(ground, request, plan, "hidden_region", _kept(source, verdict))
+        plan = replace(plan, args=self._mended(plan, verdict))
+        after, final = self._judged(plan, source, before, ground)
+        if final.refused or final.after != _text(after):
+            message = "the text could not be freed of what may not be in it; nothing was saved"
+            return self._blocked(ground, request, plan, replace(verdict, message=message))
+        request = request.override(tool_call={**request.tool_call, "args": dict(plan.args)})
+        final = replace(final, findings=verdict.findings, redacted=verdict.redacted)
+        return _Case(request, plan, source, before, after, final)
 
     def _judged(
-        self, plan: Planned, source: Source, before: str | None, after: str | None, ground: Ground
-    ) -> Verdict:
-        return self._policy.judge(source, plan.kind, before, after, others=ground.sources)
+        self, plan: Planned, source: Source, before: bytes | None, ground: Ground
+    ) -> tuple[bytes | None, Verdict]:
+        """Return the bytes that a call would store, and what the policy says to that."""
+        after, able = bytes_after(plan, before)
+        if source.writable and (not able or (after == before and plan.kind != "delete")):
+            return after, Verdict(_text(after))  # the tool will say why not
+        old, new = _text(before), _text(after)
+        return after, self._policy.judge(source, plan.kind, old, new, others=ground.sources)
 
     def _mended(self, plan: Planned, verdict: Verdict) -> dict[str, Any]:
         """Return arguments that store what the verdict allows."""
@@ -147,6 +166,8 @@ class Gate:
 
     async def _carried_out(self, via: Via, case: _Case, handler: Any, ground: Ground) -> Result:
         noted = ground.seen.get(case.request.tool_call["id"] or "")
+        if noted and noted[2] != ground.caller:
+            return self._refused(ground, case.request, case.plan, "not_approved", _OTHER_CALLER)
         careful = case.plan.kind in ("write", "delete") or case.verdict.asks == "lost_text"
         if noted and careful and noted[1] != digest_of(case.before):
             message = _CHANGED.format(path=case.source.path)
@@ -182,7 +203,9 @@ class Gate:
         request, source = case.request, case.source
         call = request.tool_call
         if not _langchain.has_checkpointer():
-            message = f"{case.verdict.question}, {_NOBODY}"
+            asks = case.verdict.asks or "consent"
+            message = f"{case.verdict.question}, {_NOBODY[asks]}; nothing was done"
+            self._tell_developer(source)
             reason: Reason = "not_approved" if source.writable == "ask" else "lost_text"
             return self._refused(ground, request, case.plan, reason, message)
         try:
@@ -190,8 +213,6 @@ class Gate:
         except GraphBubbleUp:  # the run stops here; when it goes on, the answer is there
             tell_asked(ground.teller, call, source.path, case.verdict)
             raise
-        if decision.kind == "respond":
-            return _answer(request, decision.message, failed=False)
         if decision.kind == "reject":
             said = f" They said: {decision.message}" if decision.message else ""
             message = f"a person has refused this change of '{source.path}'.{said}"
@@ -224,10 +245,18 @@ class Gate:
             if getattr(result, "status", "") == "success" and case.before != case.after:
                 call, path = case.request.tool_call, case.source.path
                 tell_written(ground.teller, call, path, case.before, case.after, case.verdict)
-                if case.verdict.findings and not case.verdict.redacted:
-                    found = Guard.describe(case.verdict.findings)
-                    logger.warning("memory file %s holds a secret now (%s)", path, found)
+                if case.verdict.findings:
+                    result = _with_findings(result, path, case.verdict)
             return result
+
+    def _tell_developer(self, source: Source) -> None:
+        if not self._told_developer:
+            self._told_developer = True
+            logger.warning(
+                "a change of %s needs a person, and this agent cannot ask one: give it a"
+                " checkpointer, such as checkpointer=InMemorySaver()",
+                source.path,
+            )
 
 
 async def _run(via: Via, request: Any, handler: Any) -> Result:
@@ -245,6 +274,17 @@ def _answer(request: Any, text: str, *, failed: bool) -> ToolMessage:
         tool_call_id=request.tool_call["id"] or "",
         status="error" if failed else "success",
     )
+
+
+def _with_findings(result: Result, path: str, verdict: Verdict) -> Result:
+    """Say to the model what was taken out of its text, or to the log what was let in."""
+    found = Guard.describe(verdict.findings)
+    if not verdict.redacted:
+        logger.warning("memory file %s holds a secret now (%s)", path, found)
+    elif isinstance(result, ToolMessage) and isinstance(result.content, str):
+        said = f"{result.content}. Not stored, because secrets do not belong there: {found}"
+        return result.model_copy(update={"content": said})
+    return result
 
 
 def _many(path: str, hit: Sequence[Source]) -> str:

@@ -31,7 +31,7 @@ from memoryware.middleware._state import CONTENTS, Keys
 from memoryware.middleware.file_tools._waiting import noted
 from memoryware.middleware.guidelines import WRITERS
 from memoryware.scope import MemoryScope
-from memoryware.sources.nested import touched
+from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
 
 Refresh = Literal["run", "call", "thread"]
@@ -205,6 +205,8 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
             self._tool_backend(request.runtime),
             self._memory_files(state),
             state.get(self._keys.waiting) or {},
+            self._caller(request.runtime),
+            self._would_join if self._reading.nested else None,
             self._teller(request.runtime),
         )
         result = await self._gate.around(via, request, handler, ground)
@@ -227,21 +229,30 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
 
     def _as_text(self, loaded: Loaded, runtime: Any) -> dict[str, Any]:
         """Return the update that keeps texts in the thread, for this caller only."""
-        caller = MemoryScope.of(runtime, _langchain.current_config()).digest
-        return {self._keys.contents: dict(loaded.contents), self._keys.caller: caller}
+        return {
+            self._keys.contents: dict(loaded.contents),
+            self._keys.caller: self._caller(runtime),
+        }
 
     def _is_of_another(self, state: Any, runtime: Any) -> bool:
         """Say whether texts in the state were loaded for somebody else."""
         known = state.get(self._keys.caller)
-        if known is None:
-            return False
-        mine: bool = known != MemoryScope.of(runtime, _langchain.current_config()).digest
-        return mine
+        return known is not None and bool(known != self._caller(runtime))
+
+    def _caller(self, runtime: Any) -> str:
+        """Return a digest of who asks."""
+        return MemoryScope.of(runtime, _langchain.current_config()).digest
+
+    async def _would_join(self, via: Via, backend: Any, path: str, folder: bool) -> list[Source]:
+        """Return what a path that is no memory file yet would be, or those in a folder."""
+        return await joining_via(via, backend, path, self._reading.layout, folder=folder)
 
     async def _waiting(self, via: Via, request: ModelRequest[Any], response: Any) -> dict[str, Any]:
         """Note what is in the files that the model wants to change, in case a person is asked."""
         tools = _CHANGING | {self._own_tool} if self._own_tool else _CHANGING
-        return await noted(via, self._get_backend_at, tools, request, response)
+        seen = await noted(via, self._get_backend_at, tools, request, response)
+        caller = self._caller(request.runtime) if seen else ""
+        return {call: (*one, caller) for call, one in seen.items()}
 
     def _get_backend_at(self, facts: Any) -> Any:
         return self._get_backend(facts.state, facts, facts.config)

@@ -61,8 +61,8 @@ class Keys(NamedTuple):
         )
 
 
-Seen = tuple[str, str]
-"""A path, and a digest of what was there when the model asked to change it."""
+Waiting = tuple[str, str, str]
+"""A path, a digest of what was there when the model asked to change it, and one of who asked."""
 
 
 @cache
@@ -77,7 +77,7 @@ def state_schema_for(keys: Keys, *, with_files: bool) -> type[AgentState[Any]]:
     fields[keys.snapshot] = NotRequired[Annotated[str, UntrackedValue, PrivateStateAttr]]
     fields[keys.contents] = NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
     fields[keys.caller] = NotRequired[Annotated[str, PrivateStateAttr]]
-    fields[keys.waiting] = NotRequired[Annotated[dict[str, Seen], PrivateStateAttr]]
+    fields[keys.waiting] = NotRequired[Annotated[dict[str, Waiting], PrivateStateAttr]]
     if with_files:
         fields["files"] = NotRequired[FilesChannel]
     return cast("type[AgentState[Any]]", TypedDict("MemoryState", fields))  # type: ignore[operator]

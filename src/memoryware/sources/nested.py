@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from memoryware._twins import Via
-from memoryware.backends._paths import is_below
+from memoryware.backends._foreign import Guest
+from memoryware.backends._paths import folded, is_below
 from memoryware.settings import DiscoveryLimits
 from memoryware.sources._choosing import Found, Look, Permits, above, digest_of, upwards
 from memoryware.sources._layout import Layout, Notices
 from memoryware.sources.source import Source
 
-__all__ = ["FILE_TOOLS", "nested_via", "touched"]
+__all__ = ["FILE_TOOLS", "joining_via", "nested_via", "touched"]
 
 FILE_TOOLS: Final = frozenset(
     {"read_file", "write_file", "edit_file", "append_file", "edit_memory", "delete"}
@@ -211,3 +212,38 @@ def _unknown(found: Iterable[Found], known: Iterable[str | bytes | None]) -> lis
             seen |= one.keys
             fresh.append(one)
     return fresh
+
+
+async def joining_via(
+    via: Via, backend: Any, path: str, options: Layout, *, folder: bool
+) -> list[Source]:
+    """Return the memory file that a path is by its name, whether it is there yet or not.
+
+    Args:
+        via: Which half of a twin to take.
+        backend: Where it is.
+        path: The path, in any spelling.
+        options: What memory files are called.
+        folder: Whether the path may be a folder; then the memory files in it are returned.
+    """
+    guest = Guest(backend)
+    (names,) = await guest.names(via, [path])
+    found = {name for name in names if _is_called(name, options)}
+    if folder and not found and names:
+        for one in options.names:
+            told = await guest.glob(via, one.rpartition("/")[2], names[0])
+            found |= {
+                file["path"] for file in told.matches or [] if _is_called(file["path"], options)
+            }
+    return [_as_source(name, options) for name in sorted(found)]
+
+
+def _is_called(path: str, options: Layout) -> bool:
+    """Say whether a file has the name of a memory file, in any case of letters."""
+    return any(folded(path).endswith(folded(f"/{name}")) for name in options.names)
+
+
+def _as_source(path: str, options: Layout) -> Source:
+    name = next(one for one in options.names if folded(path).endswith(folded(f"/{one}")))
+    owner = options.owners.get(name, "project")
+    return Source(path, owner=owner, writable=options.writable_by(owner))

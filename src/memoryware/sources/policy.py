@@ -91,7 +91,7 @@ class WritePolicy:
             findings = self.guard.new(before, after)
             todo = self.guard.on_secret if findings else None
             if todo == "refuse":
-                message = _secret(source, self.guard.describe(findings))
+                message = _secret(source, self.guard, findings)
                 return Verdict(None, "secret", message, findings=tuple(findings))
             redacted = todo == "redact"
             after = self.guard.redact(after) if redacted else after
@@ -148,8 +148,9 @@ def read_only(source: Source, others: Sequence[Source]) -> str:
     return f"'{source.path}' may only be read{whose}. Save it where it belongs instead: {places}"
 
 
-def _secret(source: Source, found: str) -> str:
+def _secret(source: Source, guard: Guard, findings: Sequence[Finding]) -> str:
+    what = "secrets and personal data" if guard.personal else "secrets"
     return (
-        f"nothing was saved in '{source.path}', because secrets are never stored in memory"
-        f" ({found}). Save what you need without the secret, and do not repeat it"
+        f"nothing was saved in '{source.path}', because {what} are never stored in memory"
+        f" ({guard.describe(findings)}). Save what you need without that, and do not repeat it"
     )

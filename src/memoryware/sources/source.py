@@ -49,7 +49,7 @@ class Source:
             raise SettingError(f"path={self.path!r}: a path is a text such as '/AGENTS.md'")
         if self.owner is not None and self.owner not in OWNERS:
             raise SettingError(f"owner={self.owner!r}: must be None or one of {', '.join(OWNERS)}")
-        if self.writable not in (True, False, "ask"):
+        if not isinstance(self.writable, bool) and self.writable != "ask":
             raise SettingError(f"writable={self.writable!r}: must be True, False or 'ask'")
         tokens: Any = self.max_tokens
         if tokens is not None and (

@@ -1,0 +1,161 @@
+"""Secrets as people tell them, in many languages, and sentences about secrets that tell none."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from guard.figures import filled
+from memoryware.guard import Guard
+
+PASSWORD = "Zebra!77"
+RANDOM = random.Random(4)
+MIXED, HEXADECIMAL = filled(RANDOM, "<A32>"), filled(RANDOM, "<h32>")
+
+
+def values(text: str) -> list[str]:
+    return [text[one.start : one.end] for one in Guard().scan(text)]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "my password, in case you need it, is {}",
+        "What's the wifi password? - It's {}",
+        "{} (wifi password)",
+        "{} - my wifi password",
+        '"{}" is the password',
+        "the password to my laptop was changed to {}",
+        "set the admin password to {}",
+        "password for Netflix: {}",
+        "Password (for Netflix): {}",
+        "My pass is {}",
+        "pw: {}",
+        "login with ann / {}",
+        "credentials: ann/{}",
+        "user ann, pw {}",
+        "he told me his password: {}",
+        "le mot de passe du wifi est « {} »",
+        "J'ai changé mon mot de passe en {}",
+        "{} est mon mot de passe",
+        "Contraseña del wifi: {}",
+        "la clave del wifi es {}",
+        "{} es mi contraseña",
+        "Das Passwort für Netflix ist jetzt {}",
+        "WLAN-Passwort {}",
+        "WLAN-Schlüssel: {}",
+        "{} ist mein Passwort",
+        "{} è la mia password",
+        "minha senha é {}",
+        "{} is mijn wachtwoord",
+        "{} to moje hasło",
+        "пароль от вайфая — {}",
+        "мой пароль от почты {}",
+        "passordet er {}",
+        "lösenordet är {}",
+        "adgangskoden er {}",
+        "heslo je {}",
+        "salasanani on {}",
+        "a jelszó: {}",
+        "wifi şifresi: {}",
+        "parola este {}",
+        "ο κωδικός είναι {}",
+        "סיסמה: {}",
+        "كلمة المرور هي {}",
+        "मेरा पासवर्ड {} है",
+        "비밀번호는 {} 입니다",
+        "รหัสผ่านคือ {}",
+        "mật khẩu là {}",
+        "kata sandi saya adalah {}",
+        "我的 WiFi 密码是「{}」",
+        "{} 是我的密码",
+        "密碼：{}",
+        "パスワードは「{}」です",
+    ],
+)
+def test_a_password_is_found_where_it_is_told(sentence):
+    assert values(sentence.replace("{}", PASSWORD)) == [PASSWORD]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "value"),
+    [
+        ("my laptop password is swordfish.", "swordfish"),
+        ("my passphrase is correct horse battery staple", "correct horse battery staple"),
+        ("the pin for the alarm is 4711", "4711"),
+        ("Die PIN lautet 4711", "4711"),
+        ("le code PIN est 4711", "4711"),
+        ("mijn pincode is 4711", "4711"),
+        ("kod PIN to 4711", "4711"),
+        ("ПИН-код: 4711", "4711"),
+        ("暗証番号は4711です", "4711"),
+        ("CVV: 123", "123"),
+        ("The gate code is 1379#", "1379#"),
+        ("Türcode: 4711", "4711"),
+        ("code de la porte : 12B45", "12B45"),
+        ("el código de la alarma es 4711", "4711"),
+        ("il codice del cancello è 4711", "4711"),
+        ("kod do bramy to 4711", "4711"),
+        ("The safe combination is 12-34-56", "12-34-56"),
+        ("Garage keypad: 663426", "663426"),
+        ("the safe opens with 8776", "8776"),
+        ("backup codes: 12345678, 87654321", "12345678, 87654321"),
+    ],
+)
+def test_words_and_numbers_are_found_where_it_is_said_what_they_open(sentence, value):
+    assert values(sentence) == [value]
+
+
+@pytest.mark.parametrize("value", [MIXED, HEXADECIMAL])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "my Datadog key is {}",
+        "Here's the API key for the weather service: {}",
+        "The token is {}",
+        "token {} expires in May",
+        "{} is the API key",
+        "der API-Schlüssel ist {}",
+        "la clé API est {}",
+        "la clave de API es {}",
+        "ключ API: {}",
+        "API 密钥是 {}",
+        "APIキーは{}です",
+        "License key: {}",
+        "Datadog: {}",
+    ],
+)
+def test_a_key_is_found_where_it_is_told(sentence, value):
+    assert values(sentence.replace("{}", value)) == [value]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "the recovery of the file took {} seconds",
+        "the public key is {}",
+        "commit {} fixes the token",
+        "the cache key is {}",
+        "the token was added in revision {}",
+        "next page token: {}",
+    ],
+)
+def test_a_random_value_that_is_something_else_passes(sentence):
+    assert values(sentence.replace("{}", HEXADECIMAL)) == []
+
+
+@pytest.mark.parametrize("count", [12, 15, 18, 24])
+def test_the_words_of_a_wallet_are_found(count):
+    phrase = filled(RANDOM, f"<words{count}>")
+
+    assert values(f"My seed phrase is {phrase}") == [phrase]
+    assert values(f'mnemonic = "{phrase}"') == [phrase]
+    numbered = " ".join(f"{number}. {word}" for number, word in enumerate(phrase.split(), 1))
+    assert values(f"Recovery phrase:\n{numbered}") == [numbered.removeprefix("1. ")]
+
+
+def test_words_that_make_sentences_are_no_wallet():
+    prose = "recovery was slow and the first weeks were hard for all of us but then it got better"
+
+    assert values(prose) == []
