@@ -37,6 +37,21 @@ async def test_a_scan_tells_file_line_and_kind_and_never_the_secret(tmp_path):
     assert scan(backend, sources, guard=Guard(allow=[TOKEN])) == []
 
 
+def test_patterns_and_auto_stand_for_the_files_that_are_there(tmp_path, caplog):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "notes/x.md").write_text(f"{TOKEN}\n")
+    (tmp_path / "AGENTS.md").write_text(f"- a\n- {TOKEN}\n")
+    backend = FilesystemBackend(tmp_path)
+    assert [one.path for one in scan(backend, ["/notes/*.md", "/AGENTS.md"])] == [
+        "/notes/x.md",
+        "/AGENTS.md",
+    ]
+    assert [(one.path, one.line) for one in scan(backend, "auto")] == [("/AGENTS.md", 2)]
+    assert scan(backend, ["/Notes/x.md"]) == []
+    assert "no file /Notes/x.md to be scanned" in caplog.text
+
+
 def test_what_cannot_be_read_is_an_error_because_it_may_hold_anything(tmp_path):
     (tmp_path / "d").mkdir()
     with pytest.raises(LoadError, match="/d"):

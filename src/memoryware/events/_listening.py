@@ -116,6 +116,9 @@ class Counters:
         with self._lock:
             return self._counts[name]
 
+    def __repr__(self) -> str:
+        return f"Counters({self.counts()})"
+
     def counts(self) -> dict[str, int]:
         """Return all counts as they are now, sorted by name."""
         with self._lock:

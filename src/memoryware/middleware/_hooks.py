@@ -291,8 +291,12 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
             self._told_missing = True
             logger.warning(
                 "no memory file was found: %s; the first save creates one, or check the paths",
-                ", ".join(one.path for one in loaded.sources) or f"near {self._reading.start}",
+                ", ".join(one.path for one in loaded.sources) or self._looked_for(),
             )
+
+    def _looked_for(self) -> str:
+        names = ", ".join(self._reading.layout.names)
+        return f"none of {names} near {self._reading.start} (Layout(names=...) has others)"
 
     def _teller(self, runtime: Any) -> Teller:
         """Return to whom events are told, and on whose behalf things are done."""
