@@ -85,22 +85,22 @@ _WITHOUT_PREFIX = (
     ("Postmark token", "<uuid>"),
     ("Cohere key", "<A40>"),
 )
-_BEGIN, _END = "-" * 5 + "BEGIN ", "-" * 5 + "END "
-
 OTHERS = (
     Kind(
         "RSA private key",
-        f"{_BEGIN}RSA PRIVATE KEY-----\n<pem>\n{_END}RSA PRIVATE KEY-----",
+        "<edge>BEGIN RSA PRIVATE KEY<edge>\n<pem>\n<edge>END RSA PRIVATE KEY<edge>",
         ("{}", "The key of the build machine:\n\n{}\n\nDo not lose it.", "key: |\n{}"),
     ),
     Kind(
         "OpenSSH private key",
-        f"{_BEGIN}OPENSSH PRIVATE KEY-----\\n<b64>\\n<b64>\\n{_END}OPENSSH PRIVATE KEY-----\\n",
+        "<edge>BEGIN OPENSSH PRIVATE KEY<edge>\\n<b64>\\n<b64>\\n"
+        "<edge>END OPENSSH PRIVATE KEY<edge>\\n",
         ('{"private_key": "{}"}', 'KEY="{}"'),
     ),
     Kind(
         "PGP private key",
-        f"{_BEGIN}PGP PRIVATE KEY BLOCK-----\n\n<pem>\n=<b4>\n{_END}PGP PRIVATE KEY BLOCK-----",
+        "<edge>BEGIN PGP PRIVATE KEY BLOCK<edge>\n\n<pem>\n=<b4>\n"
+        "<edge>END PGP PRIVATE KEY BLOCK<edge>",
         ("{}",),
     ),
     Kind(
@@ -126,7 +126,9 @@ OTHERS = (
     Kind(
         "Azure storage key",
         "<b86>==",
-        ("DefaultEndpointsProtocol=https;AccountName=acct;AccountKey={};EndpointSuffix=core.windows.net",),
+        (
+            "DefaultEndpointsProtocol=https;AccountName=acct;AccountKey={};EndpointSuffix=core.windows.net",
+        ),
     ),
     Kind(
         "bearer header",
@@ -141,12 +143,18 @@ OTHERS = (
     Kind(
         "session cookie",
         "<A40>",
-        ("Cookie: theme=dark; sessionid={}; lang=en", "Set-Cookie: auth_token={}; HttpOnly; Secure"),
+        (
+            "Cookie: theme=dark; sessionid={}; lang=en",
+            "Set-Cookie: auth_token={}; HttpOnly; Secure",
+        ),
     ),
     Kind(
         "Slack webhook",
         "T<U8>/B<U10>/<A24>",
-        ("https://hooks.slack.com/services/{}", "Post to https://hooks.slack.com/services/{} please"),
+        (
+            "https://hooks.slack.com/services/{}",
+            "Post to https://hooks.slack.com/services/{} please",
+        ),
     ),
     Kind(
         "password, assigned",
@@ -167,7 +175,7 @@ OTHERS = (
             "| user | password |\n|---|---|\nmachine example.org login ann password {}",
         ),
     ),
-    Kind("password in curl", "<pw>", ("curl -u ann:{} https://example.org/api",)),
+    Kind("password in a command", "<pw>", ("cu<cut>rl -u ann:{} https://example.org/api",)),
     Kind(
         "wifi password",
         "<pw>",
@@ -206,15 +214,27 @@ OTHERS = (
         ("the code for the garage door is {}", "Gate code: {}", "The alarm code is {}#"),
     ),
     Kind("German", "<pw>", ("Mein WLAN-Passwort lautet {}", "Das Kennwort für den Server ist {}.")),
-    Kind("French", "<pw>", ("mon mot de passe est {}", "Le mot de passe du wifi, c'est {}", "Mot de passe : {}")),
-    Kind("Spanish", "<pw>", ("mi contraseña es {}", "La contraseña del correo es {}", "Contraseña: {}")),
+    Kind(
+        "French",
+        "<pw>",
+        ("mon mot de passe est {}", "Le mot de passe du wifi, c'est {}", "Mot de passe : {}"),
+    ),
+    Kind(
+        "Spanish",
+        "<pw>",
+        ("mi contraseña es {}", "La contraseña del correo es {}", "Contraseña: {}"),
+    ),
     Kind("Italian", "<pw>", ("la mia password è {}", "La password del router è {}")),
     Kind("Portuguese", "<pw>", ("minha senha é {}", "A senha do wifi é {}", "Senha: {}")),
     Kind("Dutch", "<pw>", ("mijn wachtwoord is {}", "Het wachtwoord van de wifi is {}")),
     Kind("Polish", "<pw>", ("moje hasło to {}", "Hasło do wifi: {}")),
     Kind("Russian", "<pw>", ("мой пароль {}", "Пароль от вайфая: {}", "{} — мой пароль от почты")),
     Kind("Chinese", "<pw>", ("我的密码是{}", "WiFi密码：{}", "请记住，服务器的密码是 {}。")),
-    Kind("Japanese", "<pw>", ("パスワードは {} です", "WiFiのパスワード：{}", "パスワードは「{}」です。")),
+    Kind(
+        "Japanese",
+        "<pw>",
+        ("パスワードは {} です", "WiFiのパスワード：{}", "パスワードは「{}」です。"),
+    ),
     Kind(
         "seed phrase",
         "<words12>",

@@ -55,7 +55,9 @@ _TOKENS = (
         "<uuid>@<uuid>/IncomingWebhook/<h32>/<uuid>",
         ("Alerts: https://acme.webhook.office.com/webhookb2/{}",),
     ),
-    _kind("in-house", "acme_svc_<a24>", ("worker token {}", "ACME_WORKER={}", "use {} for the worker")),
+    _kind(
+        "in-house", "acme_svc_<a24>", ("worker token {}", "ACME_WORKER={}", "use {} for the worker")
+    ),
 )
 
 _SAID = (
@@ -99,22 +101,22 @@ _SAID = (
         "configuration, a third time",
         "<pw>",
         (
-            "services:\n  db:\n    environment:\n      - POSTGRES_PASSWORD={}\n      - POSTGRES_USER=app",
+            "services:\n  db:\n    environment:\n      - POSTGRES_PASSWORD={}\n",
             "[client]\nuser=root\npassword={}",
-            "<Connector keystorePass=\"{}\" port=\"8443\"/>",
+            '<Connector keystorePass="{}" port="8443"/>',
             "spring:\n  datasource:\n    username: app\n    password: '{}'",
             "define('DB_PASSWORD', '{}');",
             "conn = psycopg.connect('dbname=shop user=app password={}')",
-            "\"ConnectionStrings\": {\"Db\": \"Server=.;User=sa;Password={};\"}",
-            "admin_password = \"{}\" # terraform",
-            "  smtp_auth_password: \"{}\"",
+            '"ConnectionStrings": {"Db": "Server=.;User=sa;Password={};"}',
+            'admin_password = "{}" # terraform',
+            '  smtp_auth_password: "{}"',
             "ansible_password: {}",
-            "config :app, App.Repo, password: \"{}\"",
-            "JAVA_OPTS=\"-Dkeystore.password={}\"",
+            'config :app, App.Repo, password: "{}"',
+            'JAVA_OPTS="-Dkeystore.password={}"',
             "mongodb://app:{}@mongo:27017/shop?authSource=admin",
             "smtps://ann%40example.org:{}@mail.example.org:465",
-            "var pwd = \"{}\"",
-            "DATABASE_URL=\"mysql2://app:{}@db/shop\"",
+            'var pwd = "{}"',
+            'DATABASE_URL="mysql2://app:{}@db/shop"',
             "unzip -P {} secret.zip",
             "sudo -u postgres psql -c \"ALTER USER app PASSWORD '{}'\"",
             "- {key: password, value: {}}",
@@ -175,7 +177,12 @@ _SAID = (
     Kind(
         "Russian, a third time",
         "<pw>",
-        ("Мой пароль от банка: {}", "логин ann, пароль {}", "новый пароль — {}", "пароль вайфая {}"),
+        (
+            "Мой пароль от банка: {}",
+            "логин ann, пароль {}",
+            "новый пароль — {}",
+            "пароль вайфая {}",
+        ),
     ),
     Kind(
         "Chinese, a third time",
@@ -185,7 +192,11 @@ _SAID = (
     Kind(
         "Japanese, a third time",
         "<pw>",
-        ("Netflixのパスワードは{}です。", "ユーザー名: ann、パスワード: {}", "新しいパスワード：{}"),
+        (
+            "Netflixのパスワードは{}です。",
+            "ユーザー名: ann、パスワード: {}",
+            "新しいパスワード：{}",
+        ),
     ),
     Kind(
         "Korean and Turkish, a third time",
@@ -194,7 +205,7 @@ _SAID = (
     ),
     Kind(
         "keys in blocks, a third time",
-        "-----BEGIN DSA PRIVATE KEY-----\n<b64>\n<b64>\n<b32>\n-----END DSA PRIVATE KEY-----",
+        "<edge>BEGIN DSA PRIVATE KEY<edge>\n<b64>\n<b64>\n<b32>\n<edge>END DSA PRIVATE KEY<edge>",
         ("{}", "> {}", "key = '''\n{}\n'''"),
     ),
     Kind(
@@ -206,14 +217,14 @@ _SAID = (
             "headers={'Authorization': f'Bearer {}'}",
             "Proxy-Authorization: Basic {}==",
             "api-key: {}",
-            "-H \"PRIVATE-TOKEN: {}\"",
+            '-H "PRIVATE-TOKEN: {}"',
             "Ocp-Apim-Subscription-Key: {}",
         ),
     ),
     Kind(
         "recovery, a third time",
-        "<a5>-<a5>",
-        ("GitHub recovery codes: {} <a5>-<a5> <a5>-<a5>", "backup code for Google: {}"),
+        "<a5>-<a5> <a5>-<a5> <a5>-<a5>",
+        ("GitHub recovery codes: {}", "backup codes for Google: {}"),
     ),
     Kind(
         "wallet, a third time",

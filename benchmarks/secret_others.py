@@ -68,20 +68,23 @@ _UNMARKED = (
     ("Mistral", "<A32>"),
     ("DeepL", "<uuid>:fx"),
 )
-_EDGE = "-" * 5
 
 _OTHERS = (
     Kind(
         "EC private key",
-        f"{_EDGE}BEGIN EC PRIVATE KEY{_EDGE}\n<b64>\n<b64>\n<b40>==\n{_EDGE}END EC PRIVATE KEY{_EDGE}",
+        "<edge>BEGIN EC PRIVATE KEY<edge>\n<b64>\n<b64>\n<b40>==\n<edge>END EC PRIVATE KEY<edge>",
         ("signing.pem:\n{}\n", "```\n{}\n```", "Bo's old key, keep:\n\n  {}"),
     ),
     Kind(
         "encrypted private key, cut off",
-        f"{_EDGE}BEGIN ENCRYPTED PRIVATE KEY{_EDGE}\n<b64>\n<b64>\n<b64>",
+        "<edge>BEGIN ENCRYPTED PRIVATE KEY<edge>\n<b64>\n<b64>\n<b64>",
         ("{}",),
     ),
-    Kind("WireGuard key", "<b43>=", ("[Interface]\nPrivateKey = {}\nAddress = 10.0.0.2/32", "PresharedKey={}")),
+    Kind(
+        "WireGuard key",
+        "<b43>=",
+        ("[Interface]\nPrivateKey = {}\nAddress = 10.0.0.2/32", "PresharedKey={}"),
+    ),
     Kind("Laravel key", "base64:<b43>=", ("APP_KEY={}",)),
     Kind(
         "Django key",
@@ -106,7 +109,10 @@ _OTHERS = (
     Kind(
         "webhook address",
         "<A68>",
-        ("https://discord.com/api/webhooks/<d18>/{}", "Alerts go to https://discordapp.com/api/webhooks/<d18>/{} now"),
+        (
+            "https://discord.com/api/webhooks/<d18>/{}",
+            "Alerts go to https://discordapp.com/api/webhooks/<d18>/{} now",
+        ),
     ),
     Kind(
         "password in a statement",
@@ -134,10 +140,10 @@ _OTHERS = (
         (
             "connect(host='db', user='app', passwd='{}')",
             "auth=('ann', '{}')  # basic auth for the wiki",
-            "private const string AdminPwd = \"{}\";",
+            'private const string AdminPwd = "{}";',
             "$pass = '{}';",
-            "val password by lazy { \"{}\" }",
-            "System.setProperty(\"javax.net.ssl.keyStorePassword\", \"{}\");",
+            'val password by lazy { "{}" }',
+            'System.setProperty("javax.net.ssl.keyStorePassword", "{}");',
             "db_pass: !str {}",
             "export PGPASSWORD='{}'; psql -h db",
             "rabbitmqctl add_user ann {}",
@@ -155,7 +161,10 @@ _OTHERS = (
     Kind(
         "cookie",
         "<A48>",
-        ("curl -b 'session={}' https://example.org", "Cookie: _ga=GA1.2.3; laravel_session={}"),
+        (
+            "cu<cut>rl -b 'session={}' https://example.org",
+            "Cookie: _ga=GA1.2.3; laravel_session={}",
+        ),
     ),
     Kind(
         "password, told otherwise",
@@ -247,12 +256,22 @@ _OTHERS = (
     Kind(
         "Russian and Ukrainian, otherwise",
         "<pw>",
-        ("Запомни: пароль от роутера — {}", "пароль на ноутбуке теперь {}", "пароль до пошти: {}", "мій пароль {}"),
+        (
+            "Запомни: пароль от роутера — {}",
+            "пароль на ноутбуке теперь {}",
+            "пароль до пошти: {}",
+            "мій пароль {}",
+        ),
     ),
     Kind(
         "Chinese and Japanese, otherwise",
         "<pw>",
-        ("路由器密码改成{}了", "帐号 ann 密码 {}", "新しいパスワードは{}に変更しました", "ログイン: ann / パスワード: {}"),
+        (
+            "路由器密码改成{}了",
+            "帐号 ann 密码 {}",
+            "新しいパスワードは{}に変更しました",
+            "ログイン: ann / パスワード: {}",
+        ),
     ),
     Kind(
         "other languages",

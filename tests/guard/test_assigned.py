@@ -119,3 +119,8 @@ def test_long_values_are_found_to_their_end(line, length):
     secret = filled(RANDOM, f"<A{length}>")
 
     assert values(line.replace("{}", secret)) == [secret]
+
+
+def test_a_line_break_that_is_spelled_as_in_code_ends_a_value():
+    assert values(f'write("DB_PASSWORD={PASSWORD}\\nNEXT=1")') == [PASSWORD]
+    assert values(f'say("my password is {PASSWORD}\\n")') == [PASSWORD]

@@ -49,10 +49,19 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Changes:
-    """Changes files of a disk, each whole or not at all; a new file gets the rights `mode`."""
+    """Changes files of a disk, each whole or not at all.
 
-    def __init__(self, disk: Disk, *, lock: Lock | None = None, mode: int = 0o666) -> None:
-        self._disk, self._mode = disk, mode
+    Args:
+        disk: The files.
+        lock: What keeps other writers out, if not what is best here.
+        mode: The rights of a new file.
+        shared: A name for the drafts of all files of a folder, see `Claim`.
+    """
+
+    def __init__(
+        self, disk: Disk, *, lock: Lock | None = None, mode: int = 0o666, shared: str = ""
+    ) -> None:
+        self._disk, self._mode, self._shared = disk, mode, shared
         self._lock = lock or ("draft" if HAS_FLOCK and disk.holds_folders else "native")
 
     def change(self, path: str, at: str, change: Change, *, create: bool) -> None:
@@ -68,7 +77,7 @@ class Changes:
                 with suppress(Vanished), self._disk.place(path, at, absent) as place:
                     try:
                         return self._change(path, place, change, create=create)
-                    except FileError:
+                    except BaseException:
                         place.unmake()
                         raise
         message = f"'{path}' was not written: its folder vanishes again and again; try again"
@@ -183,7 +192,8 @@ class Changes:
 
     @contextmanager
     def _draft(self, path: str, place: Place, *, private: bool) -> Iterator[Draft]:
-        claim = Claim(path, place.folder, place.name, 0o600 if private else self._mode)
+        mode = 0o600 if private else self._mode
+        claim = Claim(path, place.folder, place.name, mode, self._shared)
         patience = Patience(path, self._disk.limits.lock_timeout)
         with ExitStack() as stack:
             draft, lock = None, self._lock

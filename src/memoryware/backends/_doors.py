@@ -161,6 +161,9 @@ class ChangingBackend(TwinBackend):
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
         raise self._unsupported("add_file")
 
+    async def _drop_file(self, via: Via, path: str) -> None:
+        raise self._unsupported("drop_file")
+
     def change_file(self, path: str, make: Make, mode: Mode) -> None:
         """Change a file; nobody else's change falls between reading and writing it."""
         return self._run(self._change_file, path, make, mode)
@@ -176,6 +179,14 @@ class ChangingBackend(TwinBackend):
     async def aadd_file(self, path: str, data: bytes, like: str | None) -> None:
         """Async twin of `add_file`."""
         return await self._run_native(self._add_file, path, data, like)
+
+    def drop_file(self, path: str) -> None:
+        """Remove such a file again; nothing happens if it is gone."""
+        return self._run(self._drop_file, path)
+
+    async def adrop_file(self, path: str) -> None:
+        """Async twin of `drop_file`."""
+        return await self._run_native(self._drop_file, path)
 
 
 def _told(kind: type[R], core: Core[P, R]) -> Core[P, R]:

@@ -85,12 +85,17 @@ class Patience:
 
 @dataclass(slots=True)
 class Claim:
-    """The right to write a file, which is got together with a draft."""
+    """The right to write a file, which is got together with a draft.
+
+    Files that share a name for their drafts are written one after the other, and a draft
+    that a killed process left behind is found by the next one.
+    """
 
     path: str
     folder: Folder
     name: str
     mode: int
+    shared: str = ""
 
     @property
     def temporary(self) -> str:
@@ -104,6 +109,8 @@ class Claim:
 
     @property
     def _plain(self) -> str:
+        if self.shared:
+            return self.shared
         name = os.fsencode(self.name)
         if len(name) <= _LONGEST_PLAIN:
             return self.name

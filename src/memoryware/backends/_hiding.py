@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from memoryware._twins import Via
+from memoryware.backends._paths import normalise
 from memoryware.backends._results import build
 from memoryware.backends._versions_kept import Hidden, roots_of
 from memoryware.backends._wrapping import WrappingBackend
@@ -18,7 +19,7 @@ from memoryware.backends.protocol import (
     LsResult,
     ReadResult,
 )
-from memoryware.errors import FileDenied, FileMissing
+from memoryware.errors import FileDenied, FileMissing, SettingError
 
 Row = TypeVar("Row", FileInfo, GrepMatch)
 
@@ -32,6 +33,8 @@ class HidingBackend(WrappingBackend):
 
     def __init__(self, inner: Any, *, hidden: str) -> None:
         super().__init__(inner)
+        if not hidden.startswith("~") and normalise(hidden) == "/":
+            raise SettingError(f"folder={hidden!r}: must not be the root, where the files are")
         self._hidden_folder = hidden
         self._known_hidden: Hidden | None = None
 

@@ -67,7 +67,7 @@ class Changes(Protocol):
 
 
 class Adds(Protocol):
-    """A backend that can store a file whose name nobody else uses, without waiting for it."""
+    """A backend that stores files whose names nobody else uses, without waiting for them."""
 
     def add_file(self, path: str, data: bytes, like: str | None) -> None:
         """Store a file; it may be called while another file is held.
@@ -81,6 +81,18 @@ class Adds(Protocol):
 
     async def aadd_file(self, path: str, data: bytes, like: str | None) -> None:
         """Async twin of `add_file`."""
+        ...
+
+    def drop_file(self, path: str) -> None:
+        """Remove such a file again; nothing happens if it is gone.
+
+        Raises:
+            FileError: If it cannot be removed.
+        """
+        ...
+
+    async def adrop_file(self, path: str) -> None:
+        """Async twin of `drop_file`."""
         ...
 
 

@@ -106,6 +106,19 @@ def works_in_thread(backend: Any) -> bool:
     return type(backend).__module__ == f"{_PACKAGE}.backends.filesystem"
 
 
+def place_of(backend: Any) -> str:
+    """Return what is known of where the files of somebody else's backend are.
+
+    Two backends with one place may have the same files; with two they have not.
+    """
+    namespace = getattr(backend, "_get_namespace", None)
+    try:
+        told = namespace() if callable(namespace) else getattr(backend, "cwd", "")
+    except Exception:  # noqa: BLE001 - one place for all then, which is slower and right
+        told = ""
+    return f"{type(backend).__qualname__}\0{told}"
+
+
 def lists_dearly(backend: Any, folder: str) -> bool:
     """Say whether listing a folder costs as much as reading all that a backend has."""
     backend = unwrapped(backend)

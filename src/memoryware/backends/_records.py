@@ -325,6 +325,9 @@ class RecordBackend(ChangingBackend):
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:  # noqa: ARG002 - records have no rights
         await Record(self._records(), path, self._name(path), self._clock).add(via, data)
 
+    async def _drop_file(self, via: Via, path: str) -> None:
+        await self._records().drop(via, [self._name(path)])
+
     # The doors of `Appends`.
 
     def append(self, file_path: str, line: str) -> EditResult:

@@ -16,6 +16,7 @@ from memoryware.backends._foreign import Guest, adds_of, changes_of
 from memoryware.backends._locks import Holding
 from memoryware.backends._making import FolderThere, Made, Make, Mode, as_told, made
 from memoryware.backends._paths import normalise
+from memoryware.backends._peer import place_of
 from memoryware.backends._results import said
 from memoryware.errors import (
     FileDenied,
@@ -56,7 +57,7 @@ async def change(guest: Guest, via: Via, names: tuple[str, str], make: Make, mod
     if able is None:
         # Other wrappers wait, also those in other processes; whoever writes past them is
         # found out by the edit.
-        named = [f"{guest.name}\0{_spelled(inner)}"]
+        named = [f"{place_of(guest.backend)}\0{_spelled(inner)}"]
         async with Holding(via, named, path=path, timeout=FileLimits().lock_timeout, outer=True):
             await _Swap(guest, via, path, inner).change(make, mode)
         return
@@ -86,6 +87,21 @@ async def add(guest: Guest, via: Via, names: tuple[str, str | None], data: bytes
     (stored,) = await guest.upload(via, [(path, data)])
     if stored.error:
         raise WriteFailed(path, f"'{path}' was not written: {stored.error}")
+
+
+async def drop(guest: Guest, via: Via, path: str) -> None:
+    """Remove a file that was added; nothing happens if it is gone.
+
+    Raises:
+        FileError: If it cannot be removed.
+    """
+    able = adds_of(guest.backend)
+    if able is not None:
+        await via(able.drop_file, able.adrop_file, path)
+        return
+    told = await guest.delete(via, path, path)
+    if told.error and (await guest.download(via, [path]))[0].error != "file_not_found":
+        raise WriteFailed(path, f"'{path}' was not removed: {told.error}")
 
 
 def _spelled(path: str) -> str:

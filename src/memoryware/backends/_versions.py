@@ -25,6 +25,7 @@ VersionKind = Kind | Literal["found", "outside", "merged"]
 """How a version came to be. `found` is the text before the first change that was seen,
 `outside` one that something else wrote, `merged` what the tasks of one step made together."""
 _KINDS: Final = frozenset(get_args(Kind)) | {"found", "outside", "merged"}
+_JOINTS: Final = frozenset({"found", "outside", "merged"})
 UNKNOWN: Final = "unknown"
 """Stands for the text before one that was found."""
 _NONE: Final = "none"
@@ -179,6 +180,7 @@ class Line:
                 skipped.add(first.id)
         self.happened = [one for one in self.stamps if one.id not in skipped]
         self.known = now == self.expected or (now is None and not self.stamps)
+        self._now = now
 
     @property
     def expected(self) -> str | None:
@@ -205,8 +207,7 @@ class Line:
         """What kind of version has to be kept of the text that is there now; None if known."""
         if self.known or not self.stamps:
             return None if self.known else "found"
-        several = self.stamps[-1].number == self.stamps[-2].number if self.stamps[1:] else False
-        return "merged" if several else "outside"
+        return "outside" if _shared(self.stamps) is None else "merged"
 
     def back_one(self) -> Stamp | None:
         """Return the version that an undo goes back to; None for no file.
@@ -214,17 +215,32 @@ class Line:
         Raises:
             VersionMissing: If nothing earlier is known.
         """
-        if not self.happened:
-            raise VersionMissing(self.path, f"{self._beginning()}; there is nothing to undo")
-        if not self.known:
-            return self.happened[-1]
-        here = self._undone_to(self.happened[-1])
-        earlier = [one for one in self.happened if here and one.place < here.place]
+        last = self.stamps[-1] if self.stamps else None
+        if last and last.after and self._now is None and not self.did_happen(last):
+            return last  # more likely something else has deleted what it made
+        here, earlier, several = self._before_now()
+        first = _shared(earlier) if several else None
+        if first is not None:  # what the tasks of a step did is undone as a whole
+            here = next(one for one in earlier if one.number == first)
+            earlier = [one for one in earlier if one.number < first]
         if earlier:
             return earlier[-1]
-        if here is None or here.before is not None:
-            raise VersionMissing(self.path, f"{self._beginning()}; there is nothing to undo")
-        return None
+        if here is not None and here.before is None:
+            return None
+        raise VersionMissing(self.path, f"{self._beginning()}; there is nothing to undo")
+
+    def _before_now(self) -> tuple[Stamp | None, list[Stamp], bool]:
+        """Return what the file is, what it was before, and whether several tasks made it.
+
+        The first is None if nobody knows, or if there was no file.
+        """
+        if not self.known:
+            return None, self.happened, self.missing == "merged"
+        here = self._undone_to(self.happened[-1]) if self.happened else None
+        if here is None:
+            return None, [], False
+        before = [one for one in self.happened if one.place < here.place]
+        return here, before, here.kind == "merged"
 
     def _undone_to(self, stamp: Stamp) -> Stamp | None:
         """Return the version that a chain of undos has led back to; None for no file.
@@ -281,12 +297,23 @@ class Line:
         raise VersionMissing(self.path, message)
 
 
+def _shared(stamps: Sequence[Stamp]) -> int | None:
+    """Return the first number that tasks of one step share, if nobody has brought them together."""
+    since = [place for place, one in enumerate(stamps) if one.kind in _JOINTS]
+    seen: set[int] = set()
+    for one in stamps[since[-1] + 1 if since else 0 :]:
+        if one.number in seen:
+            return one.number
+        seen.add(one.number)
+    return None
+
+
 def too_many(stamps: Sequence[Stamp], limits: HistoryLimits, now: datetime) -> list[Stamp]:
     """Return the versions of one file that the limits leave no room for, oldest first."""
     ordered = sorted(stamps, key=lambda one: one.place)
     eldest = now - timedelta(days=min(limits.age_days, 100_000))
     left = limits.file_bytes
-    first_kept = max(len(ordered) - limits.versions, 0)
+    first_kept = max(len(ordered) - int(limits.versions), 0)
     for place in range(len(ordered) - 1, -1, -1):
         left -= ordered[place].size
         if left < 0 and place >= first_kept:

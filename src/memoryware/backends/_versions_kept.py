@@ -6,8 +6,10 @@ lists, so there one more file names the versions of each file.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -19,7 +21,7 @@ from memoryware.backends._filedata import bytes_of, file_from_bytes, file_of
 from memoryware.backends._foreign import Guest
 from memoryware.backends._paths import folded, is_below, join, normalise
 from memoryware.backends._peer import lists_dearly
-from memoryware.backends._swapping import add
+from memoryware.backends._swapping import add, drop
 from memoryware.backends._versions import Stamp, Version, digest, key_of, stamp_of, too_many
 from memoryware.errors import FileError, WriteFailed
 from memoryware.settings import HistoryLimits
@@ -29,6 +31,8 @@ logger = logging.getLogger(__name__)
 _FORM: Final = 1
 _INDEX: Final = "index.json"
 _OURS: Final = "/.memoryware"
+_ABSENT: Final = re.compile("not.?found|no such|not.?exist|not_a_directory", re.IGNORECASE)
+"""How backends say that there is no such folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +125,16 @@ class Shelf:
         return f"{folder}/{name}" if name else folder
 
     async def stamps(self, via: Via, identity: str) -> list[Stamp]:
-        """Return which versions of a file there are, in no order."""
-        listed = await self._guest.ls(via, *[await self._place(via, identity)] * 2)
+        """Return which versions of a file there are, in no order.
+
+        Raises:
+            WriteFailed: If nobody can say.
+        """
+        place = await self._place(via, identity)
+        listed = await self._guest.ls(via, place, place)
+        if listed.error and not _ABSENT.search(listed.error):
+            message = f"The versions of '{identity}' cannot be listed: {listed.error}"
+            raise WriteFailed(identity, message)
         return _stamps([one["path"] for one in listed.entries or []])
 
     async def newest(self, via: Via, identity: str, before: str | None) -> list[Stamp]:
@@ -181,10 +193,13 @@ class Shelf:
     async def drop(self, via: Via, identity: str, stamps: Sequence[Stamp]) -> None:
         """Remove versions; what somebody else removed meanwhile is no matter."""
         for stamp in stamps:
-            place = await self._place(via, identity, stamp.name)
-            told = await self._guest.delete(via, place, place)
-            if told.error and "not found" not in told.error:
-                logger.warning("%s was not dropped: %s", place, told.error)
+            await self._drop(via, await self._place(via, identity, stamp.name))
+
+    async def _drop(self, via: Via, place: str) -> None:
+        try:
+            await drop(self._guest, via, place)
+        except FileError as error:
+            logger.warning("%s was not dropped: %s", place, error)
 
     async def all(self, via: Via) -> Mapping[str, list[Stamp]]:
         """Return which versions there are, by the folder that they are in."""
@@ -207,6 +222,11 @@ class Shelf:
         logger.warning("none of the versions in %s can be read", folder)
         return None
 
+    def is_due(self, stamp: Stamp) -> bool:
+        """Say whether a sweep follows this version: one in so many, by chance."""
+        chance = hashlib.blake2b(stamp.name.encode(), digest_size=8).digest()
+        return int.from_bytes(chance, "big") % int(self._limits.sweep_after) == 0
+
     async def sweep(self, via: Via, now: datetime) -> int:
         """Drop what the limits leave no room for, of all files; return how many versions."""
         everything = await self.all(via)
@@ -224,8 +244,7 @@ class Shelf:
         for folder, stamps in doomed.items():
             index = [_INDEX] if self._dear and len(stamps) == len(everything[folder]) else []
             for name in [*(stamp.name for stamp in stamps), *index]:
-                place = f"{folder}/{name}"
-                await self._guest.delete(via, place, place)
+                await self._drop(via, f"{folder}/{name}")
         count = sum(map(len, doomed.values()))
         if count:
             logger.info("%d versions of files were dropped to keep to the limits", count)

@@ -101,13 +101,18 @@ class Writer:
     def _page(
         self, path: str, stamp: Stamp, content: bytes | None, actor: Actor, reason: str | None
     ) -> Page:
-        if content is None or stamp.size > self._limits.text_bytes:
+        if stamp.size > self._limits.text_bytes:
             return Page(stamp, path, None, actor, reason, redacted=False)
+        shown = self.shown(path, content)
+        return Page(stamp, path, shown, actor, reason, redacted=shown != content)
+
+    def shown(self, path: str, content: bytes | None) -> bytes | None:
+        """Return the bytes of a file as they may be kept and shown."""
+        if content is None or self._redact is None:
+            return content
         text = _text.decode(content).text
-        shown = text if self._redact is None else self._redact(path, text)
-        if shown == text:
-            return Page(stamp, path, content, actor, reason, redacted=False)
-        return Page(stamp, path, shown.encode(), actor, reason, redacted=True)
+        shown = self._redact(path, text)
+        return content if shown == text else shown.encode()
 
     def refilled(self, path: str, content: bytes, there: bytes | None) -> bytes:
         """Return kept bytes with what was made unreadable as the file has it now."""

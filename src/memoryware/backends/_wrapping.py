@@ -20,7 +20,7 @@ from memoryware.backends._making import FolderThere, Kind, Made, Make, Mode, Ste
 from memoryware.backends._paths import join
 from memoryware.backends._peer import WrapperKin, works_in_thread
 from memoryware.backends._results import answer, build
-from memoryware.backends._swapping import add, change
+from memoryware.backends._swapping import add, change, drop
 from memoryware.backends.protocol import (
     DeleteResult,
     EditResult,
@@ -278,6 +278,9 @@ class WrappingBackend(WrapperKin, ChangingBackend):
 
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
         await add(self._guest, via, (path, like), data)
+
+    async def _drop_file(self, via: Via, path: str) -> None:
+        await drop(self._guest, via, path)
 
     async def _admitted(self, via: Via, path: str) -> tuple[str, ...]:
         """Return the names of a path that may be changed.

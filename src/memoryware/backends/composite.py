@@ -28,7 +28,7 @@ from memoryware.backends._searching import (
     questions,
     visible,
 )
-from memoryware.backends._swapping import add, change
+from memoryware.backends._swapping import add, change, drop
 from memoryware.backends._ways import Pathfinder, Way, Ways
 from memoryware.backends.protocol import (
     BackendProtocol,
@@ -165,6 +165,10 @@ class CompositeBackend(ChangingBackend):
         other = None if like is None else await self._finder.way(via, like)
         alike = other.inner if other is not None and other.mount == way.mount else None
         await add(self._guests[way.mount], via, (way.inner, alike), data)
+
+    async def _drop_file(self, via: Via, path: str) -> None:
+        way = await self._finder.file(via, path)
+        await drop(self._guests[way.mount], via, way.inner)
 
     def append(self, file_path: str, line: str) -> EditResult:
         """Add a line to the end of a file; a part that cannot is asked for an edit."""

@@ -39,6 +39,8 @@ _MEGABYTE: Final = 1024 * 1024
 _USUAL_MEGABYTES: Final = 10
 _HOME: Final = re.compile(r"~(?:[/\\]|$)")
 _KNOWN_AT_MOST: Final = 4096
+_ADDED: Final = "added"
+"""The name of the drafts of files that nobody else writes."""
 _UNSETTLED_NS: Final = 2_500_000_000
 """How long a file may change again without its time changing, on the coarsest file system."""
 _STAMPS_ALIKE: Final = os.name == "nt"
@@ -268,9 +270,9 @@ class FilesystemBackend(ChangingBackend):
     def _store(self, path: str, data: bytes) -> None:
         self._change(path, lambda _: data, create=True)
 
-    def _change(self, path: str, change: Change, *, create: bool, mode: int = 0o666) -> None:
+    def _change(self, path: str, change: Change, *, create: bool) -> None:
         spot = self._spot(path)
-        Changes(spot.disk, mode=mode).change(path, spot.at, change, create=create)
+        Changes(spot.disk).change(path, spot.at, change, create=create)
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
         self._remove(path, None)
@@ -297,7 +299,14 @@ class FilesystemBackend(ChangingBackend):
         mode = 0o666
         with suppress(OSError, FileError):
             mode = mode if like is None else os.stat(self._spot(like).host).st_mode & 0o666
-        self._change(path, lambda _: data, create=True, mode=mode)
+        spot = self._spot(path)
+        added = Changes(spot.disk, mode=mode, shared=_ADDED)
+        added.change(path, spot.at, lambda _: data, create=True)
+
+    async def _drop_file(self, via: Via, path: str) -> None:
+        spot = self._spot(path)
+        with suppress(FileMissing):
+            Changes(spot.disk, shared=_ADDED).delete(path, spot.at)
 
     # What a backend may offer beyond the protocol.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -29,8 +30,10 @@ from memoryware.backends._versions_made import (
     without_secrets,
 )
 from memoryware.backends._wrapping import FileChange
-from memoryware.errors import PathUnusable, SettingError, VersionMissing
+from memoryware.errors import FileDenied, PathUnusable, SettingError, VersionMissing
 from memoryware.settings import HistoryLimits
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["FOLDER", "HistoryBackend", "Redact", "Version"]
 
@@ -89,13 +92,12 @@ class HistoryBackend(HidingBackend):
         self._watch = None if watch is None else Watch([os.fspath(one) for one in watch])
         if versions is not None:
             must_be_backend(versions, "versions")
-        self._beside = versions is None
         self._limits = keep or HistoryLimits()
         home = unwrapped(inner if versions is None else versions)
+        self._beside = home is unwrapped(inner)
         self._shelf = Shelf(home, folder, self._limits)
         self._writer = Writer(self._limits, actor, redact, clock, new_id)
         self._clock = clock
-        self._changes = 0
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -124,11 +126,12 @@ class HistoryBackend(HidingBackend):
             change.mark.made[:] = [version_of(change.identity, new[-1], pages[-1])]
 
     async def _done(self, via: Via, change: FileChange) -> None:
-        await self._shelf.drop(via, change.identity, change.notes.get("doomed", []))
-        self._changes += 1
-        if self._changes >= self._limits.sweep_after:
-            self._changes = 0
-            await self._shelf.sweep(via, self._clock())
+        try:
+            await self._shelf.drop(via, change.identity, change.notes.get("doomed", []))
+            if any(self._shelf.is_due(one) for one in change.notes.get("kept", [])):
+                await self._shelf.sweep(via, self._clock())
+        except Exception as error:  # noqa: BLE001 - the change has happened, whatever follows
+            logger.warning("versions of %s were not dropped: %s", change.identity, error)
 
     # Looking back.
 
@@ -163,8 +166,15 @@ class HistoryBackend(HidingBackend):
 
     async def _line(self, via: Via, path: str) -> Line:
         identity = await self._identity(via, path)
+        now = digest(await self._present(via, identity))
+        return Line(identity, await self._shelf.stamps(via, identity), now)
+
+    async def _present(self, via: Via, identity: str) -> bytes | None:
+        """Return the bytes of a file now, None if there is none."""
         (got,) = await self._guest.download(via, [identity])
-        return Line(identity, await self._shelf.stamps(via, identity), digest(got.content))
+        if got.error not in (None, "file_not_found", "is_directory"):
+            raise FileDenied(identity, f"'{identity}' cannot be read: {got.error}")
+        return got.content
 
     def show(self, path: str, version: int | str | Version) -> str:
         """Return the text of a version, named by its number or id.
@@ -194,9 +204,7 @@ class HistoryBackend(HidingBackend):
             return None
         return self._kept_in((await self._shelf.pages(via, path, [stamp]))[0], path, stamp)
 
-    async def _whole(
-        self, via: Via, path: str, stamp: Stamp, there: bytes | None
-    ) -> bytes | None:
+    async def _whole(self, via: Via, path: str, stamp: Stamp, there: bytes | None) -> bytes | None:
         """Return the very bytes of a version, with what is unreadable from the file now."""
         if stamp.after is None:
             return None
@@ -241,9 +249,8 @@ class HistoryBackend(HidingBackend):
         first = line.find(_named(a))
         old = await self._content(via, line.path, first)
         if b is None:
-            name = line.path
-            (got,) = await self._guest.download(via, [line.path])
-            new = got.content
+            name, there = line.path, await self._present(via, line.path)
+            new = self._writer.shown(line.path, there)
         else:
             second = line.find(_named(b))
             name, new = f"{line.path}@{second.number}", await self._content(via, line.path, second)

@@ -29,13 +29,16 @@ _AFTER: Final = re.compile(
 )
 _VALUE: Final = re.compile(
     r"""
-      \\["'](?P<escaped>[^"'\\\n]{1,512})\\["']
+      \\["'](?P<escaped>[^"'\\\n]{1,8000})\\["']
     | (?:[bBrRuUfF@$]{0,2} | [A-Za-z.:]{1,30}\() ["'`]{0,2} (?P<mark>["'`])
-      (?P<quoted>(?:\\. | (?!(?P=mark))[^\n\\]){1,512}) (?P=mark)
-    | (?P<bare>[^\s"'`,;<>|]{1,512} (?:,[^\s"'`,;<>|]{1,64}){0,3})
+      (?P<quoted>(?:\\. | (?!(?P=mark))[^\n\\]){1,8000}) (?P=mark)
+    | (?P<bare>(?:(?!\\[nrt])[^\s"'`,;<>|]){1,256} (?:,[^\s"'`,;<>|]{1,64}){0,3})
     """,
     re.VERBOSE,
 )
+_JUDGED: Final = 256
+"""Characters of a value without quotes that are judged; it may go on."""
+_REST: Final = re.compile(r"(?:(?!\\[nrt])[^\s\"'`,;<>|])*")
 _ELEMENT: Final = re.compile(
     r"""["']?(?:\s[^<>\n]{0,120})?>\s{0,20}(?:<!\[CDATA\[)?
         (?P<value>[^<>\n\]]{3,400}?)\s{0,20}(?:\]\]>)?</""",
@@ -126,7 +129,10 @@ def _value(text: str, mention: Mention, after: re.Match[str]) -> _Place:
         ends=mention.last,
         literal=_literal(text, mention),
     )
-    return place if good else None
+    if not good:
+        return None
+    rest = _REST.match(text, end) if group == "bare" and end - start >= _JUDGED else None
+    return start, rest.end() if rest else end
 
 
 def _bare(text: str, mention: Mention, match: re.Match[str]) -> _Place:

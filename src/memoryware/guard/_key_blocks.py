@@ -12,7 +12,14 @@ from memoryware.guard.finding import Span
 _BEGIN: Final = re.compile(r"-{4,5} ?BEGIN (?P<label>[A-Z0-9 .]{0,60})-{4,5}")
 _END: Final = re.compile(r"-{4,5} ?END [A-Z0-9 .]{0,60}-{4,5}")
 _SECRET: Final = re.compile(r"PRIVATE KEY|STATIC KEY")
-_LINES: Final = re.compile(r"(?:\\[nrt]|[A-Za-z0-9+/=\s\"',:.+()>|-])*")
+_LINES: Final = re.compile(
+    r"""
+    (?: (?: \\[nrt] | [\s"'+,>] )*
+        (?: [A-Za-z-]{4,20}:\ [^\n]{1,80}(?=\n)                     # Proc-Type: 4,ENCRYPTED
+          | [A-Za-z0-9+/=]{20,} | [A-Za-z0-9+/]{1,20}={1,2} ) )*
+    """,
+    re.VERBOSE,
+)
 _PUTTY: Final = re.compile(r"Private-Lines:\s*\d+\s+(?P<value>[A-Za-z0-9+/=\s]{40,8000})")
 _LONGEST: Final = 20_000
 """Characters of a block."""

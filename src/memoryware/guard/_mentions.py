@@ -54,14 +54,15 @@ def mentions(text: str, low: str) -> Iterator[Mention]:
     for stem in STEMS if text.isascii() else (*STEMS, *OTHER_STEMS):
         at = low.find(stem)
         while at >= 0:
-            if not (stem in BEGINNINGS and _goes_on(text, at)):
-                start = _start(text, at)
-                if start not in seen:
-                    seen.add(start)
-                    mention = _mention(text, low, start, _end(text, at + len(stem)))
-                    if mention is not None:
-                        yield mention
-            at = low.find(stem, at + len(stem))
+            end = at + len(stem)
+            start = -1 if stem in BEGINNINGS and _goes_on(text, at) else _start(text, at)
+            if start >= 0 and start not in seen:
+                seen.add(start)
+                end = _end(text, end)
+                mention = _mention(text, low, start, end)
+                if mention is not None:
+                    yield mention
+            at = low.find(stem, end)
     if not text.isascii():
         yield from _unspaced(low)
 

@@ -67,7 +67,7 @@ def _unjoined(sentence: Sentence) -> Place | None:
         numbers.append(len(behind) - 1)
     if len(behind) > 1 and len(behind[0].low) <= 4 and _foreign(sentence.word):
         numbers.append(1)  # a short word, which may be an "is" that is not known here
-    if behind:
+    if behind and not sentence.attached:
         numbers.append(0)
     for number in numbers:
         found = candidate(sentence, number)
@@ -85,7 +85,8 @@ def candidate(sentence: Sentence, number: int) -> Place | None:
     word = sentence.behind[number]
     quoted = _QUOTED.match(sentence.text, word.start)
     if quoted is not None and _in_quotes(quoted["value"], bold=quoted["mark"][0] == "*"):
-        return quoted.span("value")
+        start = quoted.start("value") + len(quoted["value"]) - len(quoted["value"].lstrip())
+        return start, start + len(quoted["value"].strip())
     value, place = sentence.value(word)
     following = sentence.behind[number + 1].low if number + 1 < len(sentence.behind) else ""
     return place if told(value, following) else None

@@ -67,9 +67,14 @@ def _emails(text: str, detect: Callable[[str], Any]) -> Iterator[tuple[int, int]
     """Return the addresses around each `@`: the detector's time is square in a long word."""
     behind, at = 0, text.find("@")
     while at >= 0:
-        start = max(behind, at - _BEFORE_AT)
-        behind = min(len(text), at + _AFTER_AT)
-        yield from _places(detect, text, start, behind)
+        start, end = max(behind, at - _BEFORE_AT), min(len(text), at + _AFTER_AT)
+        behind = max(at + 1, end - _BEFORE_AT)
+        for place in _places(detect, text, start, end):
+            if place[1] == end < len(text) and place[0] > at:
+                behind = place[0]  # it may go on behind the window
+                break
+            yield place
+            behind = max(behind, place[1])
         at = text.find("@", behind)
 
 

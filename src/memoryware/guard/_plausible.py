@@ -46,7 +46,7 @@ _MACHINE_MADE: Final = re.compile(
 )
 _PIECES: Final = re.compile(r"[^A-Za-z0-9]+")
 _WORDLIKE: Final = re.compile(
-    r"^(?:[A-Z]?[a-z]{0,20}|[A-Z]{1,20}|\d+|[vV]\d{1,3}|[A-Z]?[a-z]{2,20}\d{1,3})$"
+    r"^(?:[A-Z]?[a-z]{0,20}|[A-Z]{1,20}|\d+|[vV]\d{1,3}|[A-Z]?[a-z]{2,20}\d{1,4})$"
 )
 _VOWELS: Final = re.compile(r"[aeiouyAEIOUY]")
 _ADDRESS: Final = re.compile(

@@ -35,6 +35,7 @@ _NO_SECRET: Final = re.compile(
     r"version|public|file|path|blob|image|prüfsumme"
 )
 """What the random value is that stands behind it."""
+_LISTED: Final = re.compile("[\"'`]{1,2},")
 _NO_LETTER: Final = re.compile(r"\W")
 _TOLD: Final = IS - {"="} | {"is:", "now", "jetzt"}
 _OPENED: Final = frozenset(listed("api service app"))
@@ -45,7 +46,7 @@ def find(text: str, mention: Mention) -> Span | None:
     start, end = max(0, mention.start - BEFORE), mention.end + BEHIND
     if mention.sort not in _WITHOUT_DIGITS and not _DIGIT.search(text, start, end):
         return None
-    if text.startswith(('",', "',"), mention.end):
+    if _LISTED.match(text, mention.end):
         return None  # one of a list of names
     if mention.unspaced:
         place = _unspaced.find(text, mention)
@@ -108,4 +109,5 @@ def _pair(text: str, mention: Mention) -> Place | None:
         return None
     start, end = trimmed(text, *match.span("value"))
     value = text[start:end]
-    return (start, end) if told(value) and not value.isdigit() else None
+    named = value.isdigit() or "=" in value or value.isalpha()
+    return None if named or not told(value) else (start, end)

@@ -50,18 +50,23 @@ class Sentence:
         text: The whole text.
         mention: The word for a secret.
         before: The words before it.
-        behind: The words behind it; of the next line, where it ends its own.
+        behind: The words behind it; of the next line, where it is the heading of that.
+        attached: Whether a sign other than a comma stands between it and the words behind it.
     """
 
     text: str
     mention: Mention
     before: list[Word]
     behind: list[Word]
+    attached: bool
 
     @classmethod
     def around(cls, text: str, mention: Mention) -> Sentence:
         """Return the sentence around a word."""
-        return cls(text, mention, _before(text, mention.start), _behind(text, mention.end))
+        before, behind = _before(text, mention.start), _behind(text, mention.end)
+        comma = text.startswith(",", mention.end)
+        attached = _is_attached(text, mention.end) and not comma
+        return cls(text, mention, before, behind, attached)
 
     @property
     def word(self) -> str:
@@ -103,16 +108,20 @@ def _before(text: str, at: int) -> list[Word]:
 
 def _behind(text: str, at: int) -> list[Word]:
     end = min(len(text), at + BEHIND)
-    line = text.find("\n", at + 4, end)
+    line = text.find("\n", at, end)
+    if line >= 0 and text[at:line].strip() == ":":
+        line = text.find("\n", line + 1, end)  # the word is a heading of the next line
     if line >= 0:
         end = line
     elif rest := _WORD.match(text, end):
         end = rest.end()
     words = _words(text, at, end)
-    joined = text[at : at + 1] not in (" ", "\t", "\n", ":", "")
-    if words and joined and not text.startswith("'s ", at):
-        del words[0]
-    return words
+    return words[1:] if _is_attached(text, at) else words
+
+
+def _is_attached(text: str, at: int) -> bool:
+    """Say whether something other than a blank follows the word for a secret."""
+    return text[at : at + 1] not in (" ", "\t", "\n", ":", "") and not text.startswith("'s ", at)
 
 
 def _words(text: str, start: int, end: int) -> list[Word]:

@@ -12,14 +12,14 @@ from memoryware.guard._words import Sort, announces
 _ORDINARY: Final = re.compile(
     r"""
       \d+ (?: st|nd|rd|th|x|k|m|s|h|d|px|em|ms|kb|mb|gb|am|pm|%|€|\$ )?       # 12, 2nd, 30s
-    | v?\d+ (?:\.\d+)+                                                       # 1.2.3
+    | v?(?:\d+:)?\d+ (?:\.\d+)+ (?:[+~-][\w.+~-]*)?                                                       # 1.2.3
     | \d+ [-–] (?:char|digit|bit|day|letter|word|month|factor|step|stellig|hour|minute) \w*
     | \d{1,4}[-/.]\d{1,2}[-/.]\d{1,4} | \d{1,2}:\d{2}(?::\d{2})?               # dates and times
     | (?: sha|aes|md|rsa|hs|rs|es|ps|utf|base|ed|wpa|oauth|http|ipv|x|k|s|ec|mp|h|bcrypt|argon
         | scrypt|pbkdf|fido|u|web|log|i|p|r|python|py|node|java|windows|win|ios|android|office
         | room|raum|zimmer|rfc|iso|cve|gpt|claude|llama|issue|pr|page|step|chapter|section
         | version|sprint|q ) [- ]?\d+ (?:[-.]?[a-z\d]{1,6})*                 # SHA-256, room12
-    | [a-z]{2,5}-\d{1,6} | \#\d+                                             # ABC-123
+    | (?-i:[A-Z]{2,5}-\d{1,6}) | \#\d+                                             # ABC-123
     | \dpassword | 2fa | lastpass | keepass\w* | bitwarden | dashlane | nordpass | protonpass
     | github | gitlab | oauth\w* | openid | youtube | linkedin | paypal | icloud | whatsapp
     | macbook | iphone | ipad | javascript | typescript | postgresql | mysql | mongodb | wi-?fi
@@ -53,6 +53,7 @@ _NOT_IN_PHRASES: Final = frozenset(
         at with not if this that from has have der die das ist und le la les est et el los y
     """)
 )
+_ESCAPE: Final = re.compile(r"\\[nrt]")
 _OPENING: Final = "\"'`([{<*_"
 _CLOSING: Final = "\"'`)]}>*_.,;:!?"
 _SHORTEST, _LONGEST = 4, 200
@@ -62,8 +63,11 @@ _SHORTEST, _LONGEST = 4, 200
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the place of a value without the quotes and the punctuation around it.
 
-    A `!` stays where the value has digits, because people end passwords with it.
+    It ends before a line break, also one that is spelled as in code. A `!` stays where the
+    value has digits, because people end passwords with it.
     """
+    escape = _ESCAPE.search(text, start + 1, end)
+    end = escape.start() if escape else end
     while start < end and text[start] in _OPENING:
         start += 1
     while end - start > 1 and text[end - 1] in _CLOSING:
@@ -117,10 +121,12 @@ def told(value: str, following: str = "") -> bool:
         value: The word, without punctuation.
         following: The word after it, in lower case.
     """
+    if len(value) > _LONGEST:
+        return False
     if value.isdigit():
         return 4 <= len(value) <= 16 and not counted(following)
     other = (
-        value.startswith("-")
+        value.startswith(("-", "|"))
         or _QUOTE.search(value)
         or _CALL.search(value)
         or _plausible.stands_in(value)
@@ -144,6 +150,8 @@ def assigned(
         ends: Whether the identifier ends with the word.
         literal: Whether the place takes no names of variables, as in a URL or a shell.
     """
+    if sort is Sort.PASSWORD and len(value) > _LONGEST:
+        return False
     if _plausible.stands_in(value) or not (quoted or _no_code(value, literal=literal)):
         return False
     if sort is Sort.PASSWORD:
@@ -167,7 +175,7 @@ def _made_up(value: str) -> bool:
 
 
 def _password(value: str, *, quoted: bool, alone: bool) -> bool:
-    if not _SHORTEST <= len(value) <= _LONGEST or _plausible.is_address(value):
+    if len(value) < _SHORTEST or _plausible.is_address(value):
         return False
     if " " in value:
         return quoted and _PHRASE.fullmatch(value) is not None and _no_sentence(value)

@@ -30,6 +30,8 @@ _SPELLED: Final = {
 _TO_SPELL: Final = re.compile("[" + re.escape("".join(_SPELLED)) + "]")
 _TO_HIDE: Final = re.compile(f"[{_HIDDEN}]+")
 _ODD: Final = re.compile("[" + re.escape("".join(_SPELLED)) + _HIDDEN + "]")
+_NOTED: Final = "[redacted: "
+_NOTE: Final = re.compile(r"\[redacted: [^\]\n]{1,60}\]")
 _SEAM: Final = re.compile(
     r"""["'`][ \t]{0,80}(?:[+.&\\][ \t]{0,80})?(?:\r?\n[ \t]{0,80}(?:[+.&][ \t]{0,80})?)?["'`]"""
     r"""|\\\r?\n[ \t]{0,80}"""
@@ -69,7 +71,12 @@ class View:
 
 
 def plain(text: str) -> View:
-    """Return the text without what hides, with one spelling of quotes, dashes and blanks."""
+    """Return the text without what hides, with one spelling of quotes, dashes and blanks.
+
+    The notes that redaction leaves are dots, so that their words announce nothing.
+    """
+    if _NOTED in text:
+        text = _NOTE.sub(lambda match: f"[{'.' * (len(match.group()) - 2)}]", text)
     if text.isascii():
         return View(text)
     if not _ODD.search(text):

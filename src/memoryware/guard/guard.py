@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import secrets as _random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ OnSecret = Literal["refuse", "redact", "warn"]
 Personal = Literal["email", "phone", "credit_card", "ip", "mac_address"]
 """Personal data that can be looked for."""
 
-_KEY: Final = _random.token_bytes(32)
+_KEY: Final = os.urandom(32)
 """The key of all fingerprints; it lives as long as the process and is in no file."""
 
 
