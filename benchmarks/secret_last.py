@@ -1,4 +1,4 @@
-"""The fourth part, written after the third had been mended; the rules have not changed since."""
+"""The fourth part, written when the rules had been mended after the third, and frozen again."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ _HOMES: Final = {
         "Detector",
         "Finding",
         "Guard",
+        "KingfisherDetector",
     ),
     "memoryware.settings": (
         "DiscoveryLimits",
@@ -173,7 +174,7 @@ if TYPE_CHECKING:
         WriteFailed,
     )
     from memoryware.events import Counters, MemoryEvent, listen
-    from memoryware.guard import Detector, Finding, Guard
+    from memoryware.guard import Detector, Finding, Guard, KingfisherDetector
     from memoryware.middleware._prompt import redact_memory
     from memoryware.middleware.deep_memory import DeepMemoryMiddleware
     from memoryware.middleware.file_tools import FileToolsMiddleware
@@ -239,6 +240,7 @@ __all__ = [
     "HistoryLimits",
     "ImportLimits",
     "Imports",
+    "KingfisherDetector",
     "Layout",
     "Leak",
     "LoadError",

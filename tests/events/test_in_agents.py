@@ -165,7 +165,7 @@ def test_a_question_is_told_once_and_then_what_became_of_it(ground):
     agent = ground.agent(note("- Bo is new."), say(), own="ask")
     heard = []
     with listen(heard.append):
-        ask(agent, thread="thread-1")
+        agent.invoke({"messages": [("user", "hello")]}, WHO)
         assert of(heard, "approval_asked")["reason"] == "consent"
         agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), WHO)
     assert [one for one in names(heard) if one not in ("loaded", "injected")] == [
@@ -179,7 +179,7 @@ def test_a_question_that_a_person_answers_with_no_ends_in_a_refusal(ground):
     agent = ground.agent(note("- Bo is new."), say(), own="ask")
     heard = []
     with listen(heard.append):
-        ask(agent, thread="thread-1")
+        agent.invoke({"messages": [("user", "hello")]}, WHO)
         agent.invoke(Command(resume={"decisions": [{"type": "reject"}]}), WHO)
     assert of(heard, "write_blocked")["reason"] == "not_approved"
     assert [one for one in heard if one["event"] == "written"] == []

@@ -119,7 +119,8 @@ def _value(text: str, mention: Mention, after: re.Match[str]) -> _Place:
         return None
     start, end = place
     value = text[start:end]
-    if after["tuple"] and (not is_strong(value) or (len(value) < 8 and value.isalnum())):
+    short = value.isalnum() and (len(value) < 8 or not has_digit(value))
+    if after["tuple"] and (short or not is_strong(value)):
         return None  # a list of names rather than a name and its value
     good = assigned(
         mention.sort,

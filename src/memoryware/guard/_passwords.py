@@ -9,7 +9,7 @@ from memoryware.guard import _plausible
 from memoryware.guard._lexicon import CHANGES, COMMON, FILLERS, listed
 from memoryware.guard._seeds import JOINING
 from memoryware.guard._sentence import Place, Sentence, Word
-from memoryware.guard._values import has_digit, is_strong, told
+from memoryware.guard._values import has_digit, is_ordinary, is_strong, told
 from memoryware.guard._words import Sort, announces
 
 _MINE: Final = frozenset(listed("my our his her their wifi wi-fi"))
@@ -97,7 +97,7 @@ def _in_quotes(value: str, *, bold: bool) -> bool:
     other = (
         _plausible.stands_in(value)
         or _plausible.is_address(value)
-        or value.lower() in COMMON
+        or is_ordinary(value)
         or announces(value)
     )
     return not other and len(value.split()) <= (1 if bold else 8)

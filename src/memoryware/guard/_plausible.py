@@ -44,6 +44,7 @@ _HEX: Final = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
 _MACHINE_MADE: Final = re.compile(
     r"^[A-Za-z0-9+/_.~%:@!*#$^&-]+=*(?:[.:;,&-][A-Za-z0-9+/_.~%-]+=*)*$"
 )
+_VERSION: Final = re.compile(r"v?(?:\d+:)?\d+(?:\.\d+)+[+~:-]")
 _PIECES: Final = re.compile(r"[^A-Za-z0-9]+")
 _WORDLIKE: Final = re.compile(
     r"^(?:[A-Z]?[a-z]{0,20}|[A-Z]{1,20}|\d+|[vV]\d{1,3}|[A-Z]?[a-z]{2,20}\d{1,4})$"
@@ -145,7 +146,8 @@ def looks_random(value: str, least: int) -> bool:
         good = bits(value) >= 2.6
     else:
         good = bits(value) >= min(3.4, math.log2(len(value)) * 0.72) and not wordlike(value)
-    return good and not (stands_in(value) or in_series(value) or is_address(value))
+    other = stands_in(value) or in_series(value) or is_address(value) or _VERSION.match(value)
+    return good and not other
 
 
 def _mixed(value: str) -> bool:

@@ -12,7 +12,7 @@ from memoryware.guard._words import Sort, announces
 _ORDINARY: Final = re.compile(
     r"""
       \d+ (?: st|nd|rd|th|x|k|m|s|h|d|px|em|ms|kb|mb|gb|am|pm|%|€|\$ )?       # 12, 2nd, 30s
-    | v?(?:\d+:)?\d+ (?:\.\d+)+ (?:[+~-][\w.+~-]*)?                                                       # 1.2.3
+    | v?(?:\d+:)?\d+ (?:\.\d+)+ (?:[+~-][\w.+~-]*)?                       # 1.2.3-rc1
     | \d+ [-–] (?:char|digit|bit|day|letter|word|month|factor|step|stellig|hour|minute) \w*
     | \d{1,4}[-/.]\d{1,2}[-/.]\d{1,4} | \d{1,2}:\d{2}(?::\d{2})?               # dates and times
     | (?: sha|aes|md|rsa|hs|rs|es|ps|utf|base|ed|wpa|oauth|http|ipv|x|k|s|ec|mp|h|bcrypt|argon
@@ -86,7 +86,7 @@ def has_digit(value: str) -> bool:
 
 def is_strong(value: str) -> bool:
     """Say whether a word can hardly be anything but a secret: digits, signs or humps in it."""
-    if len(value) <= _SHORTEST or _ordinary(value):
+    if len(value) <= _SHORTEST or is_ordinary(value):
         return False
     letters = any(map(str.isalpha, value))
     if letters and has_digit(value):
@@ -186,7 +186,7 @@ def _password(value: str, *, quoted: bool, alone: bool) -> bool:
         return quoted or alone or len(value) >= 6
     if is_strong(value):
         return True
-    if _ordinary(value):
+    if is_ordinary(value):
         return False
     if quoted:
         word = value.isalpha() and value[0].islower()
@@ -200,7 +200,8 @@ def _no_sentence(value: str) -> bool:
     return _NOT_IN_PHRASES.isdisjoint(value.split())
 
 
-def _ordinary(value: str) -> bool:
+def is_ordinary(value: str) -> bool:
+    """Say whether a word is common beside a password: an adjective, a number, a product."""
     return value.lower() in COMMON or _ORDINARY.fullmatch(value) is not None
 
 
