@@ -12,11 +12,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
 from conformance.dict_backend import DictBackend
 from memoryware.backends import CompositeBackend, FilesystemBackend, StoreBackend
-from memoryware.backends._acting import Actor
+from memoryware.backends._acting import Actor, acting
 from memoryware.backends.history import HistoryBackend
 from memoryware.errors import (
     FileDenied,
@@ -297,6 +298,24 @@ def test_pictures_are_left_alone_unless_they_are_watched(opened, tmp_path):
     assert (tmp_path / "a.png").read_bytes() == data
 
 
+def test_a_history_that_would_lie_outside_is_refused_and_says_so(opened, tmp_path):
+    (tmp_path / ".memoryware").symlink_to("/tmp")
+    result = opened().write("/a.md", "text")
+    assert "The history cannot be in '.memoryware/history'; choose another folder" in result.error
+    assert not (tmp_path / "a.md").exists()
+
+
+def test_what_somebody_says_may_be_any_text(opened):
+    backend = opened()
+    with acting(user="jäne \ud800", reason='half \ud800 "quoted"\n'):
+        backend.write("/a.md", "text")
+    (version,) = backend.log("/a.md")
+    assert (version.actor.user, version.reason) == ("jäne \ud800", 'half \ud800 "quoted"\n')
+    for wrong in ({"user": 7}, {"reason": b"x"}):
+        with pytest.raises(SettingError), acting(**wrong):
+            pass
+
+
 # Which files.
 
 
@@ -533,6 +552,35 @@ def test_the_versions_of_a_store_may_have_a_namespace_of_their_own():
     backend.undo("/a.md")
     assert [one.key for one in store.search(("memory", "ann"))] == ["/a.md"]
     assert len(versions_in(store, "history", "ann")) == 4  # and their index
+
+
+class OfALoop(BaseStore):
+    """A store that lives on an event loop: blocking calls are refused."""
+
+    def __init__(self):
+        self.inner = InMemoryStore()
+
+    def batch(self, ops):
+        raise RuntimeError("blocking call on an async store")
+
+    async def abatch(self, ops):
+        return await self.inner.abatch(ops)
+
+
+async def test_a_store_of_an_event_loop_is_asked_by_its_async_half(tmp_path):
+    kept = StoreBackend(store=OfALoop(), namespace=("memory",))
+    backend = HistoryBackend(kept)
+    await backend.awrite("/a.md", "one")
+    await backend.aappend("/a.md", "two")
+    await backend.adelete("/a.md")
+    await backend.aundo("/a.md")
+    assert [one.number for one in await backend.alog("/a.md")] == [4, 3, 2, 1]
+
+    on_disk = HistoryBackend(FilesystemBackend(tmp_path), versions=kept)
+    refused = await on_disk.awrite("/b.md", "one")
+    assert "cannot be listed" in refused.error
+    assert "RuntimeError" in refused.error
+    assert not (tmp_path / "b.md").exists()
 
 
 class Counting(InMemoryStore):

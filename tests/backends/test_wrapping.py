@@ -270,6 +270,54 @@ def test_no_version_is_left_of_an_attempt_that_came_too_late(tmp_path):
     assert backend.show("/a.md", 1) == "2"
 
 
+def test_no_version_is_left_of_an_edit_whose_text_was_gone_in_the_end(tmp_path):
+    disk = FilesystemBackend(tmp_path)
+    disk.write("/a.md", "one\n")
+    gone = lambda: (tmp_path / "a.md").write_text("other\n")
+    backend = HistoryBackend(Disturbed(disk, gone))
+    assert "not found" in backend.edit("/a.md", "one", "two").error
+    assert backend.log("/a.md") == []
+    backend.append("/a.md", "more")
+    assert [one.kind for one in backend.log("/a.md")] == ["append", "found"]
+
+
+class Forgetful(FilesystemBackend):
+    """A disk that at times cannot tell names, or list."""
+
+    able = True
+
+    def names(self, paths):
+        return super().names(paths) if self.able else [()] * len(paths)
+
+    def ls(self, path):
+        if not self.able and path != "/":
+            raise ConnectionError("gone")
+        return super().ls(path)
+
+
+def test_no_file_of_a_folder_is_deleted_unseen(tmp_path):
+    inner = Forgetful(tmp_path)
+    backend = HistoryBackend(inner)
+    backend.write("/f/g/a.md", "text")
+    inner.able = False
+    assert "was not deleted" in backend.delete("/f").error
+    assert (tmp_path / "f" / "g" / "a.md").read_text() == "text"
+    inner.ls = super(Forgetful, inner).ls
+    assert backend.delete("/f").error is None
+    inner.able = True
+    assert [one.kind for one in backend.log("/f/g/a.md")] == ["delete", "write"]
+
+
+def test_an_empty_folder_is_deleted(tmp_path):
+    for name, inner in (
+        ("ours", FilesystemBackend(tmp_path)),
+        ("theirs", TheirDisk(tmp_path, virtual_mode=True)),
+    ):
+        (tmp_path / name / "empty").mkdir(parents=True)
+        assert HistoryBackend(inner).delete(f"/{name}").error is None
+        assert not (tmp_path / name).exists()
+
+
 def test_a_refused_path_is_refused_at_the_wrapper_as_inside(inner):
     backend = Watcher(inner)
     for path in ("/../a.md", "/a\0.md"):

@@ -8,6 +8,7 @@ once more right before it is written; what another does in between is lost.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,6 +31,7 @@ from memoryware.settings import FileLimits
 
 _TRIES: Final = 25
 """How often a change is made anew because somebody else was faster."""
+_ABSENT: Final = re.compile("not.?found|no such|not.?exist|not_a_directory", re.IGNORECASE)
 _KINDS: Final[dict[str, type[FileError]]] = {
     "file_not_found": FileMissing,
     "permission_denied": FileDenied,
@@ -37,6 +39,11 @@ _KINDS: Final[dict[str, type[FileError]]] = {
     "invalid_path": PathUnusable,
 }
 """What is raised for the codes of an upload."""
+
+
+def is_gone(error: str) -> bool:
+    """Say whether an error means that there is no such folder, as far as one can tell."""
+    return _ABSENT.search(error) is not None
 
 
 async def change(guest: Guest, via: Via, names: tuple[str, str], make: Make, mode: Mode) -> None:
@@ -133,7 +140,7 @@ class _Swap:
             return content
         if error == "file_not_found":
             if mode == "delete":
-                raise await self._absent()
+                raise await self._no_file(folder=False)
             if mode == "change":
                 raise FileMissing(path)
             return None
@@ -141,15 +148,14 @@ class _Swap:
             normalise(self.inner)
             raise PathUnusable(path, f"'{path}' cannot be used as the path of a file")
         if error == "is_directory":
-            raise await self._absent() if mode == "delete" else FileIsDirectory(path)
+            raise await self._no_file(folder=True) if mode == "delete" else FileIsDirectory(path)
         raise FileDenied(path, f"'{path}' cannot be changed, because it cannot be read: {error}")
 
-    async def _absent(self) -> FileError:
+    async def _no_file(self, *, folder: bool) -> FileError:
         """Say of what is no file whether it is a folder that might be deleted."""
         if normalise(self.inner) == "/":
             return FileIsDirectory(self.path, f"'{self.path}' is the root; delete single files")
-        listed = await self.guest.ls(self.via, self.path, self.inner)
-        if listed.entries:
+        if folder or (await self.guest.ls(self.via, self.path, self.inner)).entries:
             return FolderThere(self.path)
         return FileMissing(self.path, f"'{self.path}' not found")
 

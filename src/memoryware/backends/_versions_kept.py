@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -19,11 +18,11 @@ from memoryware._twins import Via
 from memoryware.backends._acting import NOBODY, Actor
 from memoryware.backends._filedata import bytes_of, file_from_bytes, file_of
 from memoryware.backends._foreign import Guest
-from memoryware.backends._paths import folded, is_below, join, normalise
+from memoryware.backends._paths import folded, is_below, join
 from memoryware.backends._peer import lists_dearly
-from memoryware.backends._swapping import add, drop
+from memoryware.backends._swapping import add, drop, is_gone
 from memoryware.backends._versions import Stamp, Version, digest, key_of, stamp_of, too_many
-from memoryware.errors import FileError, WriteFailed
+from memoryware.errors import FileError, MemorywareError, PathUnusable, WriteFailed
 from memoryware.settings import HistoryLimits
 
 logger = logging.getLogger(__name__)
@@ -31,8 +30,6 @@ logger = logging.getLogger(__name__)
 _FORM: Final = 1
 _INDEX: Final = "index.json"
 _OURS: Final = "/.memoryware"
-_ABSENT: Final = re.compile("not.?found|no such|not.?exist|not_a_directory", re.IGNORECASE)
-"""How backends say that there is no such folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,8 @@ class Page:
             "encoding": file and file["encoding"],
             "content": file and file["content"],
         }
-        return json.dumps(told, ensure_ascii=False, indent=1).encode()
+        text = json.dumps(told, ensure_ascii=False, indent=1)
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _page_of(stamp: Stamp, data: bytes) -> Page | None:
@@ -132,7 +130,7 @@ class Shelf:
         """
         place = await self._place(via, identity)
         listed = await self._guest.ls(via, place, place)
-        if listed.error and not _ABSENT.search(listed.error):
+        if listed.error and not is_gone(listed.error):
             message = f"The versions of '{identity}' cannot be listed: {listed.error}"
             raise WriteFailed(identity, message)
         return _stamps([one["path"] for one in listed.entries or []])
@@ -171,11 +169,15 @@ class Shelf:
     async def _store(
         self, via: Via, name: str, data: bytes, identity: str, like: str | None
     ) -> None:
-        place = await self._place(via, identity, name)
+        place, why = await self._place(via, identity, name), "no version of it can be kept"
         try:
             await add(self._guest, via, (place, like), data)
         except FileError as error:
-            message = f"'{identity}' was not changed, because no version of it can be kept: {error}"
+            raise WriteFailed(identity, f"'{identity}' was not changed: {why}: {error}") from error
+        except MemorywareError:
+            raise
+        except Exception as error:
+            message = f"'{identity}' was not changed: {why}: {type(error).__name__}"
             raise WriteFailed(identity, message) from error
 
     async def pages(self, via: Via, identity: str, stamps: Sequence[Stamp]) -> list[Page | None]:
@@ -192,6 +194,8 @@ class Shelf:
 
     async def drop(self, via: Via, identity: str, stamps: Sequence[Stamp]) -> None:
         """Remove versions; what somebody else removed meanwhile is no matter."""
+        if stamps:
+            logger.debug("%d versions of %s are dropped", len(stamps), identity)
         for stamp in stamps:
             await self._drop(via, await self._place(via, identity, stamp.name))
 
@@ -205,7 +209,7 @@ class Shelf:
         """Return which versions there are, by the folder that they are in."""
         root = await self.root(via)
         found = await self._guest.glob(via, "*/*.json", root)
-        if found.error or found.truncated:
+        if found.truncated or (found.error and not is_gone(found.error)):
             logger.warning("not all versions in %s were found: %s", root, found.error)
         by_folder: dict[str, list[str]] = {}
         for one in found.matches or []:
@@ -284,9 +288,15 @@ def _bytes(content: Any) -> bytes:
 
 
 async def roots_of(guest: Guest, via: Via, folder: str) -> tuple[str, ...]:
-    """Return all names of the folder of a history, the absolute one first."""
+    """Return all names of the folder of a history, the absolute one first.
+
+    Raises:
+        PathUnusable: If it has none, as when a link leads from it to the outside.
+    """
     (names,) = await guest.names(via, [folder])
-    return names or (normalise(folder),)
+    if names:
+        return names
+    raise PathUnusable(folder, f"The history cannot be in '{folder}'; choose another folder")
 
 
 class Hidden:
@@ -311,7 +321,7 @@ def _whole(root: str) -> str:
 
 
 def version_of(path: str, stamp: Stamp, page: Page | None) -> Version:
-    """Make a version of its name and of what is stored; None if that cannot be read."""
+    """Make a version of its name and of what is stored, if that can be read."""
     return Version(
         path=path,
         number=stamp.number,

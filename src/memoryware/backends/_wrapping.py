@@ -20,7 +20,7 @@ from memoryware.backends._making import FolderThere, Kind, Made, Make, Mode, Ste
 from memoryware.backends._paths import join
 from memoryware.backends._peer import WrapperKin, works_in_thread
 from memoryware.backends._results import answer, build
-from memoryware.backends._swapping import add, change, drop
+from memoryware.backends._swapping import add, change, drop, is_gone
 from memoryware.backends.protocol import (
     DeleteResult,
     EditResult,
@@ -116,6 +116,9 @@ class WrappingBackend(WrapperKin, ChangingBackend):
 
     async def _kept(self, via: Via, change: FileChange) -> None:
         """Keep what will be written next; raise a `FileError` if that is impossible."""
+
+    async def _taken_back(self, via: Via, change: FileChange) -> None:
+        """Forget what was kept, because somebody else was faster; the file is held."""
 
     async def _done(self, via: Via, change: FileChange) -> None:
         """Do what follows a change that has happened; the file is no longer held."""
@@ -219,13 +222,15 @@ class WrappingBackend(WrapperKin, ChangingBackend):
     async def _files_below(self, via: Via, path: str, name: str) -> list[str]:
         """Return the files in a folder that are really there, not by a link."""
         listed = await self._ls(via, path)
+        if listed.error and not is_gone(listed.error):
+            raise WriteFailed(path, f"'{path}' was not deleted: {listed.error}")
         entries = [one["path"] for one in listed.entries or []]
         names = await self._all_names(via, entries)
         found: list[str] = []
         for entry, own in zip(entries, names, strict=True):
             real = join(name, "/" + entry.rstrip("/").rpartition("/")[2])
-            if own[-1] != real:
-                continue
+            if own[-1].rstrip("/") != real:
+                continue  # a link
             if entry.endswith("/"):
                 found += await self._files_below(via, entry, real)
             else:
@@ -258,6 +263,10 @@ class WrappingBackend(WrapperKin, ChangingBackend):
             return FileChange(path, identity, *told, notes)
 
         async def judged(via: Via, before: bytes | None) -> Made:
+            nonlocal last
+            if last is not None:
+                await self._taken_back(via, last)
+                last = None
             new = await make(via, before)
             if new.after == before:
                 return new

@@ -61,7 +61,8 @@ class HistoryBackend(HidingBackend):
         keep: How many versions, how long, how large.
         versions: The backend that holds the versions, if not `inner`. One that is `async`
             only cannot serve a disk.
-        folder: The folder in that backend; relative to the backend's own root.
+        folder: The folder in that backend; relative to the backend's own root. It is hidden
+            in `inner`, and if it lies in a folder `.memoryware`, that is.
         actor: Who acts when nobody says so and no graph is running.
         redact: Makes unreadable what must not be kept: takes the path and the text. By
             default secrets, as `Guard()` finds them; None keeps texts as they are.
@@ -112,7 +113,6 @@ class HistoryBackend(HidingBackend):
     async def _kept(self, via: Via, change: FileChange) -> None:
         if self._watch is None and not (_is_text(change.before) or _is_text(change.after)):
             return
-        await self._shelf.drop(via, change.identity, change.notes.pop("kept", []))
         before = digest(change.before)
         line = Line(change.identity, await self._shelf.newest(via, change.identity, before), before)
         pages = self._writer.pages(change, line)
@@ -124,6 +124,9 @@ class HistoryBackend(HidingBackend):
         change.notes.update(kept=new, doomed=[one for one in doomed if one not in new])
         if isinstance(change.mark, WayBack):
             change.mark.made[:] = [version_of(change.identity, new[-1], pages[-1])]
+
+    async def _taken_back(self, via: Via, change: FileChange) -> None:
+        await self._shelf.drop(via, change.identity, change.notes.pop("kept", []))
 
     async def _done(self, via: Via, change: FileChange) -> None:
         try:
