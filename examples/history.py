@@ -7,6 +7,8 @@ sees the difference, and undoes the wrong change alone. The undo is in the log a
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
+from typing import Any
 
 from langchain.agents import create_agent
 from scripted import ScriptedModel, call
@@ -32,7 +34,7 @@ def main() -> None:
             call("edit_file", file_path=PATH, old_string="bakeries", new_string="butchers"),
             "Noted.",
         )
-        agent = create_agent(
+        agent: Any = create_agent(
             model,
             middleware=[
                 MemoryMiddleware(backend=backend, sources=[PATH]),
@@ -51,7 +53,7 @@ def main() -> None:
         with acting(user="bo"):
             backend.undo(PATH, reason="we sell to bakeries")
         show_log(backend)
-        print(backend.read(PATH).file_data["content"], end="")
+        print(Path(folder, "AGENTS.md").read_text(), end="")
 
 
 def show_log(backend: HistoryBackend) -> None:
