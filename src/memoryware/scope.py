@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
+from uuid import UUID
 
 from memoryware import _langchain
 
@@ -115,4 +116,4 @@ def _identity(runtime: Any) -> Any:
 def _text(value: Any) -> str | None:
     if value is None:
         return None
-    return str(value) if isinstance(value, str | int) and value != "" else None
+    return str(value) if isinstance(value, str | int | UUID) and value != "" else None

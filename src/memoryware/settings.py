@@ -70,6 +70,8 @@ class MemoryLimits(_Ranged):
     """Share of the words of a memory file that a change may lose before a person is asked."""
     lost_words: int = _limit(20, 0)
     """Words that an edit of a part of a file may lose, whatever their share."""
+    turn_timeout: float = _limit(60, 0)
+    """Seconds that a tool call waits for another one that is changing the same memory file."""
     diff_lines: int = _limit(200, 1)
     """Lines of a difference that a person is shown."""
 

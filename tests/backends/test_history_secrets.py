@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryware import FilesystemBackend, HistoryBackend, VersionMissing
+from memoryware import FilesystemBackend, HistoryBackend, SettingError, VersionMissing
 from memoryware.backends._refilling import refilled
 
 TOKEN = "ghp_" + "a8F3kQ9zL2mN7pR4tV6wX1yB5cD0eG3hJ8kM"
@@ -68,3 +68,20 @@ def test_equal_looking_lines_are_put_back_in_their_order():
 
 def test_a_text_without_anything_unreadable_stays_as_it_is():
     assert refilled("a\nb", "c\n", "c\n") == "a\nb"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_an_undo_keeps_the_encoding_of_a_file_with_a_secret(tmp_path, encoding):
+    (tmp_path / "a.md").write_bytes(OLD.encode(encoding))
+    history = HistoryBackend(FilesystemBackend(tmp_path))
+    history.edit("/a.md", "milk", "water")
+    history.undo("/a.md")
+    assert (tmp_path / "a.md").read_bytes() == OLD.encode(encoding)
+    assert TOKEN not in everything_kept(tmp_path)
+
+
+def test_a_disk_of_deepagents_without_a_root_has_no_history(tmp_path):
+    from deepagents.backends import FilesystemBackend as TheirDisk
+
+    with pytest.raises(SettingError, match="virtual_mode=True"):
+        HistoryBackend(TheirDisk(root_dir=tmp_path, virtual_mode=False))

@@ -388,3 +388,122 @@ def test_a_warning_guard_lets_a_secret_in_and_says_so(caplog):
     assert TOKEN in notes.files["/a.md"]
     assert "holds a secret now" in caplog.text
     assert TOKEN not in caplog.text
+
+
+# What a hostile reader has found.
+
+
+@pytest.mark.parametrize("door", ["sync", "async"])
+async def test_calls_of_one_turn_cannot_make_a_secret_together(door):
+    halves = ("wifi password is", "correct-horse-7")
+    for _ in range(10):
+        notes = Notes({"/a.md": "- likes tea\n"})
+        model = ScriptedModel(
+            calls(*(("append_file", {"file_path": "/a.md", "text": one}) for one in halves))
+        )
+        agent = agent_of(model, notes, ["/a.md"])
+        await aask(agent) if door == "async" else ask(agent)
+        assert "\n".join(halves) not in notes.files["/a.md"]  # the other way round it is none
+
+
+def test_calls_of_one_turn_cannot_wipe_a_file_together():
+    lines = NOTES.splitlines(keepends=True)
+    parts = "".join(lines[:6]), "".join(lines[6:])
+    for _ in range(10):
+        notes = Notes({"/a.md": NOTES})
+        edits = [
+            ("edit_file", {"file_path": "/a.md", "old_string": one, "new_string": ""})
+            for one in parts
+        ]
+        ask(agent_of(ScriptedModel(calls(*edits)), notes, ["/a.md"]))
+        assert len(notes.files["/a.md"]) >= len(NOTES) * 0.4
+
+
+@pytest.mark.parametrize("flag", [False, "false", "no", "0"])
+def test_an_option_of_the_tools_does_not_get_around_the_rules(flag):
+    notes = Notes({"/team.md": "- one two\n- one two\n", "/own.md": "- a b\n- a b\n"})
+    sources = [Source("/team.md", writable="ask"), "/own.md"]
+    edit = {"old_string": "- one two", "new_string": "- evil", "replace_all": flag}
+    secret = {"old_string": "- a b", "new_string": f"- {TOKEN}"}
+    model = ScriptedModel(
+        calls(
+            ("edit_file", {"file_path": "/team.md", **edit}),
+            ("edit_file", {"file_path": "/own.md", **secret}),
+        )
+    )
+    memory = MemoryMiddleware(backend=notes, sources=sources)
+    tools = FileToolsMiddleware(backend=notes, first_match=True)
+    result = ask(create_agent(model, middleware=[memory, tools]))
+    assert [one.status for one in tool_messages(result)] == ["error", "error"]
+    assert notes.files == {"/team.md": "- one two\n- one two\n", "/own.md": "- a b\n- a b\n"}
+
+
+@pytest.mark.parametrize("theirs", [True, False])
+def test_a_link_does_not_get_around_the_rules_on_a_disk_of_deepagents(tmp_path: Path, theirs):
+    from deepagents.backends import FilesystemBackend as TheirDisk
+    from deepagents.middleware.filesystem import FilesystemMiddleware
+
+    (tmp_path / "TEAM.md").write_text("- Be kind.\n")
+    (tmp_path / "link.md").symlink_to("TEAM.md")
+    (tmp_path / "dir").symlink_to(".")
+    disk = TheirDisk(root_dir=tmp_path, virtual_mode=True)
+    model = ScriptedModel(
+        call("edit_file", file_path="/link.md", old_string="kind", new_string="evil"),
+        call("write_file", file_path="/dir/TEAM.md", content="evil"),
+    )
+    memory = MemoryMiddleware(backend=disk, sources=[Source("/TEAM.md", writable=False)])
+    tools = FilesystemMiddleware(backend=disk) if theirs else FileToolsMiddleware(backend=disk)
+    result = ask(create_agent(model, middleware=[memory, tools]))
+    assert ["may only be read" in one.text for one in tool_messages(result)] == [True, True]
+    assert (tmp_path / "TEAM.md").read_text() == "- Be kind.\n"
+
+
+def test_two_sources_that_are_one_file_are_held_to_the_stricter_rule(tmp_path: Path):
+    (tmp_path / "AGENTS.md").write_text("- a\n")
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    backend = FilesystemBackend(tmp_path)
+    add = call("append_file", file_path="/AGENTS.md", text="- b")
+    ask(agent_of(ScriptedModel(add), backend, ["/AGENTS.md", "/CLAUDE.md"]))
+    assert (tmp_path / "AGENTS.md").read_text() == "- a\n- b\n"
+    strict = ["/AGENTS.md", Source("/CLAUDE.md", writable=False)]
+    add = call("append_file", file_path="/AGENTS.md", text="- c")
+    assert tool_messages(ask(agent_of(ScriptedModel(add), backend, strict)))[0].status == "error"
+
+
+def test_a_person_is_not_shown_parts_of_a_secret():
+    hidden = "correct-horse-7"
+    notes = Notes({"/a.md": f"- x\nwifi password is {hidden}\n- y\n- z\n"})
+    model = ScriptedModel(call("edit_file", file_path="/a.md", old_string="- z", new_string="- zz"))
+    agent = agent_of(model, notes, [Source("/a.md", writable="ask")], saver=InMemorySaver())
+    request = asked(ask(agent, thread="1"))
+    assert hidden not in request["description"]
+    assert "+- zz" in request["description"]
+
+
+def test_an_edit_of_a_file_that_changed_meanwhile_is_asked_about_again():
+    notes = Notes({"/a.md": "- rule alpha\n"})
+    edit = {"old_string": "alpha", "new_string": "beta", "replace_all": True}
+    model = ScriptedModel(call("edit_file", file_path="/a.md", **edit))
+    agent = agent_of(model, notes, [Source("/a.md", writable="ask")], saver=InMemorySaver())
+    ask(agent, thread="1")
+    notes.files["/a.md"] = "- rule alpha\n- another alpha\n"
+    (message,) = tool_messages(resume(agent, {"type": "approve"}))
+    assert "changed by somebody else" in message.text
+    assert notes.files["/a.md"] == "- rule alpha\n- another alpha\n"
+
+
+def test_bytes_that_look_the_same_are_a_change_too(tmp_path: Path):
+    (tmp_path / "a.md").write_bytes(b"- caf\xe9\n")
+    model = ScriptedModel(call("write_file", file_path="/a.md", content="- caf\ufffd\n"))
+    agent = agent_of(model, FilesystemBackend(tmp_path), [Source("/a.md", writable="ask")])
+    assert tool_messages(ask(agent))[0].status == "error"
+    assert (tmp_path / "a.md").read_bytes() == b"- caf\xe9\n"
+
+
+def test_a_marker_does_not_lock_lines_that_were_open():
+    text = "# Team\n- Tea. <!-- BEGIN notes -->\n- rule 1\n- rule 2\n"
+    notes = Notes({"/a.md": text})
+    model = ScriptedModel(call("append_file", file_path="/a.md", text="<!-- END notes -->"))
+    (message,) = tool_messages(ask(agent_of(model, notes, ["/a.md"])))
+    assert message.status == "error"
+    assert notes.files == {"/a.md": text}

@@ -178,3 +178,29 @@ def test_many_people_at_once_on_one_agent_are_never_mixed_up(store):
         list(pool.map(turn, PEOPLE * 4))
     assert len(seen) == 60
     assert all(who == whose for who, whose in seen)
+
+
+@dataclass
+class Person:
+    person: object
+
+
+@pytest.mark.parametrize("refresh", ["run", "thread"])
+def test_a_context_of_any_form_keeps_people_apart(store, refresh):
+    """Nobody but the application knows that `person` is what its memory goes by."""
+    model = ScriptedModel()
+    memory = MemoryMiddleware(
+        backend=lambda runtime: StoreBackend(namespace=("memory", str(runtime.context.person))),
+        sources=["/me.md"],
+        refresh=refresh,
+    )
+    agent = create_agent(
+        model,
+        middleware=[memory],
+        checkpointer=InMemorySaver(),
+        store=store,
+        context_schema=Person,
+    )
+    for name in ("ann", "bob", "ann"):
+        agent.invoke({"messages": [("user", "hi")]}, THREAD, context=Person(name))
+    assert [only(model.system(n)) for n in range(3)] == ["ann", "bob", "ann"]

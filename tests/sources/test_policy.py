@@ -83,3 +83,8 @@ def test_a_share_of_one_asks_for_nothing():
 def test_words_are_counted_as_often_as_they_stand_there():
     assert lost_words("a a b", "a") == (2, 3)
     assert lost_words("", "a") == (0, 0)
+
+
+def test_a_text_without_blanks_between_words_is_counted_by_its_characters():
+    before = "用户喜欢喝茶，住在奥斯陆，每个星期一都在办公室工作。\n" * 5
+    assert POLICY.judge(Source("/a.md"), "edit", before, "- 没有").asks == "lost_text"

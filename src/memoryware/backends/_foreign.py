@@ -18,7 +18,7 @@ from typing import Any, cast
 from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
 from memoryware.backends._making import Adds, Changes
-from memoryware.backends._paths import normalise
+from memoryware.backends._naming import linked, spelled
 from memoryware.backends._peer import unwrapped
 from memoryware.backends._results import R, build, failure, said
 from memoryware.backends.protocol import (
@@ -37,7 +37,7 @@ from memoryware.backends.protocol import (
     ReadResult,
     WriteResult,
 )
-from memoryware.errors import FileError, MemorywareError, PathRefused, SettingError
+from memoryware.errors import MemorywareError, PathRefused, SettingError
 
 logger = logging.getLogger(__name__)
 
@@ -241,7 +241,11 @@ class Guest:
     async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
         """Return the names of each path; by its spelling where the backend cannot tell."""
         if names_of(self.backend) is None:
-            return [_spelled(path) for path in paths]
+            real = getattr(self.backend, "_real_path", None)  # deepagents' disk has it
+            if not callable(real):
+                return [spelled(path) for path in paths]
+            look = partial(linked, real, paths)
+            return await via(look, partial(in_thread, look))
         try:
             told = list(await via(*self._pair("names"), paths))
         except Exception as error:  # noqa: BLE001 - anybody's backend may raise anything
@@ -356,13 +360,6 @@ def _nothing_to_hold(path: str, error: str | None) -> str:
     if error == "file_not_found":
         return f"File '{path}' not found; {FIRST_TEXT}"
     return f"File '{path}' could not be read: {error}"
-
-
-def _spelled(path: str) -> tuple[str, ...]:
-    try:
-        return (normalise(path),)
-    except FileError:
-        return ()
 
 
 def _lacking(message: str, *_: Any, **__: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from memoryware._twins import Via
 from memoryware.backends._paths import normalise
+from memoryware.backends._peer import is_rootless, unwrapped
 from memoryware.backends._results import build
 from memoryware.backends._versions_kept import Hidden, roots_of
 from memoryware.backends._wrapping import WrappingBackend
@@ -127,3 +128,17 @@ class HidingBackend(WrappingBackend):
                 await self._clear(via, entry["path"])
             else:
                 await super()._clear(via, entry["path"])
+
+
+def must_have_root(inner: Any) -> None:
+    """Refuse a disk of deepagents without a root of its own: its paths have no one meaning.
+
+    Raises:
+        SettingError: The message says what to pass instead.
+    """
+    disk = unwrapped(inner)
+    if is_rootless(disk):
+        raise SettingError(
+            f"a {type(disk).__name__} with virtual_mode=False has no root for a history; pass"
+            " virtual_mode=True, or the FilesystemBackend of memoryware"
+        )

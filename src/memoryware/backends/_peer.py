@@ -162,3 +162,8 @@ def _posing(kind: type, poses: tuple[Any, ...]) -> type:
     for one in poses:
         one.register(posing)
     return posing
+
+
+def is_rootless(backend: Any) -> bool:
+    """Say whether a disk of deepagents takes paths of the host, so that none is its root."""
+    return getattr(backend, "virtual_mode", True) is False and not hasattr(backend, "names")

@@ -110,17 +110,22 @@ class Writer:
         """Return the bytes of a file as they may be kept and shown."""
         if content is None or self._redact is None:
             return content
-        text = _text.decode(content).text
-        shown = self._redact(path, text)
-        return content if shown == text else shown.encode()
+        form = _text.decode(content)
+        shown = self._redact(path, form.text)
+        return content if shown == form.text else _in_form(form, shown)
 
     def refilled(self, path: str, content: bytes, there: bytes | None) -> bytes:
         """Return kept bytes with what was made unreadable as the file has it now."""
         if self._redact is None or there is None:
             return content
-        text = _text.decode(there).text
-        return refilled(content.decode(), text, self._redact(path, text)).encode()
+        form, text = _text.decode(content), _text.decode(there).text
+        return _in_form(form, refilled(form.text, text, self._redact(path, text)))
 
     def _id(self) -> str:
         made = self._new_id()
         return made[:_ID_CHARS] if _PLAIN_ID.fullmatch(made) else str(digest(made.encode()))
+
+
+def _in_form(form: _text.Decoded, text: str) -> bytes:
+    """Return a text in the encoding that another one was found in."""
+    return form.bom + text.encode("utf-8" if form.lossy else form.encoding)

@@ -16,7 +16,7 @@ from memoryware._twins import Via
 from memoryware.backends import _text
 from memoryware.backends._acting import Actor, acting
 from memoryware.backends._foreign import must_be_backend
-from memoryware.backends._hiding import HidingBackend
+from memoryware.backends._hiding import HidingBackend, must_have_root
 from memoryware.backends._making import Kind, Made
 from memoryware.backends._paths import normalise
 from memoryware.backends._peer import unwrapped
@@ -64,8 +64,7 @@ class HistoryBackend(HidingBackend):
         folder: The folder in that backend; relative to the backend's own root. It is hidden
             in `inner`, and if it lies in a folder `.memoryware`, that is.
         actor: Who acts when nobody says so and no graph is running.
-        redact: Makes unreadable what must not be kept: takes the path and the text. By
-            default secrets, as `Guard()` finds them; None keeps texts as they are.
+        redact: Makes unreadable what must not be kept, by default secrets; None keeps all.
         clock: Says what time it is.
         new_id: Makes ids.
 
@@ -88,6 +87,7 @@ class HistoryBackend(HidingBackend):
         new_id: NewId = random_id,
     ) -> None:
         super().__init__(inner, hidden=folder)
+        must_have_root(inner)
         if isinstance(watch, str | os.PathLike):
             raise SettingError(f"watch={watch!r}: give a list of paths, such as ['AGENTS.md']")
         self._watch = None if watch is None else Watch([os.fspath(one) for one in watch])

@@ -60,7 +60,7 @@ class Planned:
             return _text.encode(self.path, new)
         if self.kind == "append":
             return _text.append_bytes(self.path, before or b"", new)
-        old, every = self.args.get("old_string"), bool(self.args.get("replace_all"))
+        old, every = self.args.get("old_string"), _is_true(self.args.get("replace_all"))
         if not isinstance(old, str):
             return before
         if not old:
@@ -94,9 +94,27 @@ def planned(call: Mapping[str, Any], own_tool: str, only_source: str) -> Planned
     return Planned(kind, path, text, args)
 
 
-def bytes_after(plan: Planned, before: bytes | None) -> tuple[bytes | None, bool]:
-    """Return what the file would hold, and whether the tool can do it at all."""
+def bytes_after(plan: Planned, before: bytes | None) -> bytes | None:
+    """Return what the file would hold; where that is not clear, the most that it might.
+
+    Other tools, and some options of ours, do what the strict edit refuses: they replace the
+    first of several places, or edit what is no clean text.
+    """
     try:
-        return plan.after(before), True
+        return plan.after(before)
     except FileError:
-        return before, False
+        form = _text.decode(before or b"")
+        old, new = plan.args.get("old_string"), plan.args.get(plan.text)
+        if not isinstance(new, str):
+            return before
+        if plan.kind == "append":
+            return (before or b"") + new.encode("utf-8", "replace")
+        if not isinstance(old, str) or not old or old not in form.text:
+            return before
+        many = -1 if _is_true(plan.args.get("replace_all")) else 1
+        return form.text.replace(old, new, many).encode("utf-8", "surrogatepass")
+
+
+def _is_true(given: Any) -> bool:
+    """Read a flag as a tool does whose model has sent it as a text."""
+    return str(given).strip().lower() in ("true", "1", "1.0", "yes", "on", "t", "y")

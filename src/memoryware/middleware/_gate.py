@@ -21,16 +21,18 @@ from memoryware._twins import Via
 from memoryware.backends._acting import acting
 from memoryware.backends._foreign import Guest
 from memoryware.backends._text import decode
+from memoryware.errors import LockTimeout
 from memoryware.events import Teller, logger, span
 from memoryware.guard import Guard
 from memoryware.middleware._approval import Decision, ask
 from memoryware.middleware._changes import Planned, bytes_after, planned
 from memoryware.middleware._facts import tell_asked, tell_blocked, tell_written
 from memoryware.middleware._state import Waiting
+from memoryware.middleware._turns import Turns
 from memoryware.middleware.file_tools._access import as_bytes, digest_of
 from memoryware.settings import MemoryLimits
 from memoryware.sources.consent import agreed, difference
-from memoryware.sources.covered import Covered
+from memoryware.sources.covered import Covered, strictest
 from memoryware.sources.policy import Reason, Verdict, WritePolicy
 from memoryware.sources.source import Source
 
@@ -99,6 +101,7 @@ class Gate:
 
     def __init__(self, policy: WritePolicy, limits: MemoryLimits, own_tool: str) -> None:
         self._policy, self._limits, self._own_tool = policy, limits, own_tool
+        self._turns = Turns(limits.turn_timeout)
         self._told_developer = False
 
     async def around(self, via: Via, request: Any, handler: Any, ground: Ground) -> Result:
@@ -115,12 +118,17 @@ class Gate:
             covered = await Covered.of(via, ground.backend, [*ground.sources, *hit])
         if not hit:
             return await _run(via, request, handler)
-        if len(hit) > 1 or not covered.is_file(hit[0], plan.path):
+        if any(not covered.is_file(one, plan.path) for one in hit):
             return self._refused(ground, request, plan, "lost_text", _many(plan.path, hit))
-        case = await self._case(via, request, plan, hit[0], ground)
-        if isinstance(case, ToolMessage):
-            return case
-        return await self._carried_out(via, case, handler, ground)
+        source = strictest(hit)
+        try:
+            async with self._turns.hold(via, source.identity):
+                case = await self._case(via, request, plan, source, ground)
+                if isinstance(case, ToolMessage):
+                    return case
+                return await self._carried_out(via, case, handler, ground)
+        except LockTimeout as busy:
+            return self._refused(ground, request, plan, "not_approved", str(busy))
 
     async def _case(
         self, via: Via, request: Any, plan: Planned, source: Source, ground: Ground
@@ -151,11 +159,24 @@ class Gate:
         self, plan: Planned, source: Source, before: bytes | None, ground: Ground
     ) -> tuple[bytes | None, Verdict]:
         """Return the bytes that a call would store, and what the policy says to that."""
-        after, able = bytes_after(plan, before)
-        if source.writable and (not able or (after == before and plan.kind != "delete")):
-            return after, Verdict(_text(after))  # the tool will say why not
+        after = bytes_after(plan, before)
+        if source.writable and after == before and plan.kind != "delete":
+            return after, self._unworked(plan, source, before)
         old, new = _text(before), _text(after)
-        return after, self._policy.judge(source, plan.kind, old, new, others=ground.sources)
+        verdict = self._policy.judge(source, plan.kind, old, new, others=ground.sources)
+        if source.writable == "ask" and old == new and not verdict.refused:
+            question = f"a change of {source.path} needs consent"  # of its bytes, not its text
+            verdict = replace(verdict, asks="consent", question=question)
+        return after, verdict
+
+    def _unworked(self, plan: Planned, source: Source, before: bytes | None) -> Verdict:
+        """Judge what changes nothing as far as anybody can tell; a secret is refused anyway."""
+        new, text = plan.args.get(plan.text), _text(before) or ""
+        if isinstance(new, str) and new and new not in text:
+            judged = self._policy.judge(source, "append", text, f"{text}\n{new}")
+            if judged.refused == "secret":
+                return judged
+        return Verdict(_text(before))
 
     def _mended(self, plan: Planned, verdict: Verdict) -> dict[str, Any]:
         """Return arguments that store what the verdict allows."""
@@ -168,7 +189,8 @@ class Gate:
         noted = ground.seen.get(case.request.tool_call["id"] or "")
         if noted and noted[2] != ground.caller:
             return self._refused(ground, case.request, case.plan, "not_approved", _OTHER_CALLER)
-        careful = case.plan.kind in ("write", "delete") or case.verdict.asks == "lost_text"
+        careful = case.plan.kind in ("write", "delete")
+        careful = careful or (case.verdict.asks is not None and case.plan.kind != "append")
         if noted and careful and noted[1] != digest_of(case.before):
             message = _CHANGED.format(path=case.source.path)
             return self._refused(ground, case.request, case.plan, "not_approved", message)
@@ -221,9 +243,11 @@ class Gate:
 
     def _description(self, case: _Case) -> str:
         most = self._limits.diff_lines
-        shown = difference(case.source.path, case.old, case.new, most)
-        if self._policy.guard is not None:
-            shown = self._policy.guard.redact(shown)
+        old, new, guard = case.old, case.new, self._policy.guard
+        if guard is not None:  # before they are compared: a part of a secret looks like none
+            old = None if old is None else guard.redact(old)
+            new = None if new is None else guard.redact(new)
+        shown = difference(case.source.path, old, new, most)
         return f"{case.verdict.question}.\n\n{shown}"
 
     def _refused(

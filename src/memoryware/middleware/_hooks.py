@@ -28,6 +28,7 @@ from memoryware.middleware._overridable import OverridableParts
 from memoryware.middleware._prompt import place, with_cache_mark
 from memoryware.middleware._snapshots import Folders, Snapshots
 from memoryware.middleware._state import CONTENTS, Keys
+from memoryware.middleware.file_tools._access import digest_of
 from memoryware.middleware.file_tools._waiting import noted
 from memoryware.middleware.guidelines import WRITERS
 from memoryware.scope import MemoryScope
@@ -231,17 +232,22 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
         """Return the update that keeps texts in the thread, for this caller only."""
         return {
             self._keys.contents: dict(loaded.contents),
-            self._keys.caller: self._caller(runtime),
+            self._keys.caller: self._whose(runtime),
         }
 
     def _is_of_another(self, state: Any, runtime: Any) -> bool:
         """Say whether texts in the state were loaded for somebody else."""
         known = state.get(self._keys.caller)
-        return known is not None and bool(known != self._caller(runtime))
+        return known is not None and bool(known != self._whose(runtime))
 
     def _caller(self, runtime: Any) -> str:
         """Return a digest of who asks."""
         return MemoryScope.of(runtime, _langchain.current_config()).digest
+
+    def _whose(self, runtime: Any) -> str:
+        """Return a digest of all that a backend may be chosen by, for texts that stay."""
+        context = repr(getattr(runtime, "context", None))
+        return f"{self._caller(runtime)}{digest_of(context.encode('utf-8', 'replace'))}"
 
     async def _would_join(self, via: Via, backend: Any, path: str, folder: bool) -> list[Source]:
         """Return what a path that is no memory file yet would be, or those in a folder."""

@@ -48,3 +48,8 @@ class Covered:
 
 def _names(path: str, own: Sequence[str]) -> frozenset[str]:
     return frozenset(map(folded, own or (identity_of(path),)))
+
+
+def strictest(sources: Sequence[Source]) -> Source:
+    """Return the source whose owner allows least, of several that are one file."""
+    return min(sources, key=lambda one: (one.writable is True, one.writable == "ask"))

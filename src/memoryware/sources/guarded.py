@@ -17,7 +17,7 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import MemoryLimits
 from memoryware.sources.consent import is_agreed
-from memoryware.sources.covered import Covered
+from memoryware.sources.covered import Covered, strictest
 from memoryware.sources.policy import Kind, Verdict, WritePolicy
 from memoryware.sources.regions import Which
 from memoryware.sources.source import Source, sources_of
@@ -88,7 +88,7 @@ class GuardedBackend(WrappingBackend):
             return Source(change.path)
         covered = await Covered.of(via, self._inner, self._sources)
         hit = await covered.by(via, change.identity)
-        return hit[0] if hit else None
+        return strictest(hit) if hit else None
 
 
 def _text(data: bytes | None) -> str | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from memoryware.guard import Finding, Guard
-from memoryware.sources.regions import Which, restore
+from memoryware.sources.regions import Which, regions, restore
 from memoryware.sources.source import Owner, Source
 
 Kind = Literal["write", "edit", "append", "delete"]
@@ -24,7 +24,12 @@ Reason = Literal["read_only", "secret", "hidden_region", "lost_text", "not_appro
 Asks = Literal["consent", "lost_text"]
 """Why a person has to agree, as events tell it."""
 
-_WORD: Final = re.compile(r"\w+")
+_UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+"""Scripts without blanks between words: there each character counts."""
+_WORD: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]+")
 _HOLDS: Final[dict[Owner, str]] = {
     "user": "what holds for this user everywhere",
     "project": "facts and rules of this project",
@@ -98,6 +103,10 @@ class WritePolicy:
         restored: tuple[str, ...] = ()
         if after is not None and before and self.hidden_regions is not None:
             after, restored = restore(before, after, which=self.hidden_regions)
+        if after is not None and before and self.hidden_regions is not None:
+            locked = _locked(before, after, self.hidden_regions)
+            if locked:
+                return Verdict(None, "hidden_region", _locks(source, locked))
         asks, question = self._question(source, kind, before, after)
         return Verdict(
             after,
@@ -134,6 +143,24 @@ def lost_words(before: str, after: str) -> tuple[int, int]:
 def holds(owner: Owner | None) -> str:
     """Return what a file of this owner holds, as the model is told; "" for no owner."""
     return "" if owner is None else _HOLDS[owner]
+
+
+def _locked(before: str, after: str, which: Which) -> str:
+    """Return the name of a region that a change makes around lines that were open before."""
+    old = {one.text for one in regions(before, which=which)}
+    kept = {line for text in old for line in text.splitlines()}
+    there = {line for line in before.splitlines() if line.strip() and line not in kept}
+    for one in regions(after, which=which):
+        if one.text not in old and not there.isdisjoint(one.text.splitlines()[1:-1]):
+            return one.name
+    return ""
+
+
+def _locks(source: Source, name: str) -> str:
+    return (
+        f"this would close lines of '{source.path}' that are open for changes into the kept region"
+        f" '{name}'; write it without that marker"
+    )
 
 
 def read_only(source: Source, others: Sequence[Source]) -> str:
