@@ -395,15 +395,16 @@ def test_a_warning_guard_lets_a_secret_in_and_says_so(caplog):
 
 @pytest.mark.parametrize("door", ["sync", "async"])
 async def test_calls_of_one_turn_cannot_make_a_secret_together(door):
-    halves = ("wifi password is", "correct-horse-7")
+    halves = {"AA": TOKEN[:14], "BB": TOKEN[14:]}
     for _ in range(10):
-        notes = Notes({"/a.md": "- likes tea\n"})
-        model = ScriptedModel(
-            calls(*(("append_file", {"file_path": "/a.md", "text": one}) for one in halves))
-        )
-        agent = agent_of(model, notes, ["/a.md"])
+        notes = Notes({"/a.md": "- Bo wrote AABB on it\n"})
+        edits = [
+            ("edit_file", {"file_path": "/a.md", "old_string": old, "new_string": new})
+            for old, new in halves.items()
+        ]
+        agent = agent_of(ScriptedModel(calls(*edits)), notes, ["/a.md"])
         await aask(agent) if door == "async" else ask(agent)
-        assert "\n".join(halves) not in notes.files["/a.md"]  # the other way round it is none
+        assert TOKEN not in notes.files["/a.md"]
 
 
 def test_calls_of_one_turn_cannot_wipe_a_file_together():

@@ -29,7 +29,7 @@ _UNSPACED: Final = (
     "\U00020000-\U0003ffff"
 )
 """Scripts without blanks between words: there each character counts."""
-_WORD: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]+")
+_WORD: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 _HOLDS: Final[dict[Owner, str]] = {
     "user": "what holds for this user everywhere",
     "project": "facts and rules of this project",
