@@ -232,3 +232,10 @@ def test_an_agent_of_deepagents_is_held_to_the_rules_with_its_own_tools(tmp_path
     assert (tmp_path / "a.md").read_text() == "- likes tea\n"
     assert (tmp_path / "b.md").read_text() == "free"
     assert done.status == "success"
+
+
+def test_bytes_that_look_the_same_need_consent_as_well(tmp_path):
+    (tmp_path / "a.md").write_bytes(b"- caf\xe9\n")
+    guarded = GuardedBackend(FilesystemBackend(tmp_path), [Source("/a.md", writable="ask")])
+    assert "nobody has agreed" in guarded.write("/a.md", "- caf\ufffd\n").error
+    assert (tmp_path / "a.md").read_bytes() == b"- caf\xe9\n"

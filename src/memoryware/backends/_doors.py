@@ -164,6 +164,17 @@ class ChangingBackend(TwinBackend):
     async def _drop_file(self, via: Via, path: str) -> None:
         raise self._unsupported("drop_file")
 
+    async def _append(self, via: Via, path: str, line: str) -> EditResult:
+        raise self._unsupported("append")
+
+    def append(self, file_path: str, line: str) -> EditResult:
+        """Add a line to the end of a file, which is created if it is missing."""
+        return self._run(_told(EditResult, self._append), file_path, line)
+
+    async def aappend(self, file_path: str, line: str) -> EditResult:
+        """Async twin of `append`."""
+        return await self._run_native(_told(EditResult, self._append), file_path, line)
+
     def change_file(self, path: str, make: Make, mode: Mode) -> None:
         """Change a file; nobody else's change falls between reading and writing it."""
         return self._run(self._change_file, path, make, mode)

@@ -36,7 +36,7 @@ from memoryware.backends._match import compile_glob, compile_grep, grep_bytes, i
 from memoryware.backends._paths import is_below, normalise
 from memoryware.backends._port import Change, Records, in_the_way, missing, refusal
 from memoryware.backends._record import Record
-from memoryware.backends._results import answer, build
+from memoryware.backends._results import build
 from memoryware.backends._text import is_media, whole_as_base64, window
 from memoryware.backends.protocol import (
     DeleteResult,
@@ -329,17 +329,6 @@ class RecordBackend(ChangingBackend):
         await self._records().drop(via, [self._name(path)])
 
     # The doors of `Appends`.
-
-    def append(self, file_path: str, line: str) -> EditResult:
-        """Add a line to the end of a file, which is created if it is missing."""
-        return self._run(self._answer_append, file_path, line)
-
-    async def aappend(self, file_path: str, line: str) -> EditResult:
-        """Async twin of `append`."""
-        return await self._run_native(self._answer_append, file_path, line)
-
-    async def _answer_append(self, via: Via, path: str, line: str) -> EditResult:
-        return await answer(EditResult, self._append(via, path, line))
 
     # What is a file here.
 

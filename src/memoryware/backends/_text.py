@@ -67,6 +67,16 @@ def decode(data: bytes) -> Decoded:
         return Decoded(body.decode(encoding, "replace"), encoding, bom, lossy=True)
 
 
+def text_in(data: bytes | None) -> str | None:
+    """Return the text of a file's bytes, None for no file."""
+    return None if data is None else decode(data).text
+
+
+def digest(data: bytes | None) -> str | None:
+    """Return a name for some bytes, None for no file."""
+    return None if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
 def _mark(data: bytes) -> tuple[bytes, str]:
     if data[:1] in _BOM_STARTS:
         for bom, name in _BOMS:

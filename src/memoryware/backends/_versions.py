@@ -143,11 +143,6 @@ def in_order(stamps: Sequence[Stamp]) -> list[Stamp]:
     return ordered
 
 
-def digest(data: bytes | None) -> str | None:
-    """Return a name for some bytes, None for no file."""
-    return None if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
 def key_of(identity: str) -> str:
     """Return the name of the folder for the versions of a file; never one for two files."""
     data = identity.encode("utf-8", "surrogatepass")

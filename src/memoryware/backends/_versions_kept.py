@@ -21,7 +21,8 @@ from memoryware.backends._foreign import Guest
 from memoryware.backends._paths import folded, is_below, join
 from memoryware.backends._peer import lists_dearly
 from memoryware.backends._swapping import add, drop, is_gone
-from memoryware.backends._versions import Stamp, Version, digest, key_of, stamp_of, too_many
+from memoryware.backends._text import digest
+from memoryware.backends._versions import Stamp, Version, key_of, stamp_of, too_many
 from memoryware.errors import FileError, MemorywareError, PathUnusable, WriteFailed
 from memoryware.settings import HistoryLimits
 

@@ -14,7 +14,8 @@ from memoryware.backends._acting import NOBODY, Actor, current_actor, current_re
 from memoryware.backends._match import compile_rule
 from memoryware.backends._paths import folded
 from memoryware.backends._refilling import refilled
-from memoryware.backends._versions import Line, Stamp, Version, digest
+from memoryware.backends._text import digest
+from memoryware.backends._versions import Line, Stamp, Version
 from memoryware.backends._versions_kept import Page
 from memoryware.backends._wrapping import FileChange
 from memoryware.guard import Guard

@@ -19,7 +19,7 @@ from memoryware.backends._foreign import Guest, fingerprints_of, must_be_backend
 from memoryware.backends._making import FolderThere, Kind, Made, Make, Mode, Steps
 from memoryware.backends._paths import join
 from memoryware.backends._peer import WrapperKin, works_in_thread
-from memoryware.backends._results import answer, build
+from memoryware.backends._results import build
 from memoryware.backends._swapping import add, change, drop, is_gone
 from memoryware.backends.protocol import (
     DeleteResult,
@@ -314,17 +314,6 @@ class WrappingBackend(WrapperKin, ChangingBackend):
         return [own or (path,) for path, own in zip(paths, told, strict=True)]
 
     # What a backend may offer beyond the protocol.
-
-    def append(self, file_path: str, line: str) -> EditResult:
-        """Add a line to the end of a file, which is created if it is missing."""
-        return self._run(self._told_append, file_path, line)
-
-    async def aappend(self, file_path: str, line: str) -> EditResult:
-        """Async twin of `append`."""
-        return await self._run_native(self._told_append, file_path, line)
-
-    async def _told_append(self, via: Via, path: str, line: str) -> EditResult:
-        return await answer(EditResult, self._append(via, path, line))
 
     def execute(self, command: str, *, timeout: int | None = None) -> Any:
         """Run a command in the inner backend; what it does to files is not seen.

@@ -18,7 +18,7 @@ from memoryware.backends._foreign import Guest, must_be_backend
 from memoryware.backends._making import Make, Mode
 from memoryware.backends._mounts import Mounts, Routes
 from memoryware.backends._paths import join
-from memoryware.backends._results import answer, build
+from memoryware.backends._results import build
 from memoryware.backends._searching import (
     Question,
     errors_of,
@@ -169,17 +169,6 @@ class CompositeBackend(ChangingBackend):
     async def _drop_file(self, via: Via, path: str) -> None:
         way = await self._finder.file(via, path)
         await drop(self._guests[way.mount], via, way.inner)
-
-    def append(self, file_path: str, line: str) -> EditResult:
-        """Add a line to the end of a file; a part that cannot is asked for an edit."""
-        return self._run(self._told_append, file_path, line)
-
-    async def aappend(self, file_path: str, line: str) -> EditResult:
-        """Async twin of `append`."""
-        return await self._run_native(self._told_append, file_path, line)
-
-    async def _told_append(self, via: Via, path: str, line: str) -> EditResult:
-        return await answer(EditResult, self._append(via, path, line))
 
     # Listing and searching.
 

@@ -19,7 +19,7 @@ from memoryware.backends._doors import ChangingBackend, Core, P, T
 from memoryware.backends._making import Make, Mode, made
 from memoryware.backends._match import compile_grep
 from memoryware.backends._paths import as_text, is_below, join, normalise
-from memoryware.backends._results import answer, build, downloaded, uploaded
+from memoryware.backends._results import build, downloaded, uploaded
 from memoryware.backends._walk import Spot
 from memoryware.backends.protocol import (
     DeleteResult,
@@ -309,17 +309,6 @@ class FilesystemBackend(ChangingBackend):
             Changes(spot.disk, shared=_ADDED).delete(path, spot.at)
 
     # What a backend may offer beyond the protocol.
-
-    def append(self, file_path: str, line: str) -> EditResult:
-        """Add a line to the end of a file, which is created if it is missing."""
-        return self._run(self._answer_append, file_path, line)
-
-    async def aappend(self, file_path: str, line: str) -> EditResult:
-        """Async twin of `append`."""
-        return await self._run_native(self._answer_append, file_path, line)
-
-    async def _answer_append(self, via: Via, path: str, line: str) -> EditResult:
-        return await answer(EditResult, self._append(via, path, line))
 
     def names(self, paths: list[str]) -> list[tuple[str, ...]]:
         """Return, per path, its absolute name and then the name it links to, if another."""

@@ -20,7 +20,7 @@ from memoryware.backends._hiding import HidingBackend, must_have_root
 from memoryware.backends._making import Kind, Made
 from memoryware.backends._paths import normalise
 from memoryware.backends._peer import unwrapped
-from memoryware.backends._versions import Line, Stamp, Version, digest, too_many
+from memoryware.backends._versions import Line, Stamp, Version, too_many
 from memoryware.backends._versions_kept import Page, Shelf, version_of
 from memoryware.backends._versions_made import (
     Redact,
@@ -113,7 +113,7 @@ class HistoryBackend(HidingBackend):
     async def _kept(self, via: Via, change: FileChange) -> None:
         if self._watch is None and not (_is_text(change.before) or _is_text(change.after)):
             return
-        before = digest(change.before)
+        before = _text.digest(change.before)
         line = Line(change.identity, await self._shelf.newest(via, change.identity, before), before)
         pages = self._writer.pages(change, line)
         new = [page.stamp for page in pages]
@@ -169,7 +169,7 @@ class HistoryBackend(HidingBackend):
 
     async def _line(self, via: Via, path: str) -> Line:
         identity = await self._identity(via, path)
-        now = digest(await self._present(via, identity))
+        now = _text.digest(await self._present(via, identity))
         return Line(identity, await self._shelf.stamps(via, identity), now)
 
     async def _present(self, via: Via, identity: str) -> bytes | None:
@@ -216,7 +216,7 @@ class HistoryBackend(HidingBackend):
         if page is None or not page.redacted:
             return content
         content = self._writer.refilled(path, content, there)
-        if digest(content) == stamp.after:
+        if _text.digest(content) == stamp.after:
             return content
         why = "parts of it were made unreadable; take what you need from show()"
         raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
@@ -345,7 +345,7 @@ class HistoryBackend(HidingBackend):
         identity, way = await self._identity(via, path), WayBack()
 
         async def make(via: Via, before: bytes | None) -> Made:
-            line = Line(identity, await self._shelf.stamps(via, identity), digest(before))
+            line = Line(identity, await self._shelf.stamps(via, identity), _text.digest(before))
             stamp = choose(line)
             way.restored = 0 if stamp is None else stamp.number
             after = None if stamp is None else await self._whole(via, identity, stamp, before)

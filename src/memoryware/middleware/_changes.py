@@ -20,6 +20,8 @@ _KINDS: Final[dict[str, Kind]] = {
     "append_file": "append",
     "delete": "delete",
 }
+CHANGING: Final = frozenset(_KINDS)
+"""Tools that change files, after which memory is read again."""
 _TEXTS: Final = {
     "write": ("content", "text"),
     "edit": ("new_string",),

@@ -113,9 +113,19 @@ async def _change(
 
 def unavailable(call: Any) -> ToolMessage:
     """Return the answer to a call of the tool in a request that did not offer it."""
-    name = call["name"]
-    text = f"Error: {name} is not available here. Use the tools that you were given"
-    return ToolMessage(content=text, name=name, tool_call_id=call["id"] or "", status="error")
+    return not_done(
+        call, f"{call['name']} is not available here. Use the tools that you were given"
+    )
+
+
+def not_done(call: Any, why: str) -> ToolMessage:
+    """Return the answer to a call that is not carried out."""
+    return ToolMessage(
+        content=f"Error: {why}",
+        name=call["name"],
+        tool_call_id=call["id"] or "",
+        status="error",
+    )
 
 
 def _said(name: str, runtime: ToolRuntime[Any, Any], text: str, *, failed: bool) -> ToolMessage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from memoryware.backends._text import decode
+from memoryware.backends._text import text_in
 from memoryware.events import Span, Teller, emit
 from memoryware.middleware._block import Block
 from memoryware.middleware._loading import Loaded
@@ -56,7 +56,7 @@ def tell_written(
 ) -> None:
     """Tell that a memory file was changed."""
     old, new = _lines(before), _lines(after)
-    text = "" if after is None else decode(after).text
+    text = text_in(after) or ""
     emit(
         to,
         "written",
@@ -96,4 +96,4 @@ def _of(call: Any) -> dict[str, Any]:
 
 
 def _lines(data: bytes | None) -> Counter[str]:
-    return Counter(("" if data is None else decode(data).text).splitlines())
+    return Counter((text_in(data) or "").splitlines())

@@ -8,7 +8,6 @@ stored here; the tool does that.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -20,12 +19,13 @@ from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.backends._acting import acting
 from memoryware.backends._foreign import Guest
-from memoryware.backends._text import decode
+from memoryware.backends._text import text_in
 from memoryware.errors import LockTimeout
 from memoryware.events import Teller, logger, span
 from memoryware.guard import Guard
 from memoryware.middleware._approval import Decision, ask
 from memoryware.middleware._changes import Planned, bytes_after, planned
+from memoryware.middleware._edit_memory import not_done
 from memoryware.middleware._facts import tell_asked, tell_blocked, tell_written
 from memoryware.middleware._state import Waiting
 from memoryware.middleware._turns import Turns
@@ -89,11 +89,11 @@ class _Case:
 
     @property
     def old(self) -> str | None:
-        return _text(self.before)
+        return text_in(self.before)
 
     @property
     def new(self) -> str | None:
-        return _text(self.after)
+        return text_in(self.after)
 
 
 class Gate:
@@ -115,7 +115,7 @@ class Gate:
         hit = await covered.by(via, plan.path, folder=plan.kind == "delete")
         if not hit and ground.would_join is not None:
             hit = await ground.would_join(via, ground.backend, plan.path, plan.kind == "delete")
-            covered = await Covered.of(via, ground.backend, [*ground.sources, *hit])
+            covered = await Covered.of(via, ground.backend, hit)
         if not hit:
             return await _run(via, request, handler)
         if any(not covered.is_file(one, plan.path) for one in hit):
@@ -142,13 +142,13 @@ class Gate:
         after, verdict = self._judged(plan, source, before, ground)
         if verdict.refused:
             return self._blocked(ground, request, plan, verdict)
-        if verdict.after == _text(after):
+        if verdict.after == text_in(after):
             return _Case(request, plan, source, before, after, verdict)
         if verdict.restored and plan.kind != "write":
             return self._refused(ground, request, plan, "hidden_region", _kept(source, verdict))
         plan = replace(plan, args=self._mended(plan, verdict))
         after, final = self._judged(plan, source, before, ground)
-        if final.refused or final.after != _text(after):
+        if final.refused or final.after != text_in(after):
             message = "the text could not be freed of what may not be in it; nothing was saved"
             return self._blocked(ground, request, plan, replace(verdict, message=message))
         request = request.override(tool_call={**request.tool_call, "args": dict(plan.args)})
@@ -162,21 +162,21 @@ class Gate:
         after = bytes_after(plan, before)
         if source.writable and after == before and plan.kind != "delete":
             return after, self._unworked(plan, source, before)
-        old, new = _text(before), _text(after)
-        verdict = self._policy.judge(source, plan.kind, old, new, others=ground.sources)
-        if source.writable == "ask" and old == new and not verdict.refused:
-            question = f"a change of {source.path} needs consent"  # of its bytes, not its text
-            verdict = replace(verdict, asks="consent", question=question)
-        return after, verdict
+        old, new = text_in(before), text_in(after)
+        recoded = old == new and before != after
+        judged = self._policy.judge(
+            source, plan.kind, old, new, recoded=recoded, others=ground.sources
+        )
+        return after, judged
 
     def _unworked(self, plan: Planned, source: Source, before: bytes | None) -> Verdict:
         """Judge what changes nothing as far as anybody can tell; a secret is refused anyway."""
-        new, text = plan.args.get(plan.text), _text(before) or ""
+        new, text = plan.args.get(plan.text), text_in(before) or ""
         if isinstance(new, str) and new and new not in text:
             judged = self._policy.judge(source, "append", text, f"{text}\n{new}")
             if judged.refused == "secret":
                 return judged
-        return Verdict(_text(before))
+        return Verdict(text_in(before))
 
     def _mended(self, plan: Planned, verdict: Verdict) -> dict[str, Any]:
         """Return arguments that store what the verdict allows."""
@@ -260,7 +260,7 @@ class Gate:
     ) -> ToolMessage:
         reason = verdict.refused or "secret"
         tell_blocked(ground.teller, request.tool_call, plan.path, reason, verdict)
-        return _answer(request, f"Error: {verdict.message}", failed=True)
+        return not_done(request.tool_call, verdict.message)
 
     async def _told(self, via: Via, case: _Case, handler: Any, ground: Ground) -> Result:
         """Run the tool and tell what it changed."""
@@ -285,19 +285,9 @@ class Gate:
 
 async def _run(via: Via, request: Any, handler: Any) -> Result:
     """Run the tool, so that what it changes is known as the work of this call."""
-    with ExitStack() as stack:
-        stack.enter_context(acting(tool_call=request.tool_call["id"] or None))
+    with acting(tool_call=request.tool_call["id"] or None):
         result: Result = await via(handler, handler, request)
         return result
-
-
-def _answer(request: Any, text: str, *, failed: bool) -> ToolMessage:
-    return ToolMessage(
-        content=text,
-        name=request.tool_call["name"],
-        tool_call_id=request.tool_call["id"] or "",
-        status="error" if failed else "success",
-    )
 
 
 def _with_findings(result: Result, path: str, verdict: Verdict) -> Result:
@@ -324,7 +314,3 @@ def _kept(source: Source, verdict: Verdict) -> str:
         f"this would change lines of '{source.path}' that its owner keeps ({names}). Leave what"
         " stands between those comments as it is; nothing was done"
     )
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else decode(data).text

@@ -19,6 +19,7 @@ from langgraph.types import Command
 from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.events import Teller, is_heard, logger, span
+from memoryware.middleware._changes import CHANGING
 from memoryware.middleware._edit_memory import unavailable
 from memoryware.middleware._facts import tell_injected, tell_loaded
 from memoryware.middleware._gate import Gate, Ground
@@ -30,15 +31,12 @@ from memoryware.middleware._snapshots import Folders, Snapshots
 from memoryware.middleware._state import CONTENTS, Keys
 from memoryware.middleware.file_tools._access import digest_of
 from memoryware.middleware.file_tools._waiting import noted
-from memoryware.middleware.guidelines import WRITERS
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
 
 Refresh = Literal["run", "call", "thread"]
 """When memory is read again: in each run, before each model call, or once per thread."""
-_CHANGING = frozenset({*WRITERS, "delete"})
-"""Tools after which memory is read again."""
 
 
 class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
@@ -198,7 +196,7 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
         call = request.tool_call
         if self._offers.refuses(call, request.runtime):
             return unavailable(call)
-        if call["name"] not in _CHANGING and call["name"] != self._own_tool:
+        if call["name"] not in CHANGING and call["name"] != self._own_tool:
             result: ToolMessage | Command[Any] = await via(handler, handler, request)
             return result
         state = request.state if isinstance(request.state, Mapping) else {}
@@ -255,7 +253,7 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
 
     async def _waiting(self, via: Via, request: ModelRequest[Any], response: Any) -> dict[str, Any]:
         """Note what is in the files that the model wants to change, in case a person is asked."""
-        tools = _CHANGING | {self._own_tool} if self._own_tool else _CHANGING
+        tools = CHANGING | {self._own_tool} if self._own_tool else CHANGING
         seen = await noted(via, self._get_backend_at, tools, request, response)
         caller = self._caller(request.runtime) if seen else ""
         return {call: (*one, caller) for call, one in seen.items()}
@@ -330,9 +328,8 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
         loaded = self._snapshots.own(request.state)
         if loaded is None or self.system_prompt is None or self._formats_itself():
             return
-        teller = self._teller(request.runtime)
-        if is_heard(teller):
-            tell_injected(teller, self._renderer.block(loaded))
+        if is_heard(getattr(request.runtime, "stream_writer", None)):
+            tell_injected(self._teller(request.runtime), self._renderer.block(loaded))
 
     async def _verified(self, via: Via, handler: Any, request: ModelRequest[Any]) -> Any:
         """Call the model; the first time, see whether memory reached it."""

@@ -180,21 +180,14 @@ class Loader:
         return partial(rules.permits, "read")
 
     async def _same_or_new(self, via: Via, sources: tuple[Source, ...], fetch: Fetch) -> Loaded:
-        bytes_before = tuple(fetch.known[source.path].answer for source in sources)
-        if self._reading.imports is None:
-            key: Any = (sources, bytes_before)
-            loaded = self._loaded.get(key)
-            if loaded is None:
-                loaded = await self._checked(via, self._decoded(sources, fetch), fetch)
-                self._loaded.put(key, loaded)
-            return loaded
-        decoded = self._decoded(sources, fetch)
-        imported = await self._expanded(via, decoded, fetch)
-        key = (sources, tuple((path, known.answer) for path, known in fetch.known.items()))
+        decoded = None
+        if self._reading.imports is not None:  # they decide which files belong to it
+            decoded = self._decoded(sources, fetch)
+            decoded.imported = await self._expanded(via, decoded, fetch, self._reading.imports)
+        key = (sources, frozenset((path, one.answer) for path, one in fetch.known.items()))
         loaded = self._loaded.get(key)
         if loaded is None:
-            decoded.imported = imported
-            loaded = await self._checked(via, decoded, fetch)
+            loaded = await self._checked(via, decoded or self._decoded(sources, fetch), fetch)
             self._loaded.put(key, loaded)
         return loaded
 
@@ -213,12 +206,11 @@ class Loader:
                 problems.append((path, error))
         return Loaded(contents, tuple(problems), sources)
 
-    async def _expanded(self, via: Via, decoded: Loaded, fetch: Fetch) -> dict[str, Source]:
+    async def _expanded(
+        self, via: Via, decoded: Loaded, fetch: Fetch, options: Imports
+    ) -> dict[str, Source]:
         """Put imports into the texts; return the files that were asked for."""
-        options = self._reading.imports
         imported: dict[str, Source] = {}
-        if options is None:
-            return imported
         shown = {source.path for source in decoded.sources}
         for source in decoded.sources:
             text = decoded.contents.get(source.path)

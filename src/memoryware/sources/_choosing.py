@@ -175,7 +175,7 @@ class Look:
     def candidate(self, folder: str, name: str, within: str) -> Candidate:
         """Return a file of a repository, which may not be a link out of it, as a candidate."""
         layout = self.layout
-        owner = layout.owners.get(name, "project")
+        owner = layout.owner_of(name)
         return Candidate(folder, name, owner, "/" if layout.outside_links else within)
 
     async def is_free(self, path: str) -> bool:

@@ -104,6 +104,10 @@ class Layout:
         if not isinstance(self.limits, DiscoveryLimits):
             raise SettingError(f"limits={self.limits!r}: give DiscoveryLimits(...)")
 
+    def owner_of(self, name: str) -> Owner | None:
+        """Return whose notes a file of a repository with this name holds."""
+        return self.owners.get(name, "project")
+
     def writable_by(self, owner: Owner | None) -> Writable:
         """Return whether an agent may change a file of this owner."""
         if not isinstance(self.writable, Mapping):

@@ -70,13 +70,9 @@ async def adiscover(
     start: _Start = ".", *, backend: Any = None, layout: Layout | None = None
 ) -> list[Source]:
     """Async twin of `discover`."""
-    return await _without_blocking(backend, start, layout or Layout())
-
-
-async def _without_blocking(backend: Any, start: _Start, layout: Layout) -> list[Source]:
     if backend is None:  # one thread hop for all of it
-        return await in_thread(finish, _discover(blocking, None, start, layout))
-    return await _discover(native, backend, start, layout)
+        return await in_thread(discover, start, layout=layout)
+    return await _discover(native, backend, start, layout or Layout())
 
 
 async def _discover(via: Via, backend: Any, start: _Start, layout: Layout) -> list[Source]:

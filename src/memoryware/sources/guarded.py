@@ -9,7 +9,7 @@ from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.backends._acting import current_actor
 from memoryware.backends._making import Kind as ChangeKind
-from memoryware.backends._text import decode
+from memoryware.backends._text import decode, text_in
 from memoryware.backends._wrapping import FileChange, WrappingBackend
 from memoryware.errors import FileDenied, FileError, SecretRefused
 from memoryware.events import Teller, emit
@@ -69,9 +69,12 @@ class GuardedBackend(WrappingBackend):
         source = await self._source_of(via, change)
         if source is None:
             return change.after
-        before, after = _text(change.before), _text(change.after)
+        before, after = text_in(change.before), text_in(change.after)
         kind = _KINDS.get(change.kind, "write")
-        verdict = self._policy.judge(source, kind, before, after, others=self._sources or ())
+        recoded = before == after and change.before != change.after
+        verdict = self._policy.judge(
+            source, kind, before, after, recoded=recoded, others=self._sources or ()
+        )
         if verdict.refused or (verdict.asks and not is_agreed()):
             _tell(change.path, verdict)
             raise _refusal(change.path, verdict)
@@ -89,10 +92,6 @@ class GuardedBackend(WrappingBackend):
         covered = await Covered.of(via, self._inner, self._sources)
         hit = await covered.by(via, change.identity)
         return strictest(hit) if hit else None
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else decode(data).text
 
 
 def _tell(path: str, verdict: Verdict) -> None:

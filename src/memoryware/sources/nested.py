@@ -228,22 +228,20 @@ async def joining_via(
     """
     guest = Guest(backend)
     (names,) = await guest.names(via, [path])
-    found = {name for name in names if _is_called(name, options)}
-    if folder and not found and names:
-        for one in options.names:
-            told = await guest.glob(via, one.rpartition("/")[2], names[0])
-            found |= {
-                file["path"] for file in told.matches or [] if _is_called(file["path"], options)
-            }
-    return [_as_source(name, options) for name in sorted(found)]
+    found = list(names)
+    if folder and names and not any(_name_in(one, options) for one in names):
+        for name in options.names:
+            told = await guest.glob(via, name.rpartition("/")[2], names[0])
+            found += [file["path"] for file in told.matches or []]
+    sources = []
+    for file in sorted(set(found)):
+        if name := _name_in(file, options):
+            owner = options.owner_of(name)
+            sources.append(Source(file, owner=owner, writable=options.writable_by(owner)))
+    return sources
 
 
-def _is_called(path: str, options: Layout) -> bool:
-    """Say whether a file has the name of a memory file, in any case of letters."""
-    return any(folded(path).endswith(folded(f"/{name}")) for name in options.names)
-
-
-def _as_source(path: str, options: Layout) -> Source:
-    name = next(one for one in options.names if folded(path).endswith(folded(f"/{one}")))
-    owner = options.owners.get(name, "project")
-    return Source(path, owner=owner, writable=options.writable_by(owner))
+def _name_in(path: str, options: Layout) -> str:
+    """Return which name of a memory file a path ends with, in any case of letters, or ""."""
+    ends = (one for one in options.names if folded(path).endswith(folded(f"/{one}")))
+    return next(ends, "")

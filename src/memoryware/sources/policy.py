@@ -86,9 +86,19 @@ class WritePolicy:
         before: str | None,
         after: str | None,
         *,
+        recoded: bool = False,
         others: Sequence[Source] = (),
     ) -> Verdict:
-        """Say what is to be done with a change of a source; `others` may take the note instead."""
+        """Say what is to be done with a change of a source.
+
+        Args:
+            source: The file.
+            kind: How it is changed.
+            before: Its text now, None for no file.
+            after: Its text afterwards, None for no file.
+            recoded: Whether its bytes change though its text does not.
+            others: The other sources, which may take the note instead.
+        """
         if not source.writable:
             return Verdict(None, "read_only", read_only(source, others))
         findings, redacted = list[Finding](), False
@@ -103,11 +113,11 @@ class WritePolicy:
         restored: tuple[str, ...] = ()
         if after is not None and before and self.hidden_regions is not None:
             after, restored = restore(before, after, which=self.hidden_regions)
-        if after is not None and before and self.hidden_regions is not None:
             locked = _locked(before, after, self.hidden_regions)
             if locked:
                 return Verdict(None, "hidden_region", _locks(source, locked))
-        asks, question = self._question(source, kind, before, after)
+        changed = recoded or before != after
+        asks, question = self._question(source, kind, before, after) if changed else (None, "")
         return Verdict(
             after,
             asks=asks,
@@ -120,8 +130,6 @@ class WritePolicy:
     def _question(
         self, source: Source, kind: Kind, before: str | None, after: str | None
     ) -> tuple[Asks | None, str]:
-        if before == after:
-            return None, ""
         lost, words = lost_words(before or "", after or "")
         if words and lost / words > self.lost_share:
             small = kind in ("edit", "append") and lost < self.lost_words

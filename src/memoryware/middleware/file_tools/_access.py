@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 from memoryware._twins import Via
 from memoryware.backends._foreign import Guest
 from memoryware.backends._paths import normalise
+from memoryware.backends._text import digest
 from memoryware.errors import FileDenied, FileError, FileIsDirectory
 from memoryware.middleware._rules import Operation, PathRules, by_spelling, names_of
 from memoryware.settings import ToolLimits
@@ -151,7 +151,7 @@ def _digest(content: Any, error: Any) -> str | None:
 
 def digest_of(data: bytes | None) -> str:
     """Return a short digest of a file's bytes, "" for no file."""
-    return "" if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
+    return digest(data) or ""
 
 
 def as_bytes(content: Any) -> bytes:
