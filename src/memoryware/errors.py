@@ -21,6 +21,16 @@ MemorywareError
 ├── NamespaceError            also ValueError: a store namespace is empty or not text
 ├── BackendUnavailable        also RuntimeError: no graph, no store, no file channel
 ├── PatternRefused            also ValueError: a glob or grep pattern that cannot work
+├── TierError                 something about the tiers
+│   ├── EntryMissing          also LookupError: no such entry or memory in this scope
+│   ├── ScopeMissing          also ValueError: the operation needs a group, and none was named
+│   ├── PromotionRefused      also PermissionError: the policy asks for more: `.reasons`
+│   ├── EntryRefused          also ValueError: a text that no tier can keep
+│   ├── EmbeddingMismatch     also ValueError: vectors of another model: `.stored`, `.given`
+│   ├── EmbeddingFailed       also RuntimeError: the embedding model did not answer well
+│   ├── BundleRefused         also ValueError: an exported file that cannot be read: `.line`
+│   ├── StoreNewer            also RuntimeError: written by a newer version
+│   └── StoreUnavailable      also OSError: the store cannot be opened, read or written
 ├── SettingError              also ValueError: an option has a wrong value
 ├── ConfigError               also ValueError: config.json cannot be used
 └── ModelMissing              also ValueError: no chat model was given
@@ -199,6 +209,89 @@ class BackendUnavailable(MemorywareError, RuntimeError):
 
 class PatternRefused(MemorywareError, ValueError):
     """A glob or grep pattern cannot match anything by its form."""
+
+
+class TierError(MemorywareError):
+    """Something went wrong with the tiers; nothing that was kept is lost."""
+
+
+class EntryMissing(TierError, LookupError):
+    """There is no such entry or memory in this scope."""
+
+
+class ScopeMissing(TierError, ValueError):
+    """The operation works on the memory of a group, and the scope names none."""
+
+
+class PromotionRefused(TierError, PermissionError):
+    """The policy of promotion asks for more; the text stays where it is.
+
+    Attributes:
+        reasons: Codes, such as "corroboration", "approval", "own_proposal".
+    """
+
+    def __init__(self, message: str, reasons: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.message, self.reasons = message, reasons
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[type[PromotionRefused], tuple[str, tuple[str, ...]]]:
+        return type(self), (self.message, self.reasons)
+
+
+class EntryRefused(TierError, ValueError):
+    """The text cannot be kept in any tier: it is no text, or longer than `entry_chars`."""
+
+
+class EmbeddingMismatch(TierError, ValueError):
+    """Vectors of another embedding model than the one that is stored.
+
+    Attributes:
+        stored: The space in the store, as text.
+        given: The other one.
+    """
+
+    def __init__(self, stored: str, given: str) -> None:
+        super().__init__(
+            f"The store has embeddings of {stored}, and these are of {given}. Use the model of the"
+            ' store, or open with on_mismatch="words" and call reindex()'
+        )
+        self.stored, self.given = stored, given
+
+    def __reduce__(self) -> tuple[type[EmbeddingMismatch], tuple[str, str]]:
+        return type(self), (self.stored, self.given)
+
+
+class EmbeddingFailed(TierError, RuntimeError):
+    """The embedding model failed, took too long, or did not return one vector for each text."""
+
+
+class BundleRefused(TierError, ValueError):
+    """An exported file cannot be read; nothing was imported.
+
+    Attributes:
+        line: The line at which it went wrong, from 1; 0 for the file as a whole.
+    """
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.message, self.line = message, line
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[type[BundleRefused], tuple[str, int]]:
+        return type(self), (self.message, self.line)
+
+
+class StoreNewer(TierError, RuntimeError):
+    """The data was written by a newer version, which may mean something else by it."""
+
+
+class StoreUnavailable(TierError, OSError):
+    """A store cannot be opened, read or written; what it confirmed before is still there."""
 
 
 class SettingError(MemorywareError, ValueError):

@@ -136,3 +136,69 @@ class HistoryLimits(_Ranged):
     """The content of a larger version is not kept; that it was there is."""
     sweep_after: int = _limit(100, 1)
     """One in so many changes holds the versions of all files against these limits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierLimits(_Ranged):
+    """Limits of the tiers."""
+
+    working_hours: float = _limit(24.0, 0)
+    """Hours that an entry stays in working memory."""
+    working_entries: int = _limit(50, 1)
+    """Entries that working memory keeps of one group; the newest stay."""
+    entry_chars: int = _limit(1_000_000, 1)
+    """Characters of one entry; a longer text is refused."""
+    min_chars: int = _limit(50, 0)
+    """Characters that a text must have to enter working memory; 0 takes any."""
+    min_confidence: float = _limit(0.8, 0, 1)
+    """The least `confidence` with which a text enters working memory."""
+    near_duplicate: float = _limit(0.9, 0, 1)
+    """Cosine from which two texts say the same."""
+    echo_share: float = _limit(0.7, 0, 1)
+    """Share of a text that repeats what memory knows, from which it says nothing new."""
+    hot_items: int = _limit(10, 0)
+    """Entries of working memory in one recall."""
+    cold_items: int = _limit(5, 0)
+    """Memories of the group in one recall."""
+    agent_items: int = _limit(3, 0)
+    """Memories of the agent itself in one recall."""
+    candidates: int = _limit(50, 1)
+    """Memories that each list of a search names before they are ranked together."""
+    query_chars: int = _limit(4000, 1)
+    """Characters of a query that are looked at."""
+    item_chars: int = _limit(500, 2)
+    """Characters of one recalled text in a prompt; storage keeps all of it."""
+    node_threshold: float = _limit(0.7, -1, 1)
+    """Cosine below which the retrieval node leaves a text out."""
+    node_results: int = _limit(5, 0)
+    """Texts that the retrieval node shows."""
+    fact_memories: int = _limit(2, 0)
+    """Memories that a check of facts is shown."""
+    fact_searches: int = _limit(3, 0)
+    """Search results that a check of facts is shown."""
+    fact_confidence: float = _limit(0.8, 0, 1)
+    """Share of claims that must hold."""
+    chunk_chars: int = _limit(500, 1)
+    """Characters of one chunk in long-term memory."""
+    chunk_overlap: int = _limit(50, 0)
+    """Characters that two chunks inside one paragraph share."""
+    embed_batch: int = _limit(128, 1)
+    """Texts in one call of the embedding model."""
+    embed_timeout: float = _limit(60.0, 0)
+    """Seconds that a call of the embedding model may take."""
+    model_timeout: float = _limit(60.0, 0)
+    """Seconds that a call of a chat model for memory may take."""
+    retry_unembedded: int = _limit(128, 0)
+    """Memories without a vector that a promotion tries again to embed."""
+    digest_days: float = _limit(7.0, 0)
+    """Days that a digest looks back."""
+    digest_entries: int = _limit(1000, 1)
+    """Entries that one digest looks at, newest first."""
+    listed: int = _limit(50, 1)
+    """Lines of one page of a listing."""
+    lineage: int = _limit(10_000, 1)
+    """Records that one revocation takes back at most; more is refused."""
+    runs: int = _limit(1024, 1)
+    """Runs whose recalled texts one middleware keeps at the same time."""
+    lock_timeout: float = _limit(30.0, 0)
+    """Seconds to wait for a store that somebody else is writing."""

@@ -1,0 +1,110 @@
+"""What every operation of the tiers works with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from memoryware import _langchain
+from memoryware._clock import Clock, NewId, random_id, utc_now
+from memoryware.errors import ScopeMissing
+from memoryware.events import Teller
+from memoryware.guard import Guard
+from memoryware.scope import MemoryScope
+from memoryware.settings import TierLimits
+from memoryware.tiers.embedding import Embedder
+from memoryware.tiers.records import Entry
+from memoryware.tiers.stores.protocol import Stores
+
+if TYPE_CHECKING:
+    from memoryware.tiers.policy import PromotionPolicy
+
+OnError = Literal["warn", "raise"]
+"""What a failing tier does to a run: it is told, or it ends the run."""
+TtlScope = Literal["item", "list"]
+"""What expires: each entry after its own time, or the whole list after the newest one's."""
+HotRanking = Literal["recency", "relevance"]
+"""How working memory is ranked: newest first, or by what fits the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why working memory does not take an entry.
+
+    Attributes:
+        reason: A code, such as "too_short".
+        detail: In words, with numbers; no text of the entry.
+        same_as: The id of the entry in working memory that says the same; it is moved to the
+            front instead.
+    """
+
+    reason: str
+    detail: str = ""
+    same_as: str | None = None
+
+
+@runtime_checkable
+class IngressFilter(Protocol):
+    """Says what may enter working memory; the first that refuses decides.
+
+    A filter that waits for something has `acheck` as well, a coroutine with the same
+    arguments; without it `check` is called in a thread.
+    """
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | None:
+        """Return why an entry is refused, None to let it pass.
+
+        Args:
+            entry: The candidate: `content`, `metadata`, `scope`, `provenance`.
+            recent: What is in working memory of its group now, newest first.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The stores and the rules of one `TieredMemory`."""
+
+    stores: Stores
+    policy: PromotionPolicy
+    filters: Sequence[IngressFilter] = ()
+    embedder: Embedder | None = None
+    model: Any = None
+    splitter: Any = None
+    guard: Guard | None = field(default_factory=lambda: Guard(on_secret="redact"))  # noqa: S106
+    limits: TierLimits = field(default_factory=TierLimits)
+    on_error: OnError = "warn"
+    ttl_scope: TtlScope = "item"
+    hot_ranking: HotRanking | None = None
+    clock: Clock = utc_now
+    new_id: NewId = random_id
+
+    def redacted(self, text: str) -> str:
+        """Return a text without secrets."""
+        return self.guard.redact(text) if self.guard else text
+
+    def teller(self, scope: MemoryScope) -> Teller:
+        """Return to whom events are told: the stream of the run around this call, if any."""
+        writer = getattr(_langchain.current_runtime(), "stream_writer", None)
+        return Teller(writer, scope, redact=self.guard.redact if self.guard else None)
+
+
+def scope_of(scope: MemoryScope | str | None) -> MemoryScope:
+    """Return a scope; a text is read as its group."""
+    if isinstance(scope, str):
+        return MemoryScope(group_id=scope or None)
+    return scope if scope is not None else MemoryScope()
+
+
+def group_of(scope: MemoryScope, doing: str) -> MemoryScope:
+    """Return the scope, which must have a group.
+
+    Raises:
+        ScopeMissing: If it has none.
+    """
+    if not scope.group_id:
+        raise ScopeMissing(
+            f"{doing} needs a group: pass MemoryScope(group_id=...), which says whose memory it is"
+        )
+    return scope

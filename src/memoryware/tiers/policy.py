@@ -1,0 +1,36 @@
+"""`PromotionPolicy`: what must be true before a text becomes long-term memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memoryware.errors import SettingError
+from memoryware.tiers.records import Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromotionPolicy:
+    """What a promotion needs beside somebody who does it. By default nothing more.
+
+    Attributes:
+        corroboration: From how many independent origins the same must have come. The origin
+            of a text is the least trusted of its lineage; origins from outside do not count.
+        approval: Whether a person must promote: `by` that begins with "agent:", "tool:" or
+            "model:" is refused.
+        four_eyes: Whether somebody else must have proposed it: `propose(...)` by one, then
+            `promote(...)` by another.
+        min_trust: The least trust of the text.
+        similarity: Share of words that two texts must have in common to say the same.
+    """
+
+    corroboration: int = 0
+    approval: bool = False
+    four_eyes: bool = False
+    min_trust: Trust = Trust.UNTRUSTED
+    similarity: float = 0.6
+
+    def __post_init__(self) -> None:
+        if self.corroboration < 0:
+            raise SettingError(f"corroboration={self.corroboration!r}: must be at least 0")
+        if not 0 < self.similarity <= 1:
+            raise SettingError(f"similarity={self.similarity!r}: must be above 0 and at most 1")

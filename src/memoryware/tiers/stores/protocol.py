@@ -1,0 +1,288 @@
+"""What a store of each tier must do. No driver is imported here.
+
+Every method has an `a` twin with the same signature. A store keeps records as they are
+given; what may be recorded, promoted or shown is decided above it. Everything that a store
+confirms is there after a crash, and a call that fails has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from memoryware.scope import MemoryScope
+from memoryware.tiers.records import Entry, Memory, Status
+
+R = TypeVar("R", Entry, Memory)
+Vector: TypeAlias = Sequence[float]
+"""An embedding; stores keep it with at least the precision of a 16-bit float."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Select:
+    """Which records are meant: those that fit every condition.
+
+    A tuple holds the values that fit, None any value. A tuple may hold None: what has no value.
+
+    Attributes:
+        tenant: The tenant, exactly; None is the tenant without a name, never all tenants.
+        groups: Groups.
+        users: Users.
+        agents: Agents.
+        sessions: Sessions.
+        ids: Ids of records.
+        documents: `document_id` of memories; entries have none.
+        statuses: Status of entries; memories have none.
+        hashes: `content_hash`.
+        subjects: `subject` of memories.
+        revocations: The revocation.
+        root: An origin, as text, in the whole lineage: `"tool:web_search"`.
+        made_of: Ids; records that name one of them among `provenance.sources`.
+        since: Created at this moment or later.
+        before: Created before this moment.
+        contains: A text that the content has, whatever its case.
+        live_at: Only what may be shown at that moment: not revoked, not expired, and valid.
+    """
+
+    tenant: str | None = None
+    groups: tuple[str | None, ...] | None = None
+    users: tuple[str | None, ...] | None = None
+    agents: tuple[str | None, ...] | None = None
+    sessions: tuple[str | None, ...] | None = None
+    ids: tuple[str, ...] | None = None
+    documents: tuple[str, ...] | None = None
+    statuses: tuple[Status, ...] | None = None
+    hashes: tuple[str, ...] | None = None
+    subjects: tuple[str | None, ...] | None = None
+    revocations: tuple[str | None, ...] | None = None
+    root: str | None = None
+    made_of: tuple[str, ...] | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+    contains: str = ""
+    live_at: datetime | None = None
+
+    @classmethod
+    def within(cls, scope: MemoryScope, **conditions: Any) -> Select:
+        """Return a selection of exactly this tenant and group; other parts do not count."""
+        return cls(tenant=scope.tenant, groups=(scope.group_id,), **conditions)
+
+    def also(self, **conditions: Any) -> Select:
+        """Return a selection with these conditions in place of its own."""
+        return replace(self, **conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[R]):
+    """A part of what was found.
+
+    Attributes:
+        items: Records, the one that was stored last first.
+        total: How many there are in all.
+    """
+
+    items: list[R] = field(default_factory=list)
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that a search found.
+
+    Attributes:
+        memory: The memory.
+        value: How well it fits; higher is better. Of words: a BM25 score above 0. Of
+            vectors: the cosine, from -1 to 1.
+    """
+
+    memory: Memory
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """An embedding space: vectors of two spaces are never compared.
+
+    Attributes:
+        name: The name of the model.
+        dimension: The length of its vectors.
+    """
+
+    name: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dimension} dimensions)"
+
+
+class RecordStore(Protocol[R]):
+    """What the stores of all tiers have in common."""
+
+    def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
+        """Return what fits, the one that was stored last first, and how many there are."""
+        ...
+
+    async def afind(
+        self, which: Select, *, limit: int | None = None, offset: int = 0
+    ) -> Page[R]: ...
+
+    def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
+        """Replace each record that fits by what `change` returns; return those that differ.
+
+        Nothing else can change them in between, and either all are changed or none. `change`
+        may be called more than once and keeps id, tenant and group.
+        """
+        ...
+
+    async def aedit(self, which: Select, change: Callable[[R], R]) -> list[R]: ...
+
+    def delete(self, which: Select) -> int:
+        """Remove what fits, and everything that was stored with it; return how many."""
+        ...
+
+    async def adelete(self, which: Select) -> int: ...
+
+    def close(self) -> None:
+        """Give back what the store holds open; what was confirmed stays. May be called twice."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class QuarantineStore(RecordStore[Entry], Protocol):
+    """Tier 1: everything, for ever, and never shown to a model."""
+
+    def add(self, entry: Entry) -> Entry:
+        """Keep an entry and return it.
+
+        If its tenant and group have an entry with the same `key` already (not None), nothing
+        is stored and that one is returned.
+        """
+        ...
+
+    async def aadd(self, entry: Entry) -> Entry: ...
+
+
+class WorkingStore(RecordStore[Entry], Protocol):
+    """Tier 2: what was said last, for a while."""
+
+    def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        """Put an entry first in the list of its tenant and group, which keeps the newest `keep`.
+
+        An entry with the same id is moved and replaced. With `renew` all entries of the list
+        expire when this one does. All of it happens at once.
+        """
+        ...
+
+    async def apush(self, entry: Entry, *, keep: int, renew: bool = False) -> None: ...
+
+    def purge(self, now: datetime) -> int:
+        """Remove what has expired, in all groups; return how many. `expires_at <= now` has."""
+        ...
+
+    async def apurge(self, now: datetime) -> int: ...
+
+
+class LongTermStore(RecordStore[Memory], Protocol):
+    """Tier 3: what was promoted, with its words and vectors."""
+
+    def add(
+        self,
+        memories: Sequence[Memory],
+        vectors: Sequence[Vector | None] = (),
+        space: Space | None = None,
+        *,
+        replaces: Sequence[str] = (),
+    ) -> list[Memory]:
+        """Keep the chunks of one document, all of them or none, and return them.
+
+        If its tenant, group and agent have a document with the same `content_hash` that is
+        valid without end and not revoked, nothing is stored and the chunks of that one are
+        returned.
+
+        Args:
+            memories: All chunks of one document.
+            vectors: One for each chunk, None where there is none yet; or nothing at all.
+            space: The space of the vectors.
+            replaces: `document_id` of documents of the same tenant and group that end where
+                this one begins: their `valid_to` becomes its `valid_from`, and
+                `superseded_by` its id, in the same step.
+
+        Raises:
+            EmbeddingMismatch: A vector has not the dimension of its space, or the store knows
+                the name of the space with another dimension.
+        """
+        ...
+
+    async def aadd(
+        self,
+        memories: Sequence[Memory],
+        vectors: Sequence[Vector | None] = (),
+        space: Space | None = None,
+        *,
+        replaces: Sequence[str] = (),
+    ) -> list[Memory]: ...
+
+    def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
+        """Return what has at least one of the words, best first.
+
+        Args:
+            words: Words as `ranking.words_of` makes them; documents are indexed by the same.
+            which: What may be returned.
+            limit: How many at most.
+        """
+        ...
+
+    async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]: ...
+
+    def by_vector(self, vector: Vector, which: Select, *, space: Space, limit: int) -> list[Hit]:
+        """Return what is nearest by cosine among what has a vector in this space, best first."""
+        ...
+
+    async def aby_vector(
+        self, vector: Vector, which: Select, *, space: Space, limit: int
+    ) -> list[Hit]: ...
+
+    def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        """Return memories of all tenants without a vector in this space, oldest first."""
+        ...
+
+    async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]: ...
+
+    def put_vectors(self, vectors: Sequence[tuple[str, Vector]], space: Space) -> int:
+        """Keep vectors by id of memory, in place of older ones of the same space.
+
+        Ids that are not there anymore are passed over. Returns how many were kept.
+
+        Raises:
+            EmbeddingMismatch: As for `add`.
+        """
+        ...
+
+    async def aput_vectors(self, vectors: Sequence[tuple[str, Vector]], space: Space) -> int: ...
+
+    def spaces(self) -> dict[Space, int]:
+        """Return every space that is known and how many vectors it has, the current one first."""
+        ...
+
+    async def aspaces(self) -> dict[Space, int]: ...
+
+    def adopt(self, space: Space, *, drop_others: bool = False) -> None:
+        """Make a space the current one; with `drop_others` the vectors of all others go.
+
+        The first space that vectors are stored in is adopted by itself.
+        """
+        ...
+
+    async def aadopt(self, space: Space, *, drop_others: bool = False) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The stores of the three tiers; one object may be several of them in one file."""
+
+    quarantine: QuarantineStore
+    working: WorkingStore
+    long_term: LongTermStore

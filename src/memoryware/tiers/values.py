@@ -1,0 +1,297 @@
+"""What the tiers answer: insights, recalled items, reports. Frozen values, except for lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from memoryware.scope import MemoryScope
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, Verdict
+
+Layer = Literal["quarantine", "working", "long_term"]
+"""A tier, by the name under which it is listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What became of an output.
+
+    Attributes:
+        entry: The entry in quarantine.
+        working: Whether it is in working memory as well.
+        refused: Why not: a code, such as "too_short"; None if nobody refused it.
+    """
+
+    entry: Entry
+    working: bool = False
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insight:
+    """Entries in quarantine that say the same, as one text that may be promoted.
+
+    Attributes:
+        id: The same for the same entries and summary.
+        scope: Whose memory it is.
+        summary: The text.
+        source_entry_ids: The entries it was made from, newest first.
+        provenance: Of the summary: its trust is the least of its entries.
+        extractive: Whether it is made of their own sentences, not by a model.
+    """
+
+    id: str
+    scope: MemoryScope
+    summary: str
+    source_entry_ids: tuple[str, ...]
+    provenance: Provenance
+    extractive: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """What waits in quarantine.
+
+    Attributes:
+        scope: Of what was looked at.
+        insights: Groups, the largest first.
+        since: From when entries were looked at.
+        entries: How many were.
+        more: How many waiting entries were left out, because there are too many.
+    """
+
+    scope: MemoryScope
+    insights: tuple[Insight, ...]
+    since: datetime
+    entries: int = 0
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Two texts that cannot both hold, and that no rule could settle.
+
+    Attributes:
+        first: The id of a memory: what was there before.
+        second: The id of the other.
+        reason: Why they are held against each other, in words.
+    """
+
+    first: str
+    second: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promotion:
+    """A text that is in long-term memory.
+
+    Attributes:
+        document_id: Of the whole text; "" if there was no text.
+        memories: Its chunks.
+        existing: Whether it was there already, so that nothing was added.
+        unembedded: Chunks without a vector yet; words find them meanwhile.
+        superseded: `document_id` of what it took the place of.
+        contradictions: Memories that say something else, which no rule could settle.
+    """
+
+    document_id: str = ""
+    memories: tuple[Memory, ...] = ()
+    existing: bool = False
+    unembedded: int = 0
+    superseded: tuple[str, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of its chunks."""
+        return tuple(one.id for one in self.memories)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextItem:
+    """Something that was recalled.
+
+    Attributes:
+        id: Of the entry or memory.
+        content: Its text.
+        source: "hot" from working memory, "cold" from long-term memory.
+        score: Its rank, higher is better; comparable within one recall only.
+        similarity: The cosine to the query; None where none was measured.
+        created_at: When it was recorded or promoted.
+        scope: On whose behalf.
+        trust: How far it is trusted.
+        provenance: Where it came from.
+        verdict: What a check of facts said.
+        metadata: What is known of it besides.
+        document_id: Of the whole promoted text; None if hot.
+        subject: What it is about, if that was said.
+    """
+
+    id: str
+    content: str
+    source: Literal["hot", "cold"]
+    score: float
+    similarity: float | None = None
+    created_at: datetime
+    scope: MemoryScope
+    provenance: Provenance
+    verdict: Verdict | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    document_id: str | None = None
+    subject: str | None = None
+
+    @property
+    def trust(self) -> Trust:
+        """How far it is trusted: as far as the least of its lineage."""
+        return self.provenance.trust
+
+    @property
+    def verified(self) -> bool:
+        """Whether somebody promoted it and no check of facts spoke against it."""
+        return self.source == "cold" and (self.verdict is None or self.verdict.verified)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What a recall thought of one text.
+
+    Attributes:
+        item: The text; its score is the final one.
+        ranks: Its place, from 1, in each list that it was in: "recency", "words", "vectors",
+            "neighbours".
+        values: What each list measured.
+        reason: Why it was found, in words.
+        left_out: Why it is not in the answer: a code such as "threshold", "limit",
+            "duplicate", "time_range"; None if it is.
+        detail: That in words.
+    """
+
+    item: ContextItem
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    left_out: str | None = None
+    detail: str = ""
+
+
+class Recall(list[ContextItem]):
+    """What was recalled, best first: a list with what is worth knowing about it.
+
+    Attributes:
+        candidates: With `explain=True`, everything that was considered.
+        contradictions: Items of this list that say different things.
+        failed: Tiers that could not be asked: "hot", "cold"; the rest is still here.
+        notes: What a person should know, in sentences: no vectors, a failed embedding.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[ContextItem] = (),
+        *,
+        candidates: Iterable[Candidate] = (),
+        contradictions: Iterable[Contradiction] = (),
+        failed: Iterable[str] = (),
+        notes: Iterable[str] = (),
+    ) -> None:
+        super().__init__(items)
+        self.candidates = tuple(candidates)
+        self.contradictions = tuple(contradictions)
+        self.failed = tuple(failed)
+        self.notes = tuple(notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many, by tier."""
+
+    quarantine: int = 0
+    working: int = 0
+    long_term: int = 0
+
+    @property
+    def total(self) -> int:
+        """All together."""
+        return self.quarantine + self.working + self.long_term
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a revocation took back; `restore(receipt)` puts it back.
+
+    Attributes:
+        id: Of the revocation; what was taken back carries it.
+        scope: Where.
+        what: The ids or the origin that were revoked.
+        by: Who did it.
+        at: When.
+        reason: Why, in words.
+        counts: How much, by tier.
+        ids: Everything that was taken back, what was revoked itself first.
+    """
+
+    id: str
+    scope: MemoryScope
+    what: str
+    by: str
+    at: datetime
+    reason: str = ""
+    counts: Counts = field(default_factory=Counts)
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One line of a listing.
+
+    Attributes:
+        id: Of the record.
+        layer: Its tier.
+        content: Its text.
+        created_at: When it was recorded or promoted.
+        score: How well it fits the words of the query, from 0 to 1; None without a query.
+        status: Of an entry its status; of a memory "current", "superseded" or "revoked".
+        trust: How far it is trusted.
+        origin: Who made it.
+        record: All of it.
+    """
+
+    id: str
+    layer: Layer
+    content: str
+    created_at: datetime
+    score: float | None = None
+    status: str
+    trust: Trust
+    origin: Origin
+    record: Entry | Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A page of a listing.
+
+    Attributes:
+        items: Its lines, newest first; with a query the best first.
+        total: How many there are in all.
+    """
+
+    items: tuple[Listed, ...] = ()
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindexed:
+    """What `reindex` did.
+
+    Attributes:
+        space: The space in which everything is now, such as "minilm (384 dimensions)".
+        embedded: How many memories got a new vector.
+        failed: How many still have none; words find them.
+    """
+
+    space: str
+    embedded: int = 0
+    failed: int = 0
