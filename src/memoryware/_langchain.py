@@ -83,6 +83,52 @@ def _prompt_watch() -> tuple[ContextVar[Any], Callable[[str], Any]]:
     return variable, Watch
 
 
+@contextmanager
+def watch_answers() -> Iterator[Callable[[Any], bool]]:
+    """Watch chat model calls inside the block.
+
+    Yields a function that says whether a message is what one of these models answered, and
+    not something that anybody else made.
+    """
+    variable, make = _answer_watch()
+    handler = make()
+    reset = variable.set(handler)
+    try:
+        yield handler.made
+    finally:
+        variable.reset(reset)
+
+
+@cache
+def _answer_watch() -> tuple[ContextVar[Any], Callable[[], Any]]:
+    """Set up the watch on its first use: langchain_core asks `variable` at every call."""
+    from langchain_core.callbacks import BaseCallbackHandler
+    from langchain_core.tracers.context import register_configure_hook
+
+    class Watch(BaseCallbackHandler):
+        run_inline = True
+
+        def __init__(self) -> None:
+            self.answers: list[Any] = []
+
+        def on_chat_model_start(self, *_: Any, **__: Any) -> None:
+            """Do nothing; without this the messages would be turned into text for nothing."""
+
+        def on_llm_end(self, response: Any, **_: Any) -> None:
+            made = [one for several in response.generations for one in several]
+            self.answers += [one.message for one in made if hasattr(one, "message")]
+
+        def made(self, message: Any) -> bool:
+            return any(
+                message is one or (one.id is not None and message.id == one.id)
+                for one in self.answers
+            )
+
+    variable: ContextVar[Any] = ContextVar("memoryware_answer_watch", default=None)
+    register_configure_hook(variable, inheritable=True)
+    return variable, Watch
+
+
 def has_channels() -> bool:
     """Say whether a graph is running whose channels this call can read."""
     return _channel_function("read") is not None

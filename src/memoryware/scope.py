@@ -14,15 +14,8 @@ from uuid import UUID
 
 from memoryware import _langchain
 
-_ALIASES: Final = (
-    ("tenant", "tenant_id"),
-    ("group_id", "group_uuid", "project_id"),
-    ("user_id",),
-    ("agent_id",),
-    ("session_id", "thread_id"),
-    ("node_id",),
-)
-"""The names under which a context or config may carry each part of a scope, in its order."""
+GROUP_KEYS: Final = ("group_id", "group_uuid", "project_id")
+"""The names under which a context or config may carry the group; the first that is there wins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +39,16 @@ class MemoryScope:
     node_id: str | None = None
 
     @classmethod
-    def of(cls, runtime: Any = None, config: Any = None) -> MemoryScope:
-        """Return who asks in a run: by its context, then its server, then its config."""
+    def of(
+        cls, runtime: Any = None, config: Any = None, *, group_keys: Sequence[str] = GROUP_KEYS
+    ) -> MemoryScope:
+        """Return who asks in a run: by its context, then its server, then its config.
+
+        Args:
+            runtime: The runtime of the run.
+            config: The config of the run.
+            group_keys: The names under which they may carry the group.
+        """
         known = config if isinstance(config, Mapping) else {}
         metadata = known.get("metadata") or {}
         places = [
@@ -55,7 +56,10 @@ class MemoryScope:
             for one in (getattr(runtime, "context", None), known.get("configurable"))
             if one is not None
         ]
-        tenant, group, user, agent, session, node = (_found(names, places) for names in _ALIASES)
+        tenant = _found(("tenant", "tenant_id"), places)
+        group = _found(group_keys, places)
+        session = _found(("session_id", "thread_id"), places)
+        user, agent, node = (_found((one,), places) for one in ("user_id", "agent_id", "node_id"))
         if session is None:
             info = getattr(runtime, "execution_info", None)
             session = _text(getattr(info, "thread_id", None))
@@ -92,7 +96,7 @@ class MemoryScope:
         return any(getattr(self, one.name) is not None for one in fields(self))
 
 
-def _found(names: tuple[str, ...], places: Sequence[Callable[[str], Any]]) -> str | None:
+def _found(names: Sequence[str], places: Sequence[Callable[[str], Any]]) -> str | None:
     """Return a part by the first of its names that has a value."""
     for name in names:
         for get in places:

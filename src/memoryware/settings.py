@@ -156,6 +156,8 @@ class TierLimits(_Ranged):
     """Cosine from which two texts say the same."""
     echo_share: float = _limit(0.7, 0, 1)
     """Share of a text that repeats what memory knows, from which it says nothing new."""
+    echo_chars: int = _limit(20_000, 1)
+    """Characters of each known text that a new one is held against, to tell an echo."""
     hot_items: int = _limit(10, 0)
     """Entries of working memory in one recall."""
     cold_items: int = _limit(5, 0)
@@ -188,6 +190,8 @@ class TierLimits(_Ranged):
     """Seconds that a call of the embedding model may take."""
     model_timeout: float = _limit(60.0, 0)
     """Seconds that a call of a chat model for memory may take."""
+    filter_timeout: float = _limit(120.0, 0)
+    """Seconds that an async filter of yours may take to decide on an entry."""
     retry_unembedded: int = _limit(128, 0)
     """Memories without a vector that a promotion tries again to embed."""
     digest_days: float = _limit(7.0, 0)
@@ -200,5 +204,7 @@ class TierLimits(_Ranged):
     """Records that one revocation takes back at most; more is refused."""
     runs: int = _limit(1024, 1)
     """Runs whose recalled texts one middleware keeps at the same time."""
+    thread_ids: int = _limit(64, 1)
+    """Ids of messages, and of recalled records, that a conversation keeps in mind; the newest."""
     lock_timeout: float = _limit(30.0, 0)
     """Seconds to wait for a store that somebody else is writing."""

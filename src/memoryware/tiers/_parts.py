@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
@@ -37,11 +37,24 @@ class Refusal:
         detail: In words, with numbers; no text of the entry.
         same_as: The id of the entry in working memory that says the same; it is moved to the
             front instead.
+        echo_of: Ids of what the entry only repeats.
     """
 
     reason: str
     detail: str = ""
     same_as: str | None = None
+    echo_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Lets an entry pass, with something to know about it.
+
+    Attributes:
+        labels: Added to the metadata of the entry, such as `{"unverified": "judge_failed"}`.
+    """
+
+    labels: Mapping[str, Any] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -52,8 +65,8 @@ class IngressFilter(Protocol):
     arguments; without it `check` is called in a thread.
     """
 
-    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | None:
-        """Return why an entry is refused, None to let it pass.
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
+        """Return why an entry is refused, None to let it pass, `Passed` to label it as well.
 
         Args:
             entry: The candidate: `content`, `metadata`, `scope`, `provenance`.

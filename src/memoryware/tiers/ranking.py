@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 _WORD: Final = re.compile(r"[\w]+")
 _UNSPACED: Final = re.compile(
@@ -30,3 +35,67 @@ def words_of(text: str) -> list[str]:
             position = run.end()
         found += [word[position:]] if position < len(word) else []
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the lists of one search say of a text.
+
+    Attributes:
+        words: Its BM25 score; None if no word of the query is in it.
+        similarity: Its cosine; None if it was not measured.
+        near: The best score of a neighbour, before it was lent; 0 for none.
+    """
+
+    words: float | None = None
+    similarity: float | None = None
+    near: float = 0.0
+
+
+WORDS_WEIGHT: Final = 0.5
+"""What full coverage of the query's words counts beside a cosine of 1."""
+SMOOTHING: Final = 0.3
+"""Share of a neighbour's score that a chunk is lent."""
+FULL: Final = 6.0
+"""BM25 score of one rare word: where half of what words can count is reached."""
+
+
+def coverage(words: float | None) -> float:
+    """Return a BM25 score as a share from 0 to 1 that does not depend on the other hits."""
+    return words / (words + FULL) if words else 0.0
+
+
+def fused(found: Found) -> float:
+    """Return one score of what words and vectors say, from -1 to 1 and a half.
+
+    It is absolute: what other texts score does not change it, so a text that only one list
+    has found keeps what it is worth. Cosine and coverage are added; without a cosine coverage
+    stands alone.
+    """
+    own = coverage(found.words)
+    if found.similarity is None:
+        return own
+    return found.similarity + WORDS_WEIGHT * own
+
+
+def interleaved(ranked: Sequence[T], dense: Sequence[T], every: int = 3) -> list[T]:
+    """Return a ranked list in which each third place goes to the best of a second list.
+
+    What is in both is there once; nothing is lost.
+    """
+    left, others, made = list(ranked), list(dense), list[T]()
+    while left or others:
+        source = others if others and (not left or len(made) % every == every - 1) else left
+        one = source.pop(0)
+        made.append(one)
+        for rest in (left, others):
+            if one in rest:
+                rest.remove(one)
+    return made
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the cosine of two vectors, from -1 to 1; 0 if one has no length."""
+    lengths = math.hypot(*one) * math.hypot(*other)
+    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
+    return max(-1.0, min(1.0, product / lengths)) if lengths else 0.0

@@ -256,5 +256,6 @@ def hash_of(text: str) -> str:
 
 def plain(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return a copy of metadata that JSON can hold; what it cannot is kept as its text."""
-    made: dict[str, Any] = json.loads(json.dumps(dict(metadata or {}), default=str, skipkeys=True))
+    text = json.dumps(dict(metadata or {}), default=str, skipkeys=True)
+    made: dict[str, Any] = json.loads(text, parse_constant=str)  # JSON has no NaN
     return made

@@ -1,0 +1,191 @@
+"""What stands in the messages of a request: the question, the answers, and where things came from.
+
+All functions are pure, and none changes a message.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+RECALLED: Final = "memoryware_recalled"
+"""Key in the artifact of a tool message: ids of what our own tool has shown."""
+KEPT: Final = "memoryware_kept"
+"""Key in the artifact of a tool message: ids of what our own tool has recorded."""
+_NOT_FROM_OUTSIDE: Final = frozenset({"write_todos"})
+"""Tools whose results only repeat what the model wrote."""
+_MEDIA: Final = frozenset(
+    {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file"}
+)
+"""Types of content blocks that are noted and not kept."""
+_SERVER_RESULTS: Final = ("server_tool_call", "server_tool_result")
+
+
+def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:
+    """Return the place of the newest message of a person."""
+    for place in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[place], HumanMessage):
+            return place
+    return None
+
+
+def question_in(messages: Sequence[AnyMessage | BaseMessage]) -> str:
+    """Return the text of the newest message of a person; "" for none."""
+    place = newest_human(messages)
+    return "" if place is None else str(messages[place].text).strip()
+
+
+def text_of(message: BaseMessage) -> str:
+    """Return the text parts of a message."""
+    return str(message.text).strip()
+
+
+def media_in(message: BaseMessage) -> dict[str, int]:
+    """Return how many images, recordings and files a message has, by type."""
+    if not isinstance(message.content, list):
+        return {}
+    kinds = [str(one.get("type")) for one in message.content if isinstance(one, Mapping)]
+    return dict(Counter(_plain(kind) for kind in kinds if kind in _MEDIA))
+
+
+def _plain(kind: str) -> str:
+    return kind.removeprefix("input_").removesuffix("_url")
+
+
+def answers_in(
+    messages: Sequence[AnyMessage | BaseMessage], said: Collection[str]
+) -> Iterator[tuple[int, AIMessage]]:
+    """Yield the messages with text that the model made, and their places.
+
+    Args:
+        messages: All messages of a thread.
+        said: Ids of what the model made; any other message is somebody else's.
+    """
+    for place, message in enumerate(messages):
+        if isinstance(message, AIMessage) and message.id in said and text_of(message):
+            yield place, message
+
+
+def final_answer(
+    messages: Sequence[AnyMessage | BaseMessage], said: Collection[str]
+) -> tuple[int, AIMessage] | None:
+    """Return the answer with which a run ended, and its place.
+
+    There is none if somebody else than the model has the last word, or if the run ended
+    while the model was waiting for a tool.
+    """
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, HumanMessage):
+            return None
+        if isinstance(message, AIMessage):
+            made = message.id in said and not message.tool_calls and text_of(message)
+            return (place, message) if made else None
+    return None
+
+
+def last_call(
+    messages: Sequence[AnyMessage | BaseMessage], said: Collection[str]
+) -> tuple[int, AIMessage] | None:
+    """Return the message with which the model ended a run, with text or not, and its place."""
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, HumanMessage):
+            return None
+        if isinstance(message, AIMessage):
+            return (place, message) if message.id in said else None
+    return None
+
+
+def ids_in(messages: Sequence[AnyMessage | BaseMessage], own: Collection[str], key: str) -> list[str]:
+    """Return the ids that our own tools have left in their messages, oldest first."""
+    found: dict[str, None] = {}
+    for message in messages:
+        if is_own(message, own):
+            ids = message.artifact.get(key)
+            found |= dict.fromkeys(str(one) for one in ids if one) if isinstance(ids, list) else {}
+    return list(found)
+
+
+def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> bool:
+    """Say whether a message is the answer of one of our own tools."""
+    return (
+        isinstance(message, ToolMessage)
+        and message.name in own
+        and isinstance(message.artifact, Mapping)
+        and bool({RECALLED, KEPT} & message.artifact.keys())
+    )
+
+
+def outside_tools(
+    messages: Sequence[AnyMessage | BaseMessage], *, own: Collection[str], inside: Collection[str]
+) -> set[str]:
+    """Return the names of the tools whose results stand in the messages and are from outside.
+
+    Args:
+        messages: What the model sees.
+        own: Our own tools: what they have shown is known by its id.
+        inside: Tools that bring nothing from outside.
+    """
+    called = {
+        call["id"]: call["name"]
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+    }
+    found: set[str] = set()
+    for message in messages:
+        if isinstance(message, ToolMessage) and not is_own(message, own):
+            found.add(message.name or called.get(message.tool_call_id) or "")
+        elif isinstance(message, AIMessage):
+            found.update(_server_tools(message))
+    return found - _NOT_FROM_OUTSIDE - {*inside}
+
+
+def _server_tools(message: AIMessage) -> Iterator[str]:
+    """Yield the tools that the provider itself has called while the model answered."""
+    if isinstance(message.content, str):
+        return
+    for block in message.content_blocks:
+        if block["type"] in _SERVER_RESULTS:
+            yield str(block.get("name") or "server_tool")
+
+
+def has_user(messages: Sequence[AnyMessage | BaseMessage]) -> bool:
+    """Say whether a person has written any of the messages."""
+    return any(isinstance(one, HumanMessage) for one in messages)
+
+
+# Placing.
+
+
+def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
+    """Return the messages of a request with a block right before the newest person's words.
+
+    The block becomes the beginning of a copy of that message, because two messages of a
+    person in a row are refused by some models: as text before a text, as a content block
+    before content blocks. Nothing is changed that was given.
+    """
+    place = newest_human(messages)
+    if place is None:
+        return [HumanMessage(block), *messages]
+    human = messages[place]
+    content: Any = human.content
+    if isinstance(content, str):
+        content = f"{block}\n\n{content}" if content else block
+    else:
+        content = [{"type": "text", "text": f"{block}\n\n"}, *content]
+    changed = human.model_copy(update={"content": content})
+    return [*messages[:place], changed, *messages[place + 1 :]]
+
+

@@ -1,0 +1,292 @@
+"""Recording what a model said: once, with who made it and of what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from pydantic import BaseModel
+
+from memoryware._twins import Via
+from memoryware.events import Teller, emit, logger
+from memoryware.middleware._tiered_messages import (
+    KEPT,
+    RECALLED,
+    answers_in,
+    final_answer,
+    has_user,
+    ids_in,
+    last_call,
+    media_in,
+    outside_tools,
+    text_of,
+)
+from memoryware.middleware._tiered_options import Options
+from memoryware.middleware._tiered_runs import OUTER, Outer, Run, Runs, item_of
+from memoryware.middleware._tiered_state import Thread
+from memoryware.scope import MemoryScope
+from memoryware.tiers.records import Origin, Provenance, Role, hash_of
+from memoryware.tiers.values import ContextItem, Layer, Recorded
+
+_SAID_OF_IT: Final = ("confidence", "verify_pending")
+"""What another middleware may have noted of a message, in its `additional_kwargs`."""
+Messages = Sequence[AnyMessage]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A run at one moment: who asks, what was said, what is known of it.
+
+    Attributes:
+        run: What it has recalled.
+        thread: What the conversation keeps in mind.
+        messages: All messages so far.
+        scope: Who asks.
+        role: The part that the agent plays.
+        teller: Whom events are told to.
+    """
+
+    run: Run
+    thread: Thread
+    messages: Messages
+    scope: MemoryScope
+    role: Role
+    teller: Teller
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A text of the model that is to be recorded.
+
+    Attributes:
+        text: The text.
+        message: The message that it stands in.
+        place: Of the message among all; what stands behind has not influenced it.
+        metadata: What is known of it besides.
+    """
+
+    text: str
+    message: AIMessage
+    place: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Recorder:
+    """Records for the runs of one middleware."""
+
+    def __init__(self, options: Options, runs: Runs) -> None:
+        self._options, self._runs = options, runs
+
+    async def record(
+        self, via: Via, now: Moment, *, every: bool, structured: Any = None
+    ) -> Thread:
+        """Record what the model said and return what the conversation keeps in mind now.
+
+        Args:
+            via: The door.
+            now: The run, with all its messages.
+            every: Whether every answer is recorded, or only one with which the run ended.
+            structured: The structured response of the run, if there is one.
+        """
+        last = now.thread.last
+        for answer in self._due(now, every=every, structured=structured):
+            last = await self._record(via, now, answer) or last
+        return replace(now.thread, said=(), last=last)
+
+    def _due(self, now: Moment, *, every: bool, structured: Any) -> list[Answer]:
+        said = now.thread.said
+        if every:
+            found = list(answers_in(now.messages, said))
+        else:
+            final = final_answer(now.messages, said)
+            found = [final] if final else []
+        due = [_answer(message, place) for place, message in found]
+        if structured is None:
+            return due
+        due = [one for one in due if not _is_json(one.text)]  # the response itself, as text
+        made = last_call(now.messages, said)
+        if made is None or not self._options.record_structured:
+            return due
+        return [*due, Answer(_as_json(structured), made[1], made[0], {"structured": True})]
+
+    async def record_tool(self, via: Via, now: Moment, result: ToolMessage) -> None:
+        """Keep the result of a tool in quarantine."""
+        text, tool = text_of(result), result.name or ""
+        if not text or result.status == "error" or not self._options.tiers_of(now.role):
+            return
+        if tool in self._options.inside:
+            provenance, shown = await self.lineage(via, now)
+        else:
+            provenance, shown = Provenance(Origin("tool", tool)), now.run.items
+        facts = {"tool": tool, **_media(result)}
+        key = _key(now.scope, result.tool_call_id, text)
+        made = _Made("tool", provenance, shown, key, ("quarantine",))
+        await self._kept(via, now, text, facts, made)
+
+    async def remember(self, via: Via, now: Moment, text: str, call: str) -> Recorded | None:
+        """Record what a model wants to remember; None if it could not be kept."""
+        provenance, shown = await self.lineage(via, now)
+        key = _key(now.scope, call, text)
+        made = _Made(now.role, provenance, shown, key, self._options.tiers_of(now.role))
+        return await self._kept(via, now, text, {"remember": True}, made)
+
+    async def _record(self, via: Via, now: Moment, answer: Answer) -> str | None:
+        tiers = self._options.tiers_of(now.role)
+        key = _key(now.scope, answer.message.id or "", answer.text)
+        if not tiers or key in now.run.recorded:
+            return None
+        provenance, shown = await self.lineage(via, now, answer)
+        made = _Made(now.role, provenance, shown, key, tiers)
+        recorded = await self._kept(via, now, answer.text, answer.metadata, made)
+        if recorded is None:
+            return None
+        now.run.recorded.add(key)
+        outer = OUTER.get()
+        if outer is not None:
+            outer.run.heard.append(provenance)
+        return recorded.entry.id
+
+    async def _kept(
+        self, via: Via, now: Moment, text: str, metadata: Mapping[str, Any], made: _Made
+    ) -> Recorded | None:
+        """Record a text; with `on_error="warn"` a failure is logged and told, and None."""
+        memory = self._options.memory
+        try:
+            recorded: Recorded = await via(
+                memory.record,
+                memory.arecord,
+                text,
+                now.scope,
+                metadata,
+                role=made.role,
+                provenance=made.provenance,
+                key=made.key,
+                shown=made.shown,
+                tiers=made.tiers,
+            )
+        except Exception as error:
+            if memory.on_error == "raise":
+                raise
+            kind = type(error).__name__
+            logger.warning("memory could not keep a text (%s: %s); the run goes on", kind, error)
+            emit(now.teller, "rejected", tier="quarantine", reason="store_failed")
+            return None
+        self._runs.note([item_of(recorded.entry)], now.scope)
+        return recorded
+
+    # Lineage.
+
+    async def lineage(
+        self, via: Via, now: Moment, answer: Answer | None = None
+    ) -> tuple[Provenance, tuple[ContextItem, ...]]:
+        """Return who made what is said now and of what, and what memory had shown before.
+
+        Whatever the model could see counts: recalled texts, also of earlier turns, results of
+        tools, people, and what agents said that its tools have called.
+        """
+        seen = now.messages if answer is None else now.messages[: answer.place + 1]
+        recalled = [*now.thread.seen, *(one.id for one in now.run.items)]
+        recalled += ids_in(seen, self._options.own, RECALLED)
+        written = ids_in(seen, self._options.own, KEPT)
+        known = await self._known(via, now, list(dict.fromkeys([*recalled, *written])))
+        sources = [known[one] for one in dict.fromkeys(recalled) if one in known]
+        outer = OUTER.get()
+        sources += outer.items if outer else ()
+        before = await self._before(via, now)
+        roots = [root for one in sources for root in one.provenance.roots]
+        roots += [*self.roots_of(now, seen), *before, *(outer.roots if outer else ())]
+        ids = [one.id for one in sources]
+        for one in now.run.heard:
+            ids, roots = [*ids, *one.sources], [*roots, *one.roots]
+        name = now.scope.agent_id or (answer.message.name if answer else None) or ""
+        shown = {one.id: one for one in (*known.values(), *(outer.items if outer else ()))}
+        return Provenance(Origin("agent", name), tuple(ids), tuple(roots)), tuple(shown.values())
+
+    def roots_of(self, now: Moment, seen: Messages) -> list[Origin]:
+        """Return the people and tools that messages come from."""
+        options = self._options
+        tools = outside_tools(seen, own=options.own, inside=options.inside)
+        tools |= {*now.thread.tools} - options.inside
+        tools -= {*now.thread.formats}
+        users = [Origin("user", now.scope.user_id or "")] if has_user(seen) else []
+        return [*users, *(Origin("tool", one) for one in sorted(tools))]
+
+    def outer_of(self, now: Moment) -> Outer:
+        """Return what a run hands down to the agents that its tools call."""
+        roots = [*self.roots_of(now, now.messages)]
+        roots += [root for one in now.run.items for root in one.provenance.roots]
+        around = OUTER.get()
+        items = now.run.items
+        if around is not None:
+            roots, items = [*roots, *around.roots], (*items, *around.items)
+        return Outer(now.run, items, tuple(dict.fromkeys(roots)))
+
+    async def _before(self, via: Via, now: Moment) -> tuple[Origin, ...]:
+        """Return where the answers before came from: other people may have asked them."""
+        if not now.thread.last:
+            return ()
+        known = await self._known(via, now, [now.thread.last])
+        found = known.get(now.thread.last)
+        return found.provenance.roots if found is not None else ()
+
+    async def _known(
+        self, via: Via, now: Moment, ids: Sequence[str]
+    ) -> Mapping[str, ContextItem]:
+        """Return records by their ids; a store that fails says nothing about any."""
+        try:
+            return await self._runs.known(via, ids, now.scope)
+        except Exception as error:
+            if self._options.memory.on_error == "raise":
+                raise
+            logger.warning("lineage could not be read (%s)", type(error).__name__)
+            return {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """How a text is recorded; see `TieredMemory.record`."""
+
+    role: Role
+    provenance: Provenance
+    shown: tuple[ContextItem, ...]
+    key: str
+    tiers: tuple[Layer, ...]
+
+
+def _answer(message: AIMessage, place: int) -> Answer:
+    said = {one: message.additional_kwargs[one] for one in _SAID_OF_IT if one in message.additional_kwargs}
+    return Answer(text_of(message), message, place, {**said, **_media(message)})
+
+
+def _media(message: AnyMessage) -> dict[str, Any]:
+    media = media_in(message)
+    return {"media": media} if media else {}
+
+
+def _key(scope: MemoryScope, message: str, text: str) -> str:
+    return f"{scope.session_id or ''}:{message}:{hash_of(text)}"
+
+
+def _as_json(structured: Any) -> str:
+    if isinstance(structured, BaseModel):
+        structured = structured.model_dump(mode="json")
+    elif is_dataclass(structured) and not isinstance(structured, type):
+        structured = asdict(structured)
+    return json.dumps(structured, ensure_ascii=False, default=str)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except ValueError:
+        return False
+
+
+def tool_messages_in(result: Any) -> Iterator[ToolMessage]:
+    """Yield the tool messages in what a tool call returned."""
+    update = getattr(result, "update", None)
+    messages = update.get("messages") if isinstance(update, Mapping) else [result]
+    yield from (one for one in messages or () if isinstance(one, ToolMessage))

@@ -1,0 +1,133 @@
+"""What runs have recalled: in a bounded cache of the middleware, never in a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from memoryware._clock import NewId
+from memoryware._twins import Via
+from memoryware.middleware._bounded import Bounded
+from memoryware.scope import MemoryScope
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance
+from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import ContextItem
+
+Step = tuple[int, str]
+"""A moment of a run: how many messages there are, and the id of the last one."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What one run has recalled.
+
+    Attributes:
+        id: Random; the state holds nothing else of it.
+        items: What was recalled for the newest question.
+        block: These as the model is shown them; "" for nothing.
+        step: When that was; None if memory was not asked yet.
+        recorded: Keys of what was recorded, so that nobody is asked twice.
+        heard: What other agents, called by tools of this run, have said: who made it, and of
+            what.
+    """
+
+    id: str
+    items: tuple[ContextItem, ...] = ()
+    block: str = ""
+    step: Step | None = None
+    recorded: set[str] = field(default_factory=set)
+    heard: list[Provenance] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """The run around an agent that a tool calls: what it is made of is handed down.
+
+    Attributes:
+        run: That run.
+        items: What it had recalled.
+        roots: Where all came from that it has seen.
+    """
+
+    run: Run
+    items: tuple[ContextItem, ...]
+    roots: tuple[Origin, ...]
+
+
+OUTER: Final[ContextVar[Outer | None]] = ContextVar("memoryware_outer_run", default=None)
+"""The run whose tool is running around this call."""
+
+
+class Runs:
+    """The runs of one middleware, and what any of them was shown."""
+
+    def __init__(self, memory: TieredMemory, new_id: NewId) -> None:
+        self._memory, self._new_id = memory, new_id
+        self._runs: Bounded[str, Run] = Bounded(memory.limits.runs)
+        self._items: Bounded[tuple[Any, ...], ContextItem] = Bounded(memory.limits.runs)
+
+    def of(self, run_id: Any) -> Run | None:
+        """Return a run, if it is still here."""
+        return self._runs.get(run_id) if isinstance(run_id, str) else None
+
+    def begin(self) -> Run:
+        """Return a new run."""
+        run = Run(self._new_id())
+        self._runs.put(run.id, run)
+        return run
+
+    def end(self, run: Run) -> None:
+        """Forget a run."""
+        self._runs.drop(run.id)
+
+    def note(self, items: Iterable[ContextItem], scope: MemoryScope) -> None:
+        """Keep what somebody was shown, to know it again by its id."""
+        for one in items:
+            self._items.put((scope.tenant, scope.group_id, one.id), one)
+
+    async def known(
+        self, via: Via, ids: Sequence[str], scope: MemoryScope
+    ) -> Mapping[str, ContextItem]:
+        """Return entries and memories of exactly this tenant and group by their ids.
+
+        What is no longer here, since another process has shown it, is read again.
+        """
+        place = scope.tenant, scope.group_id
+        here = {one: self._items.get((*place, one)) for one in ids}
+        found = {one: item for one, item in here.items() if item is not None}
+        missing = tuple(one for one in here if one not in found)
+        if missing:
+            read = await self._read(via, missing, scope)
+            self.note(read, scope)
+            found |= {one.id: one for one in read}
+        return {one: found[one] for one in ids if one in found}
+
+    async def _read(
+        self, via: Via, ids: tuple[str, ...], scope: MemoryScope
+    ) -> list[ContextItem]:
+        stores, which = self._memory.parts.stores, Select.within(scope, ids=ids)
+        entries = (await via(stores.quarantine.find, stores.quarantine.afind, which)).items
+        if len(entries) == len(ids):
+            return [item_of(one) for one in entries]
+        memories = (await via(stores.long_term.find, stores.long_term.afind, which)).items
+        return [item_of(one) for one in (*entries, *memories)]
+
+
+def item_of(record: Entry | Memory) -> ContextItem:
+    """Return a record as something that was recalled."""
+    cold = isinstance(record, Memory)
+    return ContextItem(
+        id=record.id,
+        content=record.content,
+        source="cold" if cold else "hot",
+        score=0.0,
+        created_at=record.created_at,
+        scope=record.scope,
+        provenance=record.provenance,
+        verdict=record.verdict,
+        metadata=record.metadata,
+        document_id=record.document_id if isinstance(record, Memory) else None,
+    )

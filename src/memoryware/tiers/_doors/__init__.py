@@ -1,0 +1,1 @@
+"""The operations of the tiers as methods: each a blocking door and an async door to one core."""

@@ -1,0 +1,185 @@
+"""Doors to what takes back, forgets, and carries over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+
+from memoryware._twins import blocking, finish, native
+from memoryware.scope import MemoryScope
+from memoryware.tiers import bundle, forgetting, revocation
+from memoryware.tiers._doors.base import Doors
+from memoryware.tiers._parts import scope_of
+from memoryware.tiers.bundle import ImportReport
+from memoryware.tiers.forgetting import Unwanted
+from memoryware.tiers.records import Entry, Memory, Origin, Verdict
+from memoryware.tiers.revocation import Revocable
+from memoryware.tiers.values import Counts, Receipt
+
+
+class KeepingDoors(Doors):
+    """Taking back, forgetting, carrying over."""
+
+    def revoke(
+        self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
+    ) -> Receipt:
+        """Take back a text and everything that was made of it, in every tier.
+
+        It is hidden at once, not deleted: `restore` puts all of it back.
+
+        Args:
+            what: An entry, memory, promotion or insight, an id, or an `Origin`, such as
+                `Origin("tool", "web_search")`, for everything that came from there.
+            scope: Whose memory: exactly this tenant and group.
+            by: Who does it.
+            reason: Why, for those who read the receipt.
+
+        Raises:
+            EntryMissing: If there is no such text in this scope.
+        """
+        given = what, scope_of(scope)
+        return finish(revocation.revoke(self.parts, blocking, *given, by=by, reason=reason))
+
+    async def arevoke(
+        self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
+    ) -> Receipt:
+        """Async twin of `revoke`."""
+        given = what, scope_of(scope)
+        return await revocation.revoke(self.parts, native, *given, by=by, reason=reason)
+
+    def restore(self, receipt: Receipt, *, by: str) -> Counts:
+        """Put back what a revocation took back; return how much."""
+        return finish(revocation.restore(self.parts, blocking, receipt, by=by))
+
+    async def arestore(self, receipt: Receipt, *, by: str) -> Counts:
+        """Async twin of `restore`."""
+        return await revocation.restore(self.parts, native, receipt, by=by)
+
+    def mark_invalid(
+        self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
+    ) -> Receipt:
+        """Hide one text from recall, without what was made of it; `restore` shows it again."""
+        alone = revocation.revoke(
+            self.parts, blocking, what, scope_of(scope), by=by, reason=reason, descendants=False
+        )
+        return finish(alone)
+
+    async def amark_invalid(
+        self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
+    ) -> Receipt:
+        """Async twin of `mark_invalid`."""
+        return await revocation.revoke(
+            self.parts, native, what, scope_of(scope), by=by, reason=reason, descendants=False
+        )
+
+    def attach_verdict(
+        self, what: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
+    ) -> Entry | Memory:
+        """Note what a check of facts said of an entry or a memory; return it.
+
+        Raises:
+            EntryMissing: If there is no such record in this scope.
+        """
+        given = what, verdict, None if scope is None else scope_of(scope)
+        return finish(revocation.attach_verdict(self.parts, blocking, *given))
+
+    async def aattach_verdict(
+        self, what: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
+    ) -> Entry | Memory:
+        """Async twin of `attach_verdict`."""
+        given = what, verdict, None if scope is None else scope_of(scope)
+        return await revocation.attach_verdict(self.parts, native, *given)
+
+    def forget(
+        self,
+        scope: MemoryScope | str,
+        *,
+        ids: Sequence[str] | None = None,
+        origin: Origin | None = None,
+        query: str | None = None,
+        derived: bool = True,
+        dry_run: bool = False,
+    ) -> Counts:
+        """Delete from every tier, for good, and return how much from each.
+
+        Every condition that is given must fit. A user or a session of the scope is found in
+        all groups of the tenant unless the scope names one.
+
+        Args:
+            scope: The tenant, and any of group, user, agent and session.
+            ids: Only these records.
+            origin: Only what came from there.
+            query: Only what has all these words.
+            derived: Delete what was made of it as well.
+            dry_run: Only count.
+
+        Raises:
+            ScopeMissing: If neither the scope nor another condition says what is meant.
+        """
+        what = Unwanted(ids, origin, query, derived)
+        given = scope_of(scope), what
+        return finish(forgetting.forget(self.parts, blocking, *given, dry_run=dry_run))
+
+    async def aforget(
+        self,
+        scope: MemoryScope | str,
+        *,
+        ids: Sequence[str] | None = None,
+        origin: Origin | None = None,
+        query: str | None = None,
+        derived: bool = True,
+        dry_run: bool = False,
+    ) -> Counts:
+        """Async twin of `forget`."""
+        what = Unwanted(ids, origin, query, derived)
+        given = scope_of(scope), what
+        return await forgetting.forget(self.parts, native, *given, dry_run=dry_run)
+
+    def export(self, scope: MemoryScope | str) -> list[str]:
+        """Return everything that a tenant and group have, as lines of a JSON Lines bundle.
+
+        The first line says what the bundle is; each other one is a record with its
+        provenance, without vectors.
+        """
+        return finish(bundle.export_lines(self.parts, blocking, scope_of(scope)))
+
+    async def aexport(self, scope: MemoryScope | str) -> list[str]:
+        """Async twin of `export`."""
+        return await bundle.export_lines(self.parts, native, scope_of(scope))
+
+    def export_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
+        """Write a bundle to a file that only its owner may read; return how many records.
+
+        The file is replaced as a whole or not at all.
+        """
+        return finish(bundle.export_to(self.parts, blocking, path, scope_of(scope)))
+
+    async def aexport_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
+        """Async twin of `export_to`."""
+        return await bundle.export_to(self.parts, native, path, scope_of(scope))
+
+    def import_bundle(
+        self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
+    ) -> ImportReport:
+        """Put the records of a bundle into quarantine, where a person may promote them.
+
+        Nothing of it is trusted, whatever it says of itself: all of it has the origin
+        `import:<name>` in its lineage. The same bundle again adds nothing.
+
+        Args:
+            lines: The lines that `export` made, or an open file.
+            scope: Whose memory it becomes.
+            name: What this bundle is called, so that all of it can be revoked by its origin.
+
+        Raises:
+            BundleRefused: If a line cannot be read; then nothing was imported.
+        """
+        given = lines, scope_of(scope)
+        return finish(bundle.import_lines(self.parts, blocking, *given, name=name))
+
+    async def aimport_bundle(
+        self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
+    ) -> ImportReport:
+        """Async twin of `import_bundle`."""
+        given = lines, scope_of(scope)
+        return await bundle.import_lines(self.parts, native, *given, name=name)

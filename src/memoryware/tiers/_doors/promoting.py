@@ -1,0 +1,208 @@
+"""Doors to long-term memory: digest, propose, promote, supersede, reindex."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from memoryware._twins import blocking, finish, native
+from memoryware.scope import MemoryScope
+from memoryware.tiers import digest, promotion, reindexing
+from memoryware.tiers._doors.base import Doors
+from memoryware.tiers._parts import scope_of
+from memoryware.tiers.promotion import How, Old, What
+from memoryware.tiers.records import Entry
+from memoryware.tiers.stores.protocol import Space
+from memoryware.tiers.values import Digest, Promotion, Reindexed
+
+
+class PromotingDoors(Doors):
+    """Bringing texts into long-term memory, and keeping them right there."""
+
+    def digest(
+        self, scope: MemoryScope | str, *, since: timedelta | datetime | None = None
+    ) -> Digest:
+        """Return what waits in quarantine, in groups that say the same. Nothing is promoted.
+
+        Args:
+            scope: Whose quarantine: exactly this tenant and group.
+            since: From when, or how far back; `digest_days` by default.
+        """
+        return finish(digest.digest(self.parts, blocking, scope_of(scope), since=since))
+
+    async def adigest(
+        self, scope: MemoryScope | str, *, since: timedelta | datetime | None = None
+    ) -> Digest:
+        """Async twin of `digest`."""
+        return await digest.digest(self.parts, native, scope_of(scope), since=since)
+
+    def promote(
+        self,
+        what: What,
+        scope: MemoryScope | str | None = None,
+        *,
+        by: str,
+        subject: str | None = None,
+        agent_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_from: datetime | None = None,
+    ) -> Promotion:
+        """Put a text, an entry, the id of an entry, or an insight into long-term memory.
+
+        The same text is there once, however often it is promoted. Its chunks are there all or
+        not at all; those that could not be embedded are found by words until they are.
+
+        Args:
+            what: What to promote.
+            scope: Whose memory it becomes; an entry or insight brings its own.
+            by: Who does it: the name of a person, or "agent:..." for what is none.
+            subject: What it is about. A group has one current text of a subject; a new one
+                takes the place of an old one that is not trusted more.
+            agent_id: Makes it the experience of this agent, not memory of the whole group.
+            metadata: What else is known of it.
+            valid_from: Since when it holds; now by default.
+
+        Raises:
+            PromotionRefused: If the policy asks for more.
+            ScopeMissing: Without a group.
+            EntryMissing: If there is no such entry in this scope.
+        """
+        how = How(subject, agent_id, metadata or {}, valid_from)
+        given = what, _maybe(scope)
+        return finish(promotion.promote(self.parts, blocking, *given, by=by, how=how))
+
+    async def apromote(
+        self,
+        what: What,
+        scope: MemoryScope | str | None = None,
+        *,
+        by: str,
+        subject: str | None = None,
+        agent_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_from: datetime | None = None,
+    ) -> Promotion:
+        """Async twin of `promote`."""
+        how = How(subject, agent_id, metadata or {}, valid_from)
+        given = what, _maybe(scope)
+        return await promotion.promote(self.parts, native, *given, by=by, how=how)
+
+    def supersede(
+        self,
+        old: Old,
+        new: What,
+        scope: MemoryScope | str | None = None,
+        *,
+        by: str,
+        subject: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_from: datetime | None = None,
+    ) -> Promotion:
+        """Put a text in the place of one in long-term memory; the old one stays as the past.
+
+        From `valid_from` on `retrieve` shows the new one, `retrieve(at=...)` before it the old.
+
+        Args:
+            old: A memory, its id or that of its document, a promotion, or a recalled item.
+            new: As for `promote`.
+            scope: Whose memory it is.
+            by: Who does it.
+            subject: What it is about; that of the old one by default.
+            metadata: What else is known of it.
+            valid_from: Since when it holds; now by default.
+
+        Raises:
+            EntryMissing: If there is no such memory in this scope.
+            PromotionRefused: If the policy asks for more, or the old one is not current.
+        """
+        how = How(subject, None, metadata or {}, valid_from)
+        given = old, new, _maybe(scope)
+        return finish(promotion.supersede(self.parts, blocking, *given, by=by, how=how))
+
+    async def asupersede(
+        self,
+        old: Old,
+        new: What,
+        scope: MemoryScope | str | None = None,
+        *,
+        by: str,
+        subject: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_from: datetime | None = None,
+    ) -> Promotion:
+        """Async twin of `supersede`."""
+        how = How(subject, None, metadata or {}, valid_from)
+        given = old, new, _maybe(scope)
+        return await promotion.supersede(self.parts, native, *given, by=by, how=how)
+
+    def propose(self, what: What, scope: MemoryScope | str | None = None, *, by: str) -> Entry:
+        """Ask for a promotion, which somebody else may then do; return the entry."""
+        return finish(promotion.propose(self.parts, blocking, what, _maybe(scope), by=by))
+
+    async def apropose(
+        self, what: What, scope: MemoryScope | str | None = None, *, by: str
+    ) -> Entry:
+        """Async twin of `propose`."""
+        return await promotion.propose(self.parts, native, what, _maybe(scope), by=by)
+
+    def reject(
+        self,
+        what: str | Entry,
+        scope: MemoryScope | str | None = None,
+        *,
+        by: str,
+        reason: str = "",
+    ) -> Entry:
+        """Decide that an entry shall not become long-term memory; it stays in quarantine."""
+        given = what, _maybe(scope)
+        return finish(promotion.reject(self.parts, blocking, *given, by=by, reason=reason))
+
+    async def areject(
+        self,
+        what: str | Entry,
+        scope: MemoryScope | str | None = None,
+        *,
+        by: str,
+        reason: str = "",
+    ) -> Entry:
+        """Async twin of `reject`."""
+        given = what, _maybe(scope)
+        return await promotion.reject(self.parts, native, *given, by=by, reason=reason)
+
+    def embed_pending(self, limit: int | None = None) -> int:
+        """Embed memories that have no vector yet, of all groups; return how many got one.
+
+        Raises:
+            EmbeddingFailed: If the model still does not answer; what was done stays done.
+        """
+        return finish(reindexing.embed_pending(self.parts, blocking, limit))
+
+    async def aembed_pending(self, limit: int | None = None) -> int:
+        """Async twin of `embed_pending`."""
+        return await reindexing.embed_pending(self.parts, native, limit)
+
+    def reindex(self) -> Reindexed:
+        """Embed everything with the present model, then forget the vectors of others.
+
+        Reads go on meanwhile: words find what has no vector of this model yet. After an
+        interruption the next call goes on where it stopped.
+        """
+        return finish(reindexing.reindex(self.parts, blocking))
+
+    async def areindex(self) -> Reindexed:
+        """Async twin of `reindex`."""
+        return await reindexing.reindex(self.parts, native)
+
+    def spaces(self) -> dict[Space, int]:
+        """Return the embedding spaces of long-term memory and how many vectors each has."""
+        return self.parts.stores.long_term.spaces()
+
+    async def aspaces(self) -> dict[Space, int]:
+        """Async twin of `spaces`."""
+        return await self.parts.stores.long_term.aspaces()
+
+
+def _maybe(scope: MemoryScope | str | None) -> MemoryScope | None:
+    """Return a scope, None if none was given: what is promoted may bring its own."""
+    return None if scope is None else scope_of(scope)

@@ -1,0 +1,139 @@
+"""Doors to what is recorded: quarantine and working memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from memoryware._twins import blocking, finish, native
+from memoryware.scope import MemoryScope
+from memoryware.tiers import recording
+from memoryware.tiers._doors.base import Doors
+from memoryware.tiers._parts import scope_of
+from memoryware.tiers.recording import Made
+from memoryware.tiers.records import Entry, Provenance, Role
+from memoryware.tiers.values import ContextItem, Layer, Recorded
+
+_BOTH: Collection[Layer] = ("quarantine", "working")
+
+
+class WritingDoors(Doors):
+    """Recording what an agent produced."""
+
+    def record(
+        self,
+        content: str,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        role: Role = "agent",
+        provenance: Provenance | None = None,
+        key: str | None = None,
+        shown: Sequence[ContextItem] = (),
+        tiers: Collection[Layer] = _BOTH,
+    ) -> Recorded:
+        """Keep an output in quarantine, and in working memory if the filters let it pass.
+
+        Args:
+            content: The text. Secrets are taken out before it is kept.
+            scope: On whose behalf it was made. Without a group only quarantine keeps it.
+            metadata: What is known of it: `confidence`, `verify_pending`, anything of yours.
+            role: The part that its maker plays in the graph.
+            provenance: Who made it, and of what; by default the agent of the scope, of nothing.
+            key: Recording the same key again records nothing.
+            shown: What memory had shown to who made it, to tell an echo from something new.
+            tiers: ("quarantine",) keeps it out of working memory.
+
+        Raises:
+            EntryRefused: For what is no text or too long.
+            StoreUnavailable: If quarantine cannot be written. A failing working memory is
+                logged and told as an event.
+        """
+        made = Made(role=role, provenance=provenance, key=key, shown=tuple(shown))
+        given = content, scope_of(scope), metadata
+        return finish(recording.record(self.parts, blocking, *given, made=made, tiers=tiers))
+
+    async def arecord(
+        self,
+        content: str,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        role: Role = "agent",
+        provenance: Provenance | None = None,
+        key: str | None = None,
+        shown: Sequence[ContextItem] = (),
+        tiers: Collection[Layer] = _BOTH,
+    ) -> Recorded:
+        """Async twin of `record`."""
+        made = Made(role=role, provenance=provenance, key=key, shown=tuple(shown))
+        given = content, scope_of(scope), metadata
+        return await recording.record(self.parts, native, *given, made=made, tiers=tiers)
+
+    def log_quarantine(
+        self,
+        content: str,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        role: Role = "agent",
+        provenance: Provenance | None = None,
+        key: str | None = None,
+    ) -> Entry:
+        """Keep an output in quarantine only, and return its entry; see `record`."""
+        made = Made(role=role, provenance=provenance, key=key)
+        given = content, scope_of(scope), metadata
+        return finish(recording.log_quarantine(self.parts, blocking, *given, made=made))
+
+    async def alog_quarantine(
+        self,
+        content: str,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        role: Role = "agent",
+        provenance: Provenance | None = None,
+        key: str | None = None,
+    ) -> Entry:
+        """Async twin of `log_quarantine`."""
+        made = Made(role=role, provenance=provenance, key=key)
+        given = content, scope_of(scope), metadata
+        return await recording.log_quarantine(self.parts, native, *given, made=made)
+
+    def update_working_memory(
+        self,
+        content: str | Entry,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Recorded:
+        """Put a text, or an entry of quarantine, into working memory if the filters let it pass.
+
+        Without a group nothing happens. The refusal of an entry is noted in quarantine.
+        """
+        return finish(
+            recording.update_working_memory(
+                self.parts, blocking, content, scope_of(scope), metadata
+            )
+        )
+
+    async def aupdate_working_memory(
+        self,
+        content: str | Entry,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Recorded:
+        """Async twin of `update_working_memory`."""
+        return await recording.update_working_memory(
+            self.parts, native, content, scope_of(scope), metadata
+        )
+
+    def cleanup_working_memory(self) -> int:
+        """Remove what has expired from working memory, in all groups; return how much.
+
+        Nothing that has expired is ever returned; this only gives back its room.
+        """
+        return finish(recording.cleanup_working_memory(self.parts, blocking))
+
+    async def acleanup_working_memory(self) -> int:
+        """Async twin of `cleanup_working_memory`."""
+        return await recording.cleanup_working_memory(self.parts, native)

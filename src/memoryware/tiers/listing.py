@@ -1,0 +1,104 @@
+"""What the tiers hold, for people: pages, quarantine included, and one record by its id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from memoryware._twins import Via
+from memoryware.errors import EntryMissing, SettingError
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import Parts
+from memoryware.tiers.ranking import words_of
+from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import Layer, Listed, Listing
+
+LayerName: TypeAlias = Literal["all", "quarantine", "working", "longterm", "long_term"]
+"""The tier that is listed."""
+_LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
+    "all": ("quarantine", "working", "long_term"),
+    "quarantine": ("quarantine",),
+    "working": ("working",),
+    "longterm": ("long_term",),
+    "long_term": ("long_term",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which page is wanted; see `TieredMemory.list`."""
+
+    layer: LayerName = "all"
+    limit: int | None = None
+    offset: int = 0
+    query: str = ""
+
+
+async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted) -> Listing:
+    """Return a page of what exactly this tenant and group have.
+
+    Raises:
+        SettingError: For a layer that is none, or a negative number.
+    """
+    if page.layer not in _LAYERS:
+        raise SettingError(f"layer={page.layer!r}: must be one of {', '.join(_LAYERS)}")
+    limit = parts.limits.listed if page.limit is None else page.limit
+    if limit < 0 or page.offset < 0:
+        raise SettingError(f"limit={limit!r}, offset={page.offset!r}: must be at least 0")
+    which = Select.within(scope)
+    query = set(words_of(page.query))
+    most = None if query else page.offset + limit
+    found: list[Listed] = []
+    total = 0
+    for layer in _LAYERS[page.layer]:
+        store = getattr(parts.stores, layer)
+        asked = which.also(live_at=parts.clock()) if layer == "working" else which
+        some = await via(store.find, store.afind, asked, limit=most)
+        found += [_listed(parts, layer, one, query) for one in some.items]
+        total += some.total
+    if query:
+        found = [one for one in found if one.score]
+        total = len(found)
+    found.sort(key=lambda one: (-(one.score or 0), -one.created_at.timestamp()))
+    return Listing(items=tuple(found[page.offset : page.offset + limit]), total=total)
+
+
+async def get(parts: Parts, via: Via, id_: str, scope: MemoryScope) -> Entry | Memory:
+    """Return an entry or a memory by its id.
+
+    Raises:
+        EntryMissing: If this tenant and group have none with this id.
+    """
+    which = Select.within(scope, ids=(id_,))
+    for layer in ("quarantine", "working", "long_term"):
+        store = getattr(parts.stores, layer)
+        found = await via(store.find, store.afind, which)
+        if found.items:
+            record: Entry | Memory = found.items[0]
+            return record
+    raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {id_!r}")
+
+
+def _listed(parts: Parts, layer: Layer, record: Entry | Memory, query: set[str]) -> Listed:
+    same = query & set(words_of(record.content)) if query else query
+    return Listed(
+        id=record.id,
+        layer=layer,
+        content=record.content,
+        created_at=record.created_at,
+        score=len(same) / len(query) if query else None,
+        status=_status(parts, record),
+        trust=record.provenance.trust,
+        origin=record.provenance.origin,
+        record=record,
+    )
+
+
+def _status(parts: Parts, record: Entry | Memory) -> str:
+    if isinstance(record, Entry):
+        return record.status
+    if record.revocation is not None:
+        return "revoked"
+    ended = record.valid_to is not None and record.valid_to <= parts.clock()
+    return "superseded" if ended else "current"

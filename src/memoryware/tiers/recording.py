@@ -1,0 +1,296 @@
+"""Recording: everything goes to quarantine, what passes goes to working memory as well."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, get_args
+
+from memoryware._twins import Via
+from memoryware.errors import EntryMissing, SettingError
+from memoryware.events import emit
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import Parts, Refusal
+from memoryware.tiers.ingress.chain import asked
+from memoryware.tiers.ingress.echo import ECHO, without_marks
+from memoryware.tiers.ingress.knowing import repeated
+from memoryware.tiers.ingress.making import Made, entry_of, redacted
+from memoryware.tiers.records import Entry, Status
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import Layer, Recorded
+
+__all__ = ["Made", "cleanup_working_memory", "log_quarantine", "record", "update_working_memory"]
+
+logger = logging.getLogger(__name__)
+
+_DECIDED: Final[tuple[Status, ...]] = ("rejected", "revoked")
+"""Entries that a person has turned down do not come into working memory."""
+_OPEN: Final[tuple[Status, ...]] = ("pending", "proposed", "promoted")
+_BOTH: Final[tuple[Layer, ...]] = ("quarantine", "working")
+
+
+async def log_quarantine(
+    parts: Parts,
+    via: Via,
+    content: str,
+    scope: MemoryScope,
+    metadata: Mapping[str, Any] | None = None,
+    *,
+    made: Made | None = None,
+) -> Entry:
+    """Keep an output in quarantine and return its entry; a known key returns the one there is.
+
+    Raises:
+        EntryRefused: For what is no text or too long.
+    """
+    entry = await entry_of(parts, via, content, scope, metadata, made or Made())
+    kept, _ = await _kept(parts, via, entry)
+    return kept
+
+
+async def record(
+    parts: Parts,
+    via: Via,
+    content: str,
+    scope: MemoryScope,
+    metadata: Mapping[str, Any] | None = None,
+    *,
+    made: Made | None = None,
+    tiers: Collection[Layer] = _BOTH,
+) -> Recorded:
+    """Keep an output in quarantine, and in working memory if the filters let it pass.
+
+    What was recorded with the same key already is not recorded again; if the first attempt
+    ended before working memory was asked, that is made up for.
+
+    Raises:
+        EntryRefused: For what is no text or too long.
+        SettingError: For a tier that outputs do not go to.
+    """
+    wanted = {tiers} if isinstance(tiers, str) else set(tiers)
+    if not wanted <= {*_BOTH, "all"} & {*get_args(Layer)}:
+        raise SettingError(f"tiers={tiers!r}: outputs go to quarantine and working memory only")
+    entry = await entry_of(parts, via, content, scope, metadata, made or Made())
+    kept, fresh = await _kept(parts, via, entry)
+    if "working" not in wanted or not kept.scope.group_id:
+        return Recorded(entry=kept, refused=kept.refused)
+    if kept.refused is None and kept.status not in _DECIDED:
+        return await _offered(parts, via, kept, replayed=not fresh)
+    refused = kept.refused or kept.status
+    if fresh:
+        _tell_refusal(parts, kept, refused)
+    return Recorded(entry=kept, refused=refused)
+
+
+async def update_working_memory(
+    parts: Parts,
+    via: Via,
+    what: str | Entry,
+    scope: MemoryScope,
+    metadata: Mapping[str, Any] | None = None,
+) -> Recorded:
+    """Put a text, or an entry of quarantine, into working memory if the filters let it pass.
+
+    A text that quarantine does not have yet goes there first. Without a group nothing
+    happens.
+
+    Raises:
+        EntryRefused: For what is no text or too long.
+        EntryMissing: If quarantine has no such entry in this scope.
+    """
+    if isinstance(what, Entry):
+        owner = scope or what.scope
+        if not owner.group_id:
+            return Recorded(entry=what)
+        kept = await _found(parts, via, owner, what.id)
+        kept = replace(kept, metadata={**kept.metadata, **redacted(parts.guard, metadata)})
+    else:
+        entry = await entry_of(parts, via, what, scope, metadata, Made())
+        if not scope.group_id:
+            return Recorded(entry=entry)
+        kept = await _logged_before(parts, via, entry) or (await _kept(parts, via, entry))[0]
+    if kept.status in _DECIDED or kept.refused == ECHO:
+        refused = ECHO if kept.refused == ECHO else kept.status
+        _tell_refusal(parts, kept, refused)
+        return Recorded(entry=kept, refused=refused)
+    return await _offered(parts, via, kept, replayed=False)
+
+
+async def cleanup_working_memory(parts: Parts, via: Via) -> int:
+    """Remove what has expired from working memory, in all groups; return how many."""
+    working = parts.stores.working
+    return await via(working.purge, working.apurge, parts.clock())
+
+
+# Quarantine.
+
+
+async def _kept(parts: Parts, via: Via, entry: Entry) -> tuple[Entry, bool]:
+    """Keep an entry in quarantine; return what is there now, and whether it is new."""
+    quarantine = parts.stores.quarantine
+    kept = await via(quarantine.add, quarantine.aadd, entry)
+    if kept.id == entry.id:
+        _tell_recorded(parts, entry, "quarantine")
+    return kept, kept.id == entry.id
+
+
+async def _found(parts: Parts, via: Via, scope: MemoryScope, entry_id: str) -> Entry:
+    quarantine = parts.stores.quarantine
+    which = Select.within(scope, ids=(entry_id,))
+    found = (await via(quarantine.find, quarantine.afind, which, limit=1)).items
+    if not found:
+        raise EntryMissing(f"quarantine has no entry {entry_id!r} in this tenant and group")
+    return found[0]
+
+
+async def _logged_before(parts: Parts, via: Via, entry: Entry) -> Entry | None:
+    """Return the newest entry of quarantine with the same text by the same maker."""
+    quarantine, scope = parts.stores.quarantine, entry.scope
+    which = Select.within(
+        scope,
+        hashes=(entry.content_hash,),
+        agents=(scope.agent_id,),
+        sessions=(scope.session_id,),
+        users=(scope.user_id,),
+        statuses=_OPEN,
+    )
+    found = (await via(quarantine.find, quarantine.afind, which, limit=1)).items
+    if not found:
+        return None
+    return replace(found[0], metadata={**entry.metadata, **found[0].metadata})
+
+
+async def _note(parts: Parts, via: Via, entry: Entry, refusal: Refusal | None) -> Entry:
+    """Write into quarantine what working memory said; a failure is only logged."""
+    reason = None if refusal is None else refusal.reason
+    echo = () if refusal is None else refusal.echo_of
+    if (reason, echo) == (entry.refused, entry.echo_of):
+        return entry
+    quarantine = parts.stores.quarantine
+    which = Select.within(entry.scope, ids=(entry.id,))
+    try:
+        await via(
+            quarantine.edit,
+            quarantine.aedit,
+            which,
+            lambda one: replace(one, refused=reason, echo_of=echo),
+        )
+    except Exception as error:  # noqa: BLE001 - the entry is there, and the run goes on
+        logger.warning("the refusal of entry %s was not noted: %s", entry.id, error)
+    return replace(entry, refused=reason, echo_of=echo)
+
+
+# Working memory.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Offer:
+    """An entry at the door of working memory.
+
+    Attributes:
+        entry: As it is in quarantine.
+        others: What is in working memory now, without this entry, newest first.
+        until: When it expires.
+        now: The moment.
+    """
+
+    entry: Entry
+    others: Sequence[Entry]
+    until: datetime
+    now: datetime
+
+
+async def _offered(parts: Parts, via: Via, entry: Entry, *, replayed: bool) -> Recorded:
+    """Offer an entry to working memory. If that fails, quarantine still has it."""
+    try:
+        return await _offer(parts, via, entry, replayed=replayed)
+    except Exception as error:  # noqa: BLE001 - a failing working memory ends no run
+        logger.warning("working memory failed: %s: %s", type(error).__name__, error)
+        _tell_refusal(parts, entry, "store_failed")
+        return Recorded(entry=entry, refused="store_failed")
+
+
+async def _offer(parts: Parts, via: Via, entry: Entry, *, replayed: bool) -> Recorded:
+    working, now = parts.stores.working, parts.clock()
+    which = Select.within(entry.scope, live_at=now)
+    there = (await via(working.find, working.afind, which)).items
+    others = tuple(one for one in there if one.id != entry.id)
+    until = _end(now, parts)
+    if replayed:
+        if len(others) < len(there):
+            return Recorded(entry=entry, working=True)
+        until = _end(entry.created_at, parts)
+        if until <= now or _overtaken(entry, others, parts.limits.working_entries):
+            return Recorded(entry=entry)
+    offer = _Offer(entry=entry, others=others, until=until, now=now)
+    candidate = replace(entry, content=without_marks(entry.content))
+    answer = await asked(parts, via, candidate, others)
+    if not isinstance(answer, Refusal):
+        candidate = replace(candidate, metadata={**entry.metadata, **answer.labels})
+        echo = await repeated(parts, via, candidate, others)
+        if not echo:
+            return await _admitted(parts, via, offer, candidate)
+        answer = Refusal(ECHO, echo_of=echo)
+    return await _turned_away(parts, via, offer, answer)
+
+
+async def _turned_away(parts: Parts, via: Via, offer: _Offer, refusal: Refusal) -> Recorded:
+    refusal = replace(refusal, reason=refusal.reason or "refused")
+    noted = await _note(parts, via, offer.entry, refusal)
+    _tell_refusal(parts, offer.entry, refusal.reason)
+    for one in offer.others:
+        if one.id == refusal.same_as:
+            await _pushed(parts, via, replace(one, expires_at=_end(offer.now, parts)), offer.now)
+    return Recorded(entry=noted, refused=refusal.reason)
+
+
+async def _admitted(parts: Parts, via: Via, offer: _Offer, candidate: Entry) -> Recorded:
+    entry = await _note(parts, via, offer.entry, None)
+    placed = replace(candidate, refused=None, echo_of=(), expires_at=offer.until)
+    if not await _pushed(parts, via, placed, offer.now):
+        return Recorded(entry=entry, refused="revoked")
+    _tell_recorded(parts, placed, "working")
+    return Recorded(entry=entry, working=True)
+
+
+async def _pushed(parts: Parts, via: Via, entry: Entry, now: datetime) -> bool:
+    """Put an entry first, and say whether it stayed: it may have been revoked meanwhile."""
+    working, quarantine = parts.stores.working, parts.stores.quarantine
+    whole_list = parts.ttl_scope == "list"
+    if whole_list:  # what has expired must not be renewed with the rest
+        await via(working.purge, working.apurge, now)
+    keep = parts.limits.working_entries
+    await via(working.push, working.apush, entry, keep=keep, renew=whole_list)
+    which = Select.within(entry.scope, ids=(entry.id,))
+    found = (await via(quarantine.find, quarantine.afind, which, limit=1)).items
+    if found and found[0].status not in _DECIDED:
+        return True
+    await via(working.delete, working.adelete, which)
+    return False
+
+
+def _end(start: datetime, parts: Parts) -> datetime:
+    """Return when an entry expires that begins at a moment."""
+    try:
+        return start + timedelta(hours=parts.limits.working_hours)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def _overtaken(entry: Entry, others: Sequence[Entry], most: int) -> bool:
+    """Say whether there have been so many since that an entry is no longer among them."""
+    return sum(1 for one in others if one.created_at > entry.created_at) >= most
+
+
+# What is told.
+
+
+def _tell_recorded(parts: Parts, entry: Entry, tier: Layer) -> None:
+    teller = parts.teller(entry.scope)
+    emit(teller, "recorded", tier=tier, entries=1, characters=len(entry.content))
+
+
+def _tell_refusal(parts: Parts, entry: Entry, reason: str) -> None:
+    emit(parts.teller(entry.scope), "rejected", tier="working", reason=reason)

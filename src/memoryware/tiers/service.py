@@ -1,0 +1,223 @@
+"""`TieredMemory`: the object that users hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Literal, Self, TypedDict, get_args
+
+from typing_extensions import Unpack
+
+from memoryware._clock import Clock, NewId, random_id, utc_now
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.errors import SettingError
+from memoryware.guard import Guard
+from memoryware.settings import TierLimits
+from memoryware.tiers._doors.keeping import KeepingDoors
+from memoryware.tiers._doors.promoting import PromotingDoors
+from memoryware.tiers._doors.recalling import RecallingDoors
+from memoryware.tiers._doors.writing import WritingDoors
+from memoryware.tiers._parts import HotRanking, IngressFilter, OnError, Parts, TtlScope
+from memoryware.tiers.embedding import Embedder, space_name
+from memoryware.tiers.ingress import default_filters
+from memoryware.tiers.policy import PromotionPolicy
+from memoryware.tiers.reindexing import check_space
+from memoryware.tiers.stores.opening import aopen_stores, open_stores
+from memoryware.tiers.stores.protocol import Stores
+
+OnMismatch = Literal["raise", "words"]
+"""What opening a store with the vectors of another model does."""
+_REDACT = Guard(on_secret="redact")  # noqa: S106 - a mode, not a secret
+
+
+class Options(TypedDict, total=False):
+    """The options of `TieredMemory` that `open` passes on; they are described there."""
+
+    embeddings: Any
+    embedding_space: str | None
+    model: Any
+    limits: TierLimits | None
+    guard: Guard | None
+    filters: Sequence[IngressFilter] | None
+    policy: PromotionPolicy | None
+    splitter: Any
+    on_error: OnError
+    ttl_scope: TtlScope
+    hot_ranking: HotRanking | None
+    clock: Clock
+    new_id: NewId
+
+
+class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
+    """Memory in three tiers: quarantine, working memory, long-term memory.
+
+    `TieredMemory.open("sqlite:///memory.db")` is the usual way; this constructor takes stores
+    of your own. Every method has an async twin whose name begins with `a`. It may be used by
+    several threads and tasks, and several processes may open one file.
+
+    Args:
+        stores: The stores of the three tiers.
+        embeddings: A LangChain `Embeddings` object. Without one, words alone find.
+        embedding_space: The name of its space, which is stored with the vectors; the name of
+            its model by default. Vectors of two spaces are never compared.
+        model: A chat model that writes the summaries of a digest; without one they are made
+            of sentences that are there.
+        limits: Every limit.
+        guard: What finds secrets, which are cut out of every text before it is kept; None
+            keeps them.
+        filters: What a text must pass to enter working memory, in order; the first that
+            refuses decides. `default_filters(limits)` by default.
+        policy: What a promotion needs.
+        splitter: A LangChain `TextSplitter` for long-term memory; by default chunks of
+            `chunk_chars` characters.
+        on_error: "warn" lets an agent run on when its memory fails, "raise" ends the run.
+            What you call yourself raises either way, except `retrieve`.
+        ttl_scope: "item" lets each entry of working memory expire after its own time, "list"
+            lets every write keep the whole list.
+        hot_ranking: "recency" ranks working memory by age alone; by default what fits the
+            query comes first if there is an embedder.
+        clock: Says what time it is.
+        new_id: Makes ids.
+
+    Raises:
+        SettingError: For an option that cannot be.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        *,
+        embeddings: Any = None,
+        embedding_space: str | None = None,
+        model: Any = None,
+        limits: TierLimits | None = None,
+        guard: Guard | None = _REDACT,
+        filters: Sequence[IngressFilter] | None = None,
+        policy: PromotionPolicy | None = None,
+        splitter: Any = None,
+        on_error: OnError = "warn",
+        ttl_scope: TtlScope = "item",
+        hot_ranking: HotRanking | None = None,
+        clock: Clock = utc_now,
+        new_id: NewId = random_id,
+    ) -> None:
+        _one_of("on_error", on_error, get_args(OnError))
+        _one_of("ttl_scope", ttl_scope, get_args(TtlScope))
+        _one_of("hot_ranking", hot_ranking, (None, *get_args(HotRanking)))
+        limits = limits or TierLimits()
+        self.parts = Parts(
+            stores=stores,
+            policy=policy or PromotionPolicy(),
+            filters=default_filters(limits, guard) if filters is None else tuple(filters),
+            embedder=_embedder(embeddings, embedding_space, limits),
+            model=model,
+            splitter=splitter,
+            guard=guard,
+            limits=limits,
+            on_error=on_error,
+            ttl_scope=ttl_scope,
+            hot_ranking=hot_ranking,
+            clock=clock,
+            new_id=new_id,
+        )
+
+    @classmethod
+    def open(
+        cls,
+        url: str = "sqlite:///memory.db",
+        *,
+        on_mismatch: OnMismatch = "raise",
+        **options: Unpack[Options],
+    ) -> Self:
+        """Open the memory at an address, and make it if it is not there.
+
+        Args:
+            url: "sqlite:///memory.db" is a file in the current folder, "sqlite:////var/m.db"
+                one by its full path, "memory://" lives as long as the process.
+            on_mismatch: What to do if the vectors there are of another model: "raise", or
+                "words" to let words alone find until `reindex()`.
+            options: As for the class.
+
+        Raises:
+            StoreUnavailable: If it cannot be opened; the message says what to do.
+            StoreNewer: If a newer version has written it.
+            EmbeddingMismatch: If its vectors are of another model.
+        """
+        memory = cls(open_stores(url, lock_timeout=_patience(options)), **options)
+        finish(memory._checked(blocking, on_mismatch))
+        return memory
+
+    @classmethod
+    async def aopen(
+        cls,
+        url: str = "sqlite:///memory.db",
+        *,
+        on_mismatch: OnMismatch = "raise",
+        **options: Unpack[Options],
+    ) -> Self:
+        """Async twin of `open`."""
+        stores = await aopen_stores(url, lock_timeout=_patience(options))
+        memory = cls(stores, **options)
+        await memory._checked(native, on_mismatch)
+        return memory
+
+    async def _checked(self, via: Via, on_mismatch: OnMismatch) -> None:
+        """Hold the vectors that are there against the embedder; close the stores if it fails."""
+        try:
+            _one_of("on_mismatch", on_mismatch, get_args(OnMismatch))
+            await check_space(self.parts, via, on_mismatch)
+        except BaseException:
+            await via(self.close, self.aclose)
+            raise
+
+    def close(self) -> None:
+        """Give back what the stores hold open. May be called twice."""
+        stores = self.parts.stores
+        for one in (stores.quarantine, stores.working, stores.long_term):
+            one.close()
+
+    async def aclose(self) -> None:
+        """Async twin of `close`."""
+        stores = self.parts.stores
+        for one in (stores.quarantine, stores.working, stores.long_term):
+            await one.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def _patience(options: Options) -> float:
+    return (options.get("limits") or TierLimits()).lock_timeout
+
+
+def _embedder(embeddings: Any, space: str | None, limits: TierLimits) -> Embedder | None:
+    if embeddings is None:
+        if space is not None:
+            raise SettingError(f"embedding_space={space!r}: there are no embeddings to name")
+        return None
+    name = space or space_name(embeddings)
+    return Embedder(embeddings, name, limits.embed_batch, limits.embed_timeout)
+
+
+def _one_of(name: str, value: Any, possible: tuple[Any, ...]) -> None:
+    if value not in possible:
+        raise SettingError(f"{name}={value!r}: must be one of {', '.join(map(repr, possible))}")

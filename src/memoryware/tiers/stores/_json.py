@@ -1,0 +1,77 @@
+"""Records as JSON and back, without loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, Final
+
+from memoryware.scope import MemoryScope
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Verdict
+
+_TIMES: Final = frozenset({"created_at", "decided_at", "expires_at", "valid_from", "valid_to"})
+_TUPLES: Final = frozenset({"echo_of", "memory_ids"})
+
+
+def record_to_json(record: Entry | Memory) -> dict[str, Any]:
+    """Return a record as what JSON can hold; values that are their default are left out."""
+    made: dict[str, Any] = {}
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if value is None or value == () or (one.name == "metadata" and not value):
+            continue
+        made[one.name] = _out(value)
+    return made
+
+
+def entry_from_json(data: Mapping[str, Any]) -> Entry:
+    """Return the entry that `record_to_json` wrote; keys that nobody knows are passed over."""
+    return Entry(**_fields(Entry, data))
+
+
+def memory_from_json(data: Mapping[str, Any]) -> Memory:
+    """Return the memory that `record_to_json` wrote; keys that nobody knows are passed over."""
+    return Memory(**_fields(Memory, data))
+
+
+def _out(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, MemoryScope | Verdict):
+        pairs = ((one.name, getattr(value, one.name)) for one in fields(value))
+        return {name: _out(part) for name, part in pairs if part is not None and part != ()}
+    if isinstance(value, Provenance):
+        made = {"origin": str(value.origin), "roots": [str(root) for root in value.roots]}
+        return {**made, "sources": list(value.sources)} if value.sources else made
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _fields(kind: type[Entry | Memory], data: Mapping[str, Any]) -> dict[str, Any]:
+    known = {one.name for one in fields(kind)}
+    return {name: _in(name, value) for name, value in data.items() if name in known}
+
+
+def _in(name: str, value: Any) -> Any:
+    if name in _TIMES:
+        return datetime.fromisoformat(value)
+    if name in _TUPLES:
+        return tuple(value)
+    if name == "scope":
+        names = {one.name for one in fields(MemoryScope)}
+        return MemoryScope(**{key: part for key, part in value.items() if key in names})
+    if name == "provenance":
+        roots = tuple(map(Origin.parse, value.get("roots", ())))
+        return Provenance(Origin.parse(value["origin"]), tuple(value.get("sources", ())), roots)
+    if name == "verdict":
+        at = value.get("at")
+        return Verdict(
+            verified=bool(value["verified"]),
+            confidence=float(value.get("confidence", 1.0)),
+            issues=tuple(value.get("issues", ())),
+            by=value.get("by", ""),
+            at=datetime.fromisoformat(at) if at else None,
+        )
+    return value
