@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     BaseMessage,
     HumanMessage,
-    SystemMessage,
     ToolMessage,
 )
 
@@ -107,7 +106,9 @@ def last_call(
     return None
 
 
-def ids_in(messages: Sequence[AnyMessage | BaseMessage], own: Collection[str], key: str) -> list[str]:
+def ids_in(
+    messages: Sequence[AnyMessage | BaseMessage], own: Collection[str], key: str
+) -> list[str]:
     """Return the ids that our own tools have left in their messages, oldest first."""
     found: dict[str, None] = {}
     for message in messages:
@@ -117,7 +118,7 @@ def ids_in(messages: Sequence[AnyMessage | BaseMessage], own: Collection[str], k
     return list(found)
 
 
-def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> bool:
+def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> TypeGuard[ToolMessage]:
     """Say whether a message is the answer of one of our own tools."""
     return (
         isinstance(message, ToolMessage)
@@ -187,5 +188,3 @@ def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
         content = [{"type": "text", "text": f"{block}\n\n"}, *content]
     changed = human.model_copy(update={"content": content})
     return [*messages[:place], changed, *messages[place + 1 :]]
-
-

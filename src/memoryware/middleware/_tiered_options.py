@@ -54,8 +54,10 @@ class Options:
         """Return the role in a run: that of the graph node, if it says one, else the given one."""
         metadata = (config or {}).get("metadata") or {}
         said = metadata.get(_ROLE_KEY)
-        known: Role = said if said in get_args(Role) else self.role
-        return known if self.role == "agent" else self.role
+        roles: tuple[Role, ...] = get_args(Role)
+        if self.role != "agent":
+            return self.role
+        return next((one for one in roles if one == said), self.role)
 
     def tiers_of(self, role: Role) -> tuple[Layer, ...]:
         """Return where an answer of this role goes; nothing for one that is not recorded."""
@@ -95,7 +97,7 @@ def check_choices(**given: tuple[object, Any]) -> None:
             raise SettingError(f"{option}={value!r}: must be one of {possible}")
 
 
-def names_in(option: str, given: Collection[str]) -> tuple[str, ...]:
+def names_in(option: str, given: Collection[Any]) -> tuple[str, ...]:
     """Return a list of names.
 
     Raises:

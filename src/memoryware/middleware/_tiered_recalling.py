@@ -14,7 +14,7 @@ from memoryware.middleware._tiered_options import Options
 from memoryware.middleware._tiered_runs import Run, Runs, Step
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Role
-from memoryware.tiers.showing import recalled_block
+from memoryware.tiers.showing import NOTE, recalled_block
 from memoryware.tiers.values import Recall
 
 
@@ -71,10 +71,10 @@ class Recaller:
         self._runs.note(found, scope)
         return None if found.failed and not found else found
 
-    def block_of(self, found: Recall) -> str:
+    def block_of(self, found: Recall, *, note: str = NOTE) -> str:
         """Return what a model is shown of a recall; "" for nothing."""
-        limits = self._options.memory.limits
-        return recalled_block(found, limits=limits, contradictions=found.contradictions)
+        limits, disputed = self._options.memory.limits, found.contradictions
+        return recalled_block(found, limits=limits, contradictions=disputed, note=note)
 
 
 def step_of(state: Mapping[str, Any]) -> Step:

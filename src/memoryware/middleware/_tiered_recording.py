@@ -80,9 +80,7 @@ class Recorder:
     def __init__(self, options: Options, runs: Runs) -> None:
         self._options, self._runs = options, runs
 
-    async def record(
-        self, via: Via, now: Moment, *, every: bool, structured: Any = None
-    ) -> Thread:
+    async def record(self, via: Via, now: Moment, *, every: bool, structured: Any = None) -> Thread:
         """Record what the model said and return what the conversation keeps in mind now.
 
         Args:
@@ -232,9 +230,7 @@ class Recorder:
         found = known.get(now.thread.last)
         return found.provenance.roots if found is not None else ()
 
-    async def _known(
-        self, via: Via, now: Moment, ids: Sequence[str]
-    ) -> Mapping[str, ContextItem]:
+    async def _known(self, via: Via, now: Moment, ids: Sequence[str]) -> Mapping[str, ContextItem]:
         """Return records by their ids; a store that fails says nothing about any."""
         try:
             return await self._runs.known(via, ids, now.scope)
@@ -257,7 +253,11 @@ class _Made:
 
 
 def _answer(message: AIMessage, place: int) -> Answer:
-    said = {one: message.additional_kwargs[one] for one in _SAID_OF_IT if one in message.additional_kwargs}
+    said = {
+        one: message.additional_kwargs[one]
+        for one in _SAID_OF_IT
+        if one in message.additional_kwargs
+    }
     return Answer(text_of(message), message, place, {**said, **_media(message)})
 
 

@@ -105,15 +105,13 @@ class Runs:
             found |= {one.id: one for one in read}
         return {one: found[one] for one in ids if one in found}
 
-    async def _read(
-        self, via: Via, ids: tuple[str, ...], scope: MemoryScope
-    ) -> list[ContextItem]:
+    async def _read(self, via: Via, ids: tuple[str, ...], scope: MemoryScope) -> list[ContextItem]:
         stores, which = self._memory.parts.stores, Select.within(scope, ids=ids)
         entries = (await via(stores.quarantine.find, stores.quarantine.afind, which)).items
         if len(entries) == len(ids):
             return [item_of(one) for one in entries]
         memories = (await via(stores.long_term.find, stores.long_term.afind, which)).items
-        return [item_of(one) for one in (*entries, *memories)]
+        return [*map(item_of, entries), *map(item_of, memories)]
 
 
 def item_of(record: Entry | Memory) -> ContextItem:

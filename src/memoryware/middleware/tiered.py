@@ -1,32 +1,146 @@
-"""`TieredMemoryMiddleware`: records what an agent says, and recalls what its group knows."""
+"""`TieredMemoryMiddleware`: recalls what a group knows, and records what its agent says."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, get_args
+from collections.abc import Collection, Sequence
+from typing import get_args
 
-from langchain.agents.middleware.types import (
-    AgentMiddleware,
-    AgentState,
-    ExtendedModelResponse,
-    ModelRequest,
-    ModelResponse,
-    ToolCallRequest,
-    TracePolicy,
-    omit_payload,
-)
-from langchain_core.messages import AIMessage, ToolMessage
-from langgraph.types import Command
+from langchain.agents.middleware.types import TracePolicy, omit_payload
 
-from memoryware import _langchain
-from memoryware._twins import blocking, finish, native
-from memoryware.middleware import _tiered_options as options_of
-from memoryware.middleware._options import check_name
+from memoryware._clock import NewId, random_id
+from memoryware.middleware import _options
+from memoryware.middleware import _tiered_options as given
 from memoryware.middleware._tiered_hooks import TieredHooks
 from memoryware.middleware._tiered_options import Options, Placement, Record, Retrieve
+from memoryware.middleware._tiered_recalling import Recaller
+from memoryware.middleware._tiered_recording import Recorder
+from memoryware.middleware._tiered_runs import Runs
 from memoryware.middleware._tiered_state import Keys, state_schema_for
-from memoryware.middleware._tiered_tools import RECALL, REMEMBER, tool_name
+from memoryware.middleware._tiered_tools import (
+    RECALL,
+    REMEMBER,
+    recalling,
+    remembering,
+    tool_name,
+)
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers.records import Role
 from memoryware.tiers.service import TieredMemory
+
+__all__ = ["TieredMemoryMiddleware"]
+
+
+class TieredMemoryMiddleware(TieredHooks):
+    """Puts what memory knows in front of the model, and records what the model says.
+
+    Who asks comes from the context or config of the run, never from a message or a tool call.
+    What is recalled stands in the request only: not in messages, checkpoints, streams or
+    results, where there are ids and names of tools. What the model really made is recorded, with
+    its lineage: whatever stood in the thread before it counts, also results of tools, so
+    that its trust is the least of all. With `on_error="warn"` a failing memory never ends a run.
+
+    Args:
+        memory: The tiers.
+        name: A name of its own, needed when one agent has several memories; their tools are
+            then called `recall_<name>` and `remember_<name>`.
+        retrieve: "run" asks memory once in each run, with the newest message of the person;
+            "call" before each model call; None never.
+        record: "final" records the answer with which a run ends, "each_model_call" every text of
+            the model, as soon as the next step begins; None nothing.
+        placement: "message" puts the block at the beginning of the newest message of the
+            person, in a copy of it that only the request has. It stays in that place during
+            a run, so that a provider's cache serves the calls that follow. "system" appends
+            it to the system message; list the middleware after others that do.
+        role: The part of this agent: "fact_check" recalls long-term memory alone and records
+            in quarantine alone, "memory_retrieval" records nothing, any other but "agent"
+            records in quarantine alone. `metadata={"memory_role": ...}` of a graph node says it
+            as well, for the agent in it.
+        recall_tool: Offer the tool `recall(query)`, which searches the caller's own memory.
+        remember_tool: Offer the tool `remember(text)`, which puts a note into quarantine.
+            Both are hidden in a run that has no group.
+        record_tools: Keep the results of tools in quarantine.
+        record_structured: Record a structured response, as JSON.
+        inside_tools: Names of tools that bring nothing from outside. What any other tool has
+            returned makes all that is said after it untrusted.
+        score_threshold: Least cosine of what is recalled; see `TieredMemory.retrieve`.
+        max_results: How many items are recalled at most.
+        scope: Fills what a run does not say; a text is read as its group.
+        group_keys: Names under which a context or config may carry the group.
+        new_id: Makes ids of runs; for tests.
+
+    Raises:
+        SettingError: For an option that cannot work.
+    """
+
+    trace_policy = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
+
+    def __init__(
+        self,
+        memory: TieredMemory,
+        *,
+        name: str | None = None,
+        retrieve: Retrieve | None = "run",
+        record: Record | None = "final",
+        placement: Placement = "message",
+        role: Role = "agent",
+        recall_tool: bool = True,
+        remember_tool: bool = False,
+        record_tools: bool = False,
+        record_structured: bool = False,
+        inside_tools: Collection[str] = (),
+        score_threshold: float | None = None,
+        max_results: int | None = None,
+        scope: MemoryScope | str | None = None,
+        group_keys: Sequence[str] = GROUP_KEYS,
+        new_id: NewId = random_id,
+    ) -> None:
+        super().__init__()
+        given.check_choices(
+            retrieve=(retrieve, (*get_args(Retrieve), None)),
+            record=(record, (*get_args(Record), None)),
+            placement=(placement, get_args(Placement)),
+            role=(role, get_args(Role)),
+        )
+        given.check_numbers(score_threshold, max_results)
+        _options.check_parts(name, None, None)
+        self._name, self._new_id = name, new_id
+        recall = tool_name(RECALL, name) if recall_tool else None
+        remember = tool_name(REMEMBER, name) if remember_tool else None
+        self._options = Options(
+            memory=given.memory_given(memory),
+            name=self.name,
+            retrieve=retrieve,
+            record=record,
+            placement=placement,
+            role=role,
+            record_tools=record_tools,
+            record_structured=record_structured,
+            inside=frozenset(given.names_in("inside_tools", inside_tools)),
+            own=frozenset(one for one in (recall, remember) if one),
+            score_threshold=score_threshold,
+            max_results=max_results,
+            scope=given.scope_given(scope),
+            group_keys=given.group_names(group_keys),
+        )
+        self._assemble(recall, remember)
+
+    def _assemble(self, recall: str | None, remember: str | None) -> None:
+        """Make the parts that work together in the hooks."""
+        self._keys = Keys.of(self.name)
+        self.state_schema = state_schema_for(self._keys)
+        self._runs = Runs(self._options.memory, self._new_id)
+        self._recaller = Recaller(self._options, self._runs)
+        self._recorder = Recorder(self._options, self._runs)
+        self.tools = []
+        self._tool_takes = {}
+        if recall:
+            self.tools.append(recalling(recall, self._search))
+            self._tool_takes[recall] = "query"
+        if remember:
+            self.tools.append(remembering(remember, self._remember))
+            self._tool_takes[remember] = "text"
+
+    @property
+    def name(self) -> str:
+        """The name given, or the class name."""
+        return self._name or type(self).__name__

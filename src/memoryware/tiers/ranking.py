@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -99,3 +99,29 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     lengths = math.hypot(*one) * math.hypot(*other)
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
     return max(-1.0, min(1.0, product / lengths)) if lengths else 0.0
+
+
+SATURATION: Final = 1.2
+LENGTHS: Final = 0.75
+"""The parameters k1 and b of BM25, with the values that SQLite's FTS5 has."""
+
+
+def bm25(words: Mapping[str, int], having: Mapping[str, int], count: int, mean: float) -> float:
+    """Return the BM25 score of a text for the words of a query; above 0 if it has one.
+
+    The rarity of a word is log(1 + (n - k + 0.5) / (k + 0.5)), which is never negative.
+
+    Args:
+        words: How often each word stands in the text.
+        having: For each word of the query, in how many texts it stands.
+        count: How many texts there are.
+        mean: How many words a text has on average.
+    """
+    length, score = sum(words.values()), 0.0
+    norm = SATURATION * (1 - LENGTHS + LENGTHS * length / mean) if mean else SATURATION
+    for word, texts in having.items():
+        often = words.get(word, 0)
+        if often:
+            rarity = math.log(1 + (max(count, texts) - texts + 0.5) / (texts + 0.5))
+            score += rarity * often * (SATURATION + 1) / (often + norm)
+    return score

@@ -211,7 +211,8 @@ class _Ground:
     def covered(self, statement: Statement) -> tuple[int, int]:
         """Return how many words of a clause are repeated in their order, and how many it has."""
         weighed = [word for word in statement.words if word not in statement.filler]
-        if not weighed:
+        dated = statement.filler and not statement.has_verb and all(map(str.isdigit, weighed))
+        if not weighed or dated:
             return 0, 0
         near = [word for word in statement.words if word in self.words or word in weighed]
         runs = [_repeated(words, self.pairs, self.words) for words in (weighed, near)]

@@ -5,27 +5,22 @@ Nothing is written anywhere; everything is gone with the object.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from memoryware._twins import in_thread
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
-from memoryware.tiers.ranking import words_of
+from memoryware.tiers.ranking import bm25, cosine, words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stores, Vector
 
 R = TypeVar("R", Entry, Memory)
-
-_SATURATION: Final = 1.2
-_LENGTHS: Final = 0.75
-"""The usual parameters k1 and b of BM25, as SQLite's FTS5 has them."""
 
 
 def embedded(*, lock_timeout: float = 30.0) -> Stores:
@@ -219,8 +214,13 @@ class EmbeddedLongTerm(_Records[Memory]):
                 and (which.groups is None or one.scope.group_id in which.groups)
             }
             found = [self._records[id_] for id_ in corpus]
-        scores = _bm25(wanted, corpus)
-        hits = [Hit(one, scores[one.id]) for one in found if one.id in scores and fits(one, which)]
+        having = {word: sum(word in one for one in corpus.values()) for word in wanted}
+        mean = sum(one.total() for one in corpus.values()) / len(corpus) if corpus else 0
+        hits = [
+            Hit(one, bm25(corpus[one.id], having, len(corpus), mean))
+            for one in found
+            if not having.keys().isdisjoint(corpus[one.id]) and fits(one, which)
+        ]
         return _best(hits, limit)
 
     async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
@@ -236,7 +236,7 @@ class EmbeddedLongTerm(_Records[Memory]):
                 if one.id in known and fits(one, which)
             ]
         _check_length(vector, space)
-        return _best([Hit(one, _cosine(vector, other)) for one, other in found], limit)
+        return _best([Hit(one, cosine(vector, other)) for one, other in found], limit)
 
     async def aby_vector(
         self, vector: Vector, which: Select, *, space: Space, limit: int
@@ -335,28 +335,6 @@ def _is_same(known: Memory, new: Memory) -> bool:
 def _check_length(vector: Vector, space: Space) -> None:
     if len(vector) != space.dimension:
         raise EmbeddingMismatch(str(space), f"a vector of {len(vector)} dimensions")
-
-
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    lengths = math.hypot(*one) * math.hypot(*other)
-    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
-    return max(-1.0, min(1.0, product / lengths)) if lengths else 0.0
-
-
-def _bm25(wanted: dict[str, None], corpus: dict[str, Counter[str]]) -> dict[str, float]:
-    """Return the BM25 score of every text that has one of the words; always above 0."""
-    count = len(corpus)
-    mean = sum(one.total() for one in corpus.values()) / count if count else 0
-    scores: dict[str, float] = {}
-    for word in wanted:
-        having = [id_ for id_, words in corpus.items() if word in words]
-        rarity = math.log(1 + (count - len(having) + 0.5) / (len(having) + 0.5))
-        for id_ in having:
-            often, length = corpus[id_][word], corpus[id_].total()
-            norm = _SATURATION * (1 - _LENGTHS + _LENGTHS * length / mean)
-            gain = rarity * often * (_SATURATION + 1) / (often + norm)
-            scores[id_] = scores.get(id_, 0.0) + gain
-    return scores
 
 
 def _best(hits: list[Hit], limit: int) -> list[Hit]:

@@ -1,0 +1,326 @@
+"""The hooks of tiered memory: doors to coroutines that recall, show, watch and record."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from langchain.agents.middleware.types import (
+    AgentMiddleware,
+    AgentState,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+)
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.types import Command
+
+from memoryware import _langchain
+from memoryware._clock import NewId
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.events import Teller, emit
+from memoryware.middleware._edit_memory import not_done, unavailable
+from memoryware.middleware._prompt import append_to_system_message
+from memoryware.middleware._tiered_messages import KEPT, RECALLED, outside_tools, with_block
+from memoryware.middleware._tiered_options import Options
+from memoryware.middleware._tiered_recalling import Recaller
+from memoryware.middleware._tiered_recording import Moment, Recorder, tool_messages_in
+from memoryware.middleware._tiered_runs import OUTER, Run, Runs
+from memoryware.middleware._tiered_state import Keys, Thread
+from memoryware.middleware._tiered_tools import (
+    FOUND,
+    KEPT_FOR_REVIEW,
+    NOT_KEPT,
+    NOTHING,
+    UNAVAILABLE,
+    Said,
+)
+
+Response = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
+
+
+class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
+    """What tiered memory does in an agent; see `TieredMemoryMiddleware` for the options."""
+
+    _options: Options
+    _keys: Keys
+    _runs: Runs
+    _recaller: Recaller
+    _recorder: Recorder
+    _new_id: NewId
+    _tool_takes: Mapping[str, str]
+    """The one argument of each tool of ours."""
+
+    # Each hook is a door to a core below.
+
+    def before_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001 - langgraph injects it only when it is bare
+    ) -> dict[str, Any] | None:
+        """Recall what memory knows of the newest message; the state gets a random id only."""
+        return finish(self._before(blocking, state, runtime, config))
+
+    async def abefore_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001
+    ) -> dict[str, Any] | None:
+        """Async twin of `before_agent`."""
+        return await self._before(native, state, runtime, config)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
+    ) -> Response:
+        """Call the model with what was recalled, and note which messages it really made."""
+        return finish(self._around_model(blocking, request, handler))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
+    ) -> Response:
+        """Async twin of `wrap_model_call`."""
+        return await self._around_model(native, request, handler)
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> ToolMessage | Command[Any]:
+        """Hold our tools to their rules, and hand down to other agents what this one knows."""
+        return finish(self._around_tool(blocking, request, handler))
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> ToolMessage | Command[Any]:
+        """Async twin of `wrap_tool_call`."""
+        return await self._around_tool(native, request, handler)
+
+    def after_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001
+    ) -> dict[str, Any] | None:
+        """Record what the model said, if it was the model that said it."""
+        return finish(self._after(blocking, state, runtime, config))
+
+    async def aafter_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001
+    ) -> dict[str, Any] | None:
+        """Async twin of `after_agent`."""
+        return await self._after(native, state, runtime, config)
+
+    # Cores.
+
+    async def _before(
+        self, via: Via, state: Any, runtime: Any, config: Any
+    ) -> dict[str, Any] | None:
+        run = self._runs.begin()
+        if self._options.retrieve == "run":
+            await self._recall(via, self._moment(run, state, runtime, config), state)
+        return {self._keys.run: run.id}
+
+    async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
+        state, update = request.state, dict[str, Any]()
+        run = self._runs.of(state.get(self._keys.run))
+        if run is None:  # after an interrupt, in another process, or called by hand
+            run = self._runs.begin()
+            update[self._keys.run] = run.id
+        now = self._moment(run, state, request.runtime)
+        if self._recaller.is_due(run, state):
+            await self._recall(via, now, state)
+        kept = now.thread
+        if self._options.record == "each_model_call" and kept.said:
+            kept = await self._recorder.record(via, now, every=True)
+        changed = self._shown(request, now)
+        with _langchain.watch_answers() as is_made:
+            answered: ModelResponse[Any] | AIMessage = await via(handler, handler, changed)
+        response, said, formats = self._noted(answered, is_made)
+        kept = self._minded(kept, now, request, said, formats)
+        if kept != now.thread and self._keeps_lineage():
+            update[self._keys.thread] = kept.as_state()
+        if not update:
+            return response
+        whole = ModelResponse(result=[response]) if isinstance(response, AIMessage) else response
+        return ExtendedModelResponse(model_response=whole, command=Command(update=update))
+
+    async def _around_tool(
+        self, via: Via, request: ToolCallRequest, handler: Any
+    ) -> ToolMessage | Command[Any]:
+        call, state = request.tool_call, request.state
+        state = state if isinstance(state, Mapping) else {}
+        now = self._moment(self._run_in(state), state, request.runtime)
+        refused = self._refused(call, now)
+        if refused is not None:
+            return refused
+        with _inside(self._recorder, now):
+            result: ToolMessage | Command[Any] = await via(handler, handler, request)
+        if self._options.record_tools and call["name"] not in self._options.own:
+            for message in tool_messages_in(result):
+                named = (
+                    message if message.name else message.model_copy(update={"name": call["name"]})
+                )
+                await self._recorder.record_tool(via, now, named)
+        return result
+
+    async def _after(
+        self, via: Via, state: Any, runtime: Any, config: Any
+    ) -> dict[str, Any] | None:
+        run = self._run_in(state)
+        now = self._moment(run, state, runtime, config)
+        self._runs.end(run)
+        if self._options.record is None or not now.thread.said:
+            return None
+        every = self._options.record == "each_model_call"
+        structured = state.get("structured_response")
+        kept = await self._recorder.record(via, now, every=every, structured=structured)
+        return {self._keys.thread: kept.as_state()}
+
+    async def _recall(self, via: Via, now: Moment, state: Mapping[str, Any]) -> None:
+        await self._recaller.recall(via, now.run, state, (now.scope, now.role, now.teller))
+
+    # What the tools do.
+
+    async def _search(self, via: Via, runtime: Any, query: str) -> Said:
+        """Search memory of the caller's own scope for the model."""
+        now = self._moment(self._run_in(runtime.state), runtime.state, runtime)
+        found = await self._recaller.search(via, query, (now.scope, now.role, now.teller))
+        if found is None:
+            return Said(UNAVAILABLE, {RECALLED: []}, ok=False)
+        block = self._recaller.block_of(found, note=FOUND)
+        return Said(block or NOTHING, {RECALLED: [one.id for one in found]})
+
+    async def _remember(self, via: Via, runtime: Any, text: str) -> Said:
+        """Record a note of the model."""
+        now = self._moment(self._run_in(runtime.state), runtime.state, runtime)
+        recorded = await self._recorder.remember(via, now, text, runtime.tool_call_id or "")
+        if recorded is None:
+            return Said(NOT_KEPT, {KEPT: []}, ok=False)
+        return Said(KEPT_FOR_REVIEW, {KEPT: [recorded.entry.id]})
+
+    # What the cores need.
+
+    def _moment(
+        self, run: Run, state: Mapping[str, Any], runtime: Any, config: Any = None
+    ) -> Moment:
+        """Return the run as it is now."""
+        config = config or getattr(runtime, "config", None) or _langchain.current_config()
+        scope = self._options.scope_in(runtime, config)
+        if not scope.session_id:
+            scope = replace(scope, session_id=run.id)
+        guard = self._options.memory.parts.guard
+        writer = getattr(runtime, "stream_writer", None)
+        redact = guard.redact if guard else None
+        return Moment(
+            run,
+            Thread.of(state.get(self._keys.thread)),
+            state.get("messages") or (),
+            scope,
+            self._options.role_in(config),
+            Teller(writer, scope, self.name, redact=redact),
+        )
+
+    def _run_in(self, state: Mapping[str, Any]) -> Run:
+        """Return the run of a state; an empty one if it is not here."""
+        known = self._runs.of(state.get(self._keys.run))
+        return known if known is not None else Run(self._new_id())
+
+    def _shown(self, request: ModelRequest[Any], now: Moment) -> ModelRequest[Any]:
+        """Return the request with what was recalled, and without tools that are of no use."""
+        changes: dict[str, Any] = {}
+        if self._tool_takes and not now.scope.group_id:
+            tools = [one for one in request.tools if _name(one) not in self._tool_takes]
+            changes["tools"] = tools
+        if now.run.block:
+            if self._options.placement == "system":
+                system = append_to_system_message(request.system_message, now.run.block)
+                changes["system_message"] = system
+            else:
+                changes["messages"] = with_block(request.messages, now.run.block)
+            self._tell_injected(now)
+        return request.override(**changes) if changes else request
+
+    def _tell_injected(self, now: Moment) -> None:
+        characters = len(now.run.block)
+        tokens = characters // 4 + 1
+        emit(now.teller, "injected", sources=[], cut=[], characters=characters, tokens=tokens)
+
+    def _noted(
+        self, answered: Any, is_made: Callable[[Any], bool]
+    ) -> tuple[ModelResponse[Any] | AIMessage, list[str], set[str]]:
+        """Return the response, ids of what the model made, and names of structured answers.
+
+        Whoever stands between this middleware and the model may answer in its place; what it
+        makes is not recorded. A message without an id gets one.
+        """
+        given: Sequence[Any] = (
+            answered.result if isinstance(answered, ModelResponse) else [answered]
+        )
+        by_hand = not _langchain.runs_in_graph()
+        result, said = list(given), list[str]()
+        for place, message in enumerate(given):
+            if isinstance(message, AIMessage) and (by_hand or is_made(message)):
+                if not message.id:
+                    result[place] = message.model_copy(update={"id": self._new_id()})
+                said.append(result[place].id)
+        formats = {str(one.name) for one in given if isinstance(one, ToolMessage) and one.name}
+        if all(new is old for new, old in zip(result, given, strict=True)):
+            return answered, said, formats
+        if isinstance(answered, ModelResponse):
+            return replace(answered, result=result), said, formats
+        return result[0], said, formats
+
+    def _minded(
+        self,
+        kept: Thread,
+        now: Moment,
+        request: ModelRequest[Any],
+        said: list[str],
+        formats: set[str],
+    ) -> Thread:
+        """Return what the conversation keeps in mind after a model call."""
+        options = self._options
+        tools = outside_tools(request.messages, own=options.own, inside=options.inside)
+        return kept.with_more(
+            options.memory.limits.thread_ids,
+            said=said,
+            seen=[one.id for one in now.run.items],
+            tools=tools - formats - {*kept.formats},
+            formats=formats,
+        )
+
+    def _keeps_lineage(self) -> bool:
+        """Say whether anything is recorded, so that it matters what it was made of."""
+        remembers = "text" in self._tool_takes.values()
+        return self._options.record is not None or self._options.record_tools or remembers
+
+    def _refused(self, call: Any, now: Moment) -> ToolMessage | None:
+        """Return why a call of a tool of ours is not carried out."""
+        takes = self._tool_takes.get(call["name"])
+        if takes is None:
+            return None
+        if not now.scope.group_id:
+            return unavailable(call)
+        if all(one == takes for one in call.get("args") or {}):
+            return None
+        return not_done(call, f"{call['name']} takes only {takes}; whose memory it is is fixed")
+
+
+@contextmanager
+def _inside(recorder: Recorder, now: Moment) -> Any:
+    """Hand down to agents that a tool calls what this run is made of."""
+    reset = OUTER.set(recorder.outer_of(now))
+    try:
+        yield
+    finally:
+        OUTER.reset(reset)
+
+
+def _name(tool: Any) -> str:
+    return str(tool.get("name")) if isinstance(tool, Mapping) else tool.name

@@ -1,0 +1,62 @@
+"""Vectors as 16-bit floats, and their cosines; NumPy is used where it is installed."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from functools import cache
+from operator import mul
+from typing import Any
+
+from memoryware.errors import EmbeddingMismatch
+from memoryware.tiers.stores.protocol import Space, Vector
+
+
+def packed(vector: Vector, space: Space) -> bytes:
+    """Return a vector of length 1 in the same direction, two bytes for each number.
+
+    Raises:
+        EmbeddingMismatch: If it has not the dimension of its space.
+    """
+    if len(vector) != space.dimension:
+        raise EmbeddingMismatch(str(space), f"a vector of {len(vector)} dimensions")
+    length = math.hypot(*vector)
+    unit = [one / length for one in vector] if length else list(vector)
+    return struct.pack(f"<{len(unit)}e", *unit)
+
+
+def scores(query: bytes, vectors: Sequence[bytes]) -> list[float]:
+    """Return the cosine of a query to each vector, from -1 to 1; all as `packed` made them."""
+    if not vectors:
+        return []
+    numpy = _numpy()
+    if numpy is not None:
+        matrix = numpy.frombuffer(b"".join(vectors), "<f2").astype("f4")
+        matrix = matrix.reshape(len(vectors), -1)
+        wanted = numpy.frombuffer(query, "<f2").astype("f4")
+        lengths = numpy.linalg.norm(matrix, axis=1) * numpy.linalg.norm(wanted)
+        products = (matrix @ wanted) / numpy.where(lengths == 0, 1, lengths)
+        return [float(one) for one in numpy.clip(products, -1, 1)]
+    form = struct.Struct(f"<{len(query) // 2}e")
+    wanted = form.unpack(query)
+    own = math.sqrt(_dot(wanted, wanted))
+    return [_cosine(wanted, own, form.unpack(one)) for one in vectors]
+
+
+def _cosine(query: Sequence[float], own: float, other: Sequence[float]) -> float:
+    length = own * math.sqrt(_dot(other, other))
+    return max(-1.0, min(1.0, _dot(query, other) / length)) if length else 0.0
+
+
+def _dot(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(map(mul, one, other))
+
+
+@cache
+def _numpy() -> Any:
+    try:
+        import numpy as np
+    except ImportError:
+        return None
+    return np

@@ -1,0 +1,356 @@
+"""Echoes: what only repeats memory is told from what says something new."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memoryware.scope import MemoryScope
+from memoryware.settings import TierLimits
+from memoryware.tiers.ingress.echo import (
+    borrowed,
+    echo_of,
+    only_marks,
+    same_claim,
+    without_marks,
+)
+from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.showing import recalled_block
+from memoryware.tiers.values import ContextItem
+
+SHARE = TierLimits().echo_share
+
+
+def item(id_: str, content: str) -> ContextItem:
+    """A memory that was recalled."""
+    return ContextItem(
+        id=id_,
+        content=content,
+        source="cold",
+        score=1.0,
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        scope=MemoryScope(group_id="g"),
+        provenance=Provenance(Origin("person", "ann")),
+    )
+
+
+@dataclass
+class Known:
+    id: str
+    content: str
+
+
+FACTS = [
+    "The project uses PostgreSQL 16 for orders and Redis for sessions.",
+    "Deployments happen every Friday at 14:00 UTC, after the tests are green.",
+    "The customer prefers short answers in German and dislikes tables.",
+    "Maria Lopez is the owner of the billing service.",
+    "The API rate limit is 100 requests per minute per key.",
+    "We decided to migrate from Jenkins to GitHub Actions in March.",
+    "Backups are encrypted with age and kept for 30 days in the Frankfurt region.",
+    "The user lives in Berlin, has two cats and is allergic to peanuts.",
+    "Error E1042 means that the license server cannot be reached.",
+    "Always run `make lint` before pushing to the main branch.",
+    "The quarterly report is due on April 15 and Tom writes the summary.",
+    "Feature flags live in config/flags.yaml and are reviewed monthly.",
+    "Do not call the payment sandbox from unit tests; use the recorded responses.",
+    "The mobile app supports iOS 15 and newer, but not Android 8.",
+    "Invoices above 10,000 euros need approval by two managers.",
+    "Unsere Kunden in Wien bekommen die Rechnung immer auf Papier.",
+    "数据库使用MySQL，每周五部署到生产环境，备份保留三十天。",
+    "客户喜欢简短的德语回答，不喜欢表格。",
+    "本番環境へのデプロイは毎週金曜日に行い、担当は田中さんです。",
+]
+KNOWN = [Known(f"k{number}", text) for number, text in enumerate(FACTS)]
+
+FILLERS = [
+    "{}",
+    "As I recall, {}",
+    "As far as I remember, {}",
+    "If I'm not mistaken, {}",
+    "Based on what I have in memory: {}",
+    "From our earlier conversation, I know that {}",
+    "Sure! Here's what I remember: {}",
+    "You mentioned previously that {}",
+    "According to the saved notes, {}",
+    "Here is a summary of what I know so far:\n- {}",
+    "> {}",
+    '"{}"',
+    "**{}**",
+    "### Memory\n{}",
+    "1. {}",
+    "```\n{}\n```",
+    "| Memory |\n|---|\n| {} |",
+    "{} Let me know if you need anything else!",
+    "{} Is there anything else I can help you with?",
+    "{} Hope this helps!",
+    "{} (as recalled)",
+    "Of course! {} Feel free to ask if you have more questions.",
+    "Great question! {} Nothing has changed since then.",
+    "I recall the following from memory — {}",
+    "Just to confirm: {}",
+    "[1] {} (long-term, verified, 2026-01-01)",
+    "Recap of our discussion on 2026-01-01: {}",
+    "I haven't forgotten: {}",
+    "I don't have anything to add. {}",
+    "Happy to help! {} Would you like me to elaborate on any of these points?",
+    "我记得{}",
+    "据我所知，{}如果您还有其他问题，请告诉我。",
+    "私の記憶では、{}他に質問があればお気軽にどうぞ。",
+    "Soweit ich mich erinnere: {}",
+]
+
+
+@pytest.mark.parametrize("filler", FILLERS)
+@pytest.mark.parametrize("change", [str, str.upper, str.lower], ids=["as it is", "upper", "lower"])
+def test_a_repetition_with_words_around_it_is_an_echo(filler, change):
+    missed = [
+        one.id
+        for one in KNOWN
+        if one.id not in echo_of(filler.format(change(one.content)), [one], SHARE)
+    ]
+    assert missed == []
+
+
+NEW = [
+    "The project uses PostgreSQL 17 for orders and Redis for sessions.",
+    "The project no longer uses PostgreSQL 16 for orders and Redis for sessions.",
+    "The project uses PostgreSQL 16 for sessions and Redis for orders.",
+    "The project uses PostgreSQL 16 for orders and Memcached for sessions.",
+    "We no longer use PostgreSQL 16 for orders, we use MySQL now.",
+    "Deployments happen every Monday at 14:00 UTC, after the tests are green.",
+    "Deployments happen every Friday at 15:00 UTC, after the tests are green.",
+    "Deployments happen every Friday at 14:00 UTC, before the tests are green.",
+    "The customer prefers short answers in French and dislikes tables.",
+    "The customer prefers short answers in German and likes tables.",
+    "The customer prefers long answers in German and dislikes tables.",
+    "Maria Lopez is not the owner of the billing service anymore.",
+    "Maria Lopez isn't the owner of the billing service.",
+    "Maria Lopez was the owner of the billing service until May.",
+    "Tom Baker is the owner of the billing service.",
+    "The API rate limit is 200 requests per minute per key.",
+    "The API rate limit is 100 requests per hour per key.",
+    "The API rate limit was raised. It is 100 requests per minute per key.",
+    "We decided to stay on Jenkins and not to migrate to GitHub Actions in March.",
+    "We decided to migrate from GitHub Actions to Jenkins in March.",
+    "Backups are encrypted with age and kept for 90 days in the Frankfurt region.",
+    "Backups are not encrypted with age and kept for 30 days in the Frankfurt region.",
+    "The user lives in Munich, has two cats and is allergic to peanuts.",
+    "The user lives in Berlin, has two dogs and is allergic to peanuts.",
+    "Error E1043 means that the license server cannot be reached.",
+    "Error E1042 means that the license server can be reached.",
+    "Never run `make lint` before pushing to the main branch.",
+    "Always run `make test` before pushing to the main branch.",
+    "Call the payment sandbox from unit tests; use the recorded responses.",
+    "The mobile app does not support iOS 15 and newer.",
+    "Invoices below 10,000 euros need approval by two managers.",
+    "That is wrong. Maria Lopez is the owner of the billing service.",
+    "That is no longer true.",
+    "Feature flags live in config/flags.yaml and are reviewed weekly.",
+    "Feature flags moved from config/flags.yaml to the admin console.",
+    "Unsere Kunden in Wien bekommen die Rechnung nicht auf Papier.",
+    "数据库使用MySQL，每周三部署到生产环境，备份保留三十天。",
+    "数据库不使用MySQL，每周五部署到生产环境，备份保留三十天。",
+    "数据库改用PostgreSQL，每周五部署到生产环境，备份保留三十天。",
+    "客户喜欢简短的法语回答，不喜欢表格。",
+    "本番環境へのデプロイは毎週月曜日に行い、担当は田中さんです。",
+    "本番環境へのデプロイは毎週金曜日に行い、担当は佐藤さんです。",
+]
+SENTENCES = [
+    "The nightly job failed because the disk was full.",
+    "She prefers to be called Mia in the standup.",
+    "The gateway rejects uploads larger than ten megabytes.",
+    "Die Anlage wird im Herbst nach Linz verlegt.",
+    "搜索服务昨天因为内存不足而重启。",
+    "検索サービスはメモリ不足で再起動しました。",
+]
+
+
+@pytest.mark.parametrize("text", NEW)
+@pytest.mark.parametrize("filler", ["{}", "As I recall, {}", "Thanks. {} Let me know!"])
+def test_a_correction_is_no_echo(text, filler):
+    assert echo_of(filler.format(text), KNOWN, SHARE) == ()
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_really_new_sentence_among_many_that_are_known_is_no_echo(sentence):
+    for place in range(len(FACTS)):
+        said = [*FACTS[:place], sentence, *FACTS[place:]]
+        assert echo_of(" ".join(said), KNOWN, SHARE) == ()
+
+
+def test_everything_that_is_known_in_another_order_is_an_echo_of_all_of_it():
+    said = [*FACTS]
+    random.Random(7).shuffle(said)
+    text = "Here is everything I remember:\n\n" + "\n".join(f"- *{one}*" for one in said)
+    assert set(echo_of(text, KNOWN, SHARE)) == {one.id for one in KNOWN}
+
+
+def test_two_facts_in_one_sentence_are_an_echo():
+    text = "I recall that Maria Lopez is the owner of the billing service and the project uses"
+    assert echo_of(f"{text} PostgreSQL 16 for orders and Redis for sessions", KNOWN, SHARE)
+
+
+def test_nothing_is_an_echo_of_nothing():
+    assert echo_of("Maria Lopez is the owner of the billing service.", [], SHARE) == ()
+    assert echo_of("", KNOWN, SHARE) == ()
+    assert echo_of(" \n\t", KNOWN, SHARE) == ()
+    assert echo_of("...!?", KNOWN, SHARE) == ()
+
+
+def test_politeness_alone_is_no_echo():
+    assert echo_of("Sure! Let me know if you need anything else.", KNOWN, SHARE) == ()
+
+
+def test_a_text_that_was_cut_for_showing_is_an_echo_of_the_whole():
+    long = Known("long", " ".join(FACTS[:9]))
+    shown = f"{long.content[:317]}…"
+    assert echo_of(f"I remember: {shown}", [long], SHARE) == ("long",)
+
+
+def test_the_words_of_two_facts_in_new_relations_are_no_echo():
+    known = [Known("a", "Ann reports to Bob and Carol trains Dave.")]
+    assert echo_of("Bob reports to Ann and Dave trains Carol.", known, SHARE) == ()
+
+
+# Marks.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "Here is what I remember:\n{}",
+        "{}\nLet me know if you need anything else!",
+        "```xml\n{}\n```",
+    ],
+)
+def test_a_repeated_block_is_an_echo_by_its_marks_alone(text):
+    block = recalled_block([item("a" * 32, FACTS[0])], limits=TierLimits())
+    assert only_marks(text.format(block)) is not None
+    assert without_marks(block) == ""
+
+
+def test_a_block_names_what_it_repeats():
+    items = [item("a" * 32, FACTS[0]), item("b" * 32, FACTS[3])]
+    block = recalled_block(items, limits=TierLimits())
+    assert set(only_marks(block, items)) == {"a" * 32, "b" * 32}
+
+
+def test_a_block_that_was_cut_off_or_is_spelled_with_entities_is_still_one():
+    block = recalled_block([item("a" * 32, FACTS[0])], limits=TierLimits())
+    assert only_marks(block[:-20]) is not None
+    assert only_marks(block.replace("<", "&lt;").replace(">", "&gt;")) is not None
+
+
+def test_what_is_said_beside_a_block_stays_and_the_block_does_not():
+    block = recalled_block([item("a" * 32, FACTS[0])], limits=TierLimits())
+    text = f"{block}\nThe gateway rejects uploads larger than ten megabytes."
+    assert only_marks(text) is None
+    assert without_marks(text) == "The gateway rejects uploads larger than ten megabytes."
+
+
+def test_a_text_that_speaks_of_the_tag_keeps_its_words():
+    text = "The prompt has a <recalled_memory> tag, which the template of the billing team lacks."
+    assert only_marks(text) is None
+    assert "template of the billing team" in without_marks(text)
+    assert without_marks("a < b and c > d") == "a < b and c > d"
+
+
+def test_a_block_without_its_fence_is_an_echo_of_its_items():
+    items = [item("a" * 32, FACTS[0]), item("b" * 32, FACTS[3])]
+    lines = recalled_block(items, limits=TierLimits()).splitlines()[1:-1]
+    assert set(echo_of("\n".join(lines), items, SHARE)) == {"a" * 32, "b" * 32}
+
+
+# Properties.
+
+LETTERS = "bcdfghjklmnprstvz"
+VOWELS = "aeiou"
+words = st.builds(
+    lambda parts: "".join(parts),
+    st.lists(st.sampled_from([a + b for a in LETTERS for b in VOWELS]), min_size=3, max_size=5),
+)
+fresh = words.map(lambda word: f"{word}q")
+"""Words that no fact and no filler has."""
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    fact=st.sampled_from(FACTS[:15]),
+    news=st.lists(fresh, min_size=3, max_size=30, unique=True),
+    seed=st.integers(0, 2**32),
+    filler=st.sampled_from(FILLERS),
+)
+def test_text_with_forty_percent_new_words_is_never_swallowed(fact, news, seed, filler):
+    old = fact.rstrip(".").split()
+    old = old[: max(1, int(len(news) * 1.5))]  # at least two of five words are new
+    mixed = [*old, *news]
+    random.Random(seed).shuffle(mixed)
+    assert echo_of(filler.format(" ".join(mixed)), KNOWN, SHARE) == ()
+    assert echo_of(filler.format(f"{' '.join(old)} {' '.join(news)}."), KNOWN, SHARE) == ()
+    assert echo_of(filler.format(f"{fact} {' '.join(news)}."), KNOWN, SHARE) == ()
+    assert echo_of(filler.format(", ".join(mixed)), KNOWN, SHARE) == ()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    facts=st.lists(st.sampled_from(FACTS), min_size=1, max_size=6, unique=True),
+    fillers=st.lists(st.sampled_from(FILLERS), min_size=6, max_size=6),
+    joint=st.sampled_from(["\n", " ", "\n\n- ", "\n> "]),
+)
+def test_known_facts_with_fillers_in_any_order_are_always_caught(facts, fillers, joint):
+    said = joint.join(filler.format(fact) for filler, fact in zip(fillers, facts, strict=False))
+    assert echo_of(said, KNOWN, SHARE) != ()
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.text(max_size=300), other=st.text(max_size=300))
+def test_any_text_can_be_asked_about(text, other):
+    echo_of(text, [Known("a", other)], SHARE)
+    only_marks(text, [Known("a", other)])
+    assert borrowed(text, [Known("a", "")]) == []
+    assert isinstance(without_marks(text), str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "." * 50_000 + "a",
+        "don't" + " " * 50_000 + "x",
+        "\n" * 50_000,
+        "[" * 50_000,
+        "<recalled_memory>" * 3_000,
+        "x<recalled_memory>" * 3_000,
+        "note: " * 8_000,
+        "a," * 25_000,
+        FACTS[0] * 700,
+    ],
+    ids=["dots", "blanks", "lines", "brackets", "tags", "open tags", "labels", "commas", "same"],
+)
+@pytest.mark.timeout(20)
+def test_a_hostile_text_is_answered_soon(text):
+    echo_of(text, KNOWN, SHARE)
+    only_marks(text, KNOWN)
+    echo_of(FACTS[0], [Known("x", text)], SHARE)
+
+
+# What else is made of it.
+
+
+def test_a_text_is_made_of_what_it_mostly_repeats():
+    text = "Maria Lopez is the owner of the billing service, so she approves the new invoices."
+    assert [one.id for one in borrowed(text, KNOWN)] == ["k3"]
+
+
+def test_the_same_claim_has_the_same_numbers_names_and_denials():
+    text = "The project uses PostgreSQL 16 for orders"
+    assert same_claim("For orders the project runs PostgreSQL 16", text)
+    assert not same_claim("The project uses PostgreSQL 17 for orders", text)
+    assert not same_claim("The project does not use PostgreSQL 16 for orders", text)
+    assert not same_claim("The project uses MySQL 16 for orders", text)
