@@ -45,17 +45,16 @@ def read_page(url: str) -> str:
 def play(messages: Sequence[BaseMessage]) -> str | AIMessage:
     """Answer as the scripted model does: from what it is told and shown, nothing else."""
     newest = messages[-1]
-    everything = "\n".join(str(one.text) for one in messages)
     if isinstance(newest, ToolMessage):
         return f"The supplier says on its page: {POISON}"
-    if "moved" in everything:
+    memory, _, question = str(newest.text).rpartition("</recalled_memory>")
+    if "moved" in question:
         return f"Understood. {DATABASE}"
-    if "accounts@" in everything:
+    if "accounts@" in question:
         return f"I will keep to that. {INVOICES}"
-    if "supplier" in everything:
+    if "supplier" in question:
         return call("read_page", url="https://supplier.example/news")
-    knows = "PostgreSQL 17" in everything
-    return "You keep them in PostgreSQL 17." if knows else "I do not know that."
+    return "They are in PostgreSQL 17." if "PostgreSQL 17" in memory else "I do not know that."
 
 
 class Requests(BaseCallbackHandler):
@@ -77,6 +76,7 @@ class Shop:
         self.memory, self.stage, self.requests = memory, stage, Requests()
         self.agent = create_agent(
             model,
+            name="helper",
             tools=[read_page],
             middleware=[TieredMemoryMiddleware(memory)],
             context_schema=Context,
@@ -149,8 +149,8 @@ def recalls(shop: Shop, stage: Stage) -> dict[str, bool]:
     stage.scene("Why was that shown?")
     recall = shop.memory.retrieve("Which database has the orders?", SHOP, explain=True)
     for one in recall.candidates:
-        what = "shown" if one.left_out is None else f"left out: {one.left_out}"
-        stage.tell(f"{what}  {one.item.source}  {one.item.content[:40]}...  {one.reason}")
+        what = "shown" if one.left_out is None else f"left out ({one.left_out})"
+        stage.tell(f"{what}: {one.item.content[:45]}... ({one.item.source}, {one.reason})")
     return {
         "a new conversation answered by it": known,
         "another group got nothing of it": "PostgreSQL" not in other,

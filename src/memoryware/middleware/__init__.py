@@ -9,12 +9,19 @@ if TYPE_CHECKING:
     from memoryware.middleware.deep_memory import DeepMemoryMiddleware
     from memoryware.middleware.file_tools import FileToolsMiddleware
     from memoryware.middleware.memory import MemoryMiddleware
+    from memoryware.middleware.tiered import TieredMemoryMiddleware
 
-__all__ = ["DeepMemoryMiddleware", "FileToolsMiddleware", "MemoryMiddleware"]
+__all__ = [
+    "DeepMemoryMiddleware",
+    "FileToolsMiddleware",
+    "MemoryMiddleware",
+    "TieredMemoryMiddleware",
+]
 _HOME_OF: Final = {
     "DeepMemoryMiddleware": "deep_memory",
     "FileToolsMiddleware": "file_tools",
     "MemoryMiddleware": "memory",
+    "TieredMemoryMiddleware": "tiered",
 }
 
 

@@ -20,7 +20,7 @@ from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.values import Digest, Insight
 
 _REPEATS: Final = frozenset({"echo", "duplicate", "near_duplicate"})
-_SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s*|\n+")
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _CLOSE: Final = 0.6
 """Cosine from which two entries are about the same."""
 _SHARED: Final = 0.25
@@ -68,7 +68,11 @@ def _start(parts: Parts, since: timedelta | datetime | None) -> datetime:
 
 
 async def _groups(parts: Parts, via: Via, entries: Sequence[Entry]) -> list[list[Entry]]:
-    """Return entries that are about the same together, the largest group first."""
+    """Return entries that are about the same together, the largest group first.
+
+    Only what is trusted alike comes together, so that nothing from outside hides among what
+    people said.
+    """
     vectors: Sequence[Vector] | None = None
     if parts.embedder is not None and entries:
         try:
@@ -77,25 +81,21 @@ async def _groups(parts: Parts, via: Via, entries: Sequence[Entry]) -> list[list
             logger.warning("%s; the digest is grouped by words", failed)
     weights = _weights(entries)
     words = [set(words_of(one.content)) for one in entries]
+
+    def alike(here: int, there: int) -> bool:
+        if entries[here].provenance.trust != entries[there].provenance.trust:
+            return False
+        if vectors is not None:
+            return cosine(vectors[here], vectors[there]) >= _CLOSE
+        return _shared(words[here], words[there], weights) >= _SHARED
+
     groups: list[list[int]] = []
     for here in range(len(entries)):
-        home = next(
-            (
-                group
-                for group in groups
-                if any(
-                    cosine(vectors[here], vectors[other]) >= _CLOSE
-                    if vectors is not None
-                    else _shared(words[here], words[other], weights) >= _SHARED
-                    for other in group
-                )
-            ),
-            None,
-        )
-        if home is None:
-            groups.append([here])
+        homes = [group for group in groups if any(alike(here, there) for there in group)]
+        if homes:
+            homes[0].append(here)
         else:
-            home.append(here)
+            groups.append([here])
     groups.sort(key=lambda group: -len(group))
     return [[entries[place] for place in group] for group in groups]
 

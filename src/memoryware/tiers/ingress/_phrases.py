@@ -71,6 +71,7 @@ exchange interaction interactions chat's chats talks meeting's team's folks ever
 awesome super cool brilliant fantastic wonderful amazing nicely neat lovely sounds sound
 shout team enough fair all only yet update updates rest
 somebody someone anybody anyone everybody
+everything everyone somewhere anywhere everywhere whoever tidbit snippet snippets
 """
 _DENIALS: Final = """
 no not never none neither nor nobody nothing nowhere without cannot hardly barely scarcely nicht
@@ -101,6 +102,14 @@ hi hello hey dear sure thanks thank yes yeah ok okay welcome greetings absolutel
 hallo danke hola bonjour merci
 """
 GREETINGS: Final = frozenset(_GREETINGS.split())
+_RECALLING: Final = """
+recall recalls recalled recalling remember remembers remembered remembering memory memories know
+knowledge note notes noted record records recorded mention mentioned conversation conversations
+context history summary recap reminder remind earlier previous previously stored saved retrieved
+recollect recollection discussed discussion told
+"""
+RECALLING: Final = frozenset(_RECALLING.split())
+"""Words with which one says that one remembers."""
 EMPTY: Final = frozenset(_EMPTY.split()) - TURNS - DENIALS
 """Words of the language itself."""
 FILLER: Final = frozenset(_FILLER.split()) - TURNS - DENIALS

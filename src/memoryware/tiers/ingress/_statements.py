@@ -18,6 +18,7 @@ _BLANKS: Final = re.compile(r"[^\S\n]+")
 _LINES: Final = re.compile(r" ?\n[ \n]*")
 _MARKUP: Final = re.compile(
     r"^[ \t]*(?:(?:[-*+>#|•·–—]+|\(?\d{1,3}[.)]|\[\d{1,3}\]|\[[ xX]\])[ \t]+)+"
+    r"|(?<=[.:;,!?]) \(?\d{1,2}[.)](?= )"
     r"|```\w*|<!--|-->|[*_~`]{1,3}(?=\S)|(?<=\S)[*_~`]{1,3}|^[-=|:+ ]{3,}$",
     re.MULTILINE,
 )
@@ -56,6 +57,7 @@ class Statement:
         denies_here: The same, counted from the beginning of its sentence.
         has_verb: Whether it has a word that makes a statement of it.
         greets: Whether its sentence begins by greeting somebody.
+        leads: Whether it leads to what follows, and says that it is remembered: "My notes say:".
         sentence: The number of its sentence.
     """
 
@@ -66,6 +68,7 @@ class Statement:
     denies_here: bool = False
     has_verb: bool = False
     greets: bool = False
+    leads: bool = False
     sentence: int = 0
 
 
@@ -77,6 +80,7 @@ class _Clause:
     denials: int = 0
     has_verb: bool = False
     greets: bool = False
+    recalls: bool = False
 
 
 def statements_of(text: str) -> tuple[Statement, ...]:
@@ -86,7 +90,7 @@ def statements_of(text: str) -> tuple[Statement, ...]:
 
 def _made(text: str) -> tuple[Statement, ...]:
     made: list[Statement] = []
-    for number, sentence in enumerate(_sentences(text)):
+    for number, (sentence, end) in enumerate(_sentences(text)):
         denials, greets, first = 0, False, True
         for piece in _CLAUSE_END.split(sentence):
             clause = _clause(piece, first=first)
@@ -103,6 +107,7 @@ def _made(text: str) -> tuple[Statement, ...]:
                         denials % 2 == 1,
                         clause.has_verb,
                         greets,
+                        clause.recalls and end.startswith((":", "：")),
                         number,
                     )
                 )
@@ -112,16 +117,21 @@ def _made(text: str) -> tuple[Statement, ...]:
 _remembered: Final = lru_cache(maxsize=1024)(_made)
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _sentences(text: str) -> Iterator[tuple[str, str]]:
+    """Return each sentence of a text, and what ends it."""
     shown = drop_hidden(unicodedata.normalize("NFKC", html.unescape(text)))[0].replace("’", "'")
     shown = _LINES.sub("\n", _BLANKS.sub(" ", shown))
     shown = _CUT_OFF.sub(" ", _MARKUP.sub(" ", shown))
     shown = _phrases.POLITE.sub(" ", shown)
     for short, full in _SHORT:
         shown = short.sub(full, shown)
-    for sentence in _SENTENCE_END.split(shown):
-        if sentence.strip():
-            yield sentence
+    position = 0
+    for end in _SENTENCE_END.finditer(shown):
+        if shown[position : end.start()].strip():
+            yield shown[position : end.start()], end.group()
+        position = end.end()
+    if shown[position:].strip():
+        yield shown[position:], ""
 
 
 def _clause(piece: str, *, first: bool) -> _Clause:
@@ -139,6 +149,7 @@ def _add(clause: _Clause, token: str, *, first: bool) -> None:
     """Add a word of a script with blanks."""
     lower = token.casefold()
     clause.greets = clause.greets or lower in _phrases.GREETINGS
+    clause.recalls = clause.recalls or lower in _phrases.RECALLING
     clause.has_verb = clause.has_verb or lower in _phrases.VERBS
     if lower in _phrases.DENIALS:
         clause.denials += 1

@@ -35,6 +35,8 @@ _BORROWED: Final = 0.5
 _HALF: Final = 0.5
 _NEAREST: Final = 8
 """Known clauses that are compared with one of a text, where several are as near."""
+_LEADING: Final = 2
+"""Unknown words of a clause that says that something is remembered."""
 _PLACES: Final = 256
 """Known clauses with the same word that are looked at."""
 _LONGEST: Final = 400
@@ -80,7 +82,8 @@ def only_marks(text: str, shown: Sequence[Known] = ()) -> tuple[str, ...] | None
     if inside is None:
         return None
     known = [*shown, Piece(inside)]
-    if any(one.words for one in statements_of(rest)) and not _covering(rest, known, 0.5):
+    says = any(set(one.words) - one.filler for one in statements_of(rest))
+    if says and _covering(rest, known, _HALF) is None:
         return None
     return tuple(one for one in (_covering(inside, shown, 0.0) or ()) if one)
 
@@ -203,16 +206,23 @@ class _Ground:
         near = self.nearest(statement)[:_NEAREST]
         if near and all(_swaps(statement, one, beside) for one, _ in near):
             return True
+        if self._leads(statement):
+            return False
         novel = set(statement.words) - self.words - statement.filler - statement.hard
         weighed = set(statement.words) - statement.filler
         much = len(novel) > (1 - share) * len(weighed)
         return much and (len(weighed) > 1 or statement.has_verb)
 
+    def _leads(self, statement: Statement) -> bool:
+        """Say whether a clause only leads to what is remembered, such as "My notes say:"."""
+        said = set(statement.words) - statement.filler
+        return statement.leads and len(said) <= _LEADING and said.isdisjoint(self.words)
+
     def covered(self, statement: Statement) -> tuple[int, int]:
         """Return how many words of a clause are repeated in their order, and how many it has."""
         weighed = [word for word in statement.words if word not in statement.filler]
         dated = statement.filler and not statement.has_verb and all(map(str.isdigit, weighed))
-        if not weighed or dated:
+        if not weighed or dated or self._leads(statement):
             return 0, 0
         near = [word for word in statement.words if word in self.words or word in weighed]
         runs = [_repeated(words, self.pairs, self.words) for words in (weighed, near)]

@@ -1,0 +1,119 @@
+"""A memory, an agent with it, and readers of what its model was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.messages import BaseMessage
+
+from kit import ScriptedModel
+from memoryware import MemoryScope
+from memoryware.middleware.tiered import TieredMemoryMiddleware
+from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.stores.protocol import Stores
+
+SHOP = MemoryScope(group_id="shop")
+FACT = "The orders of the shop are kept in PostgreSQL 17, on the server that is called db2."
+OTHER = "Every parcel is weighed twice before it leaves the warehouse in Rotterdam harbour."
+ANSWER = "Deliveries to Norway leave the depot on Thursday, because customs is slow on Mondays."
+
+
+def a_memory(**options: Any) -> TieredMemory:
+    """A memory in this process."""
+    return TieredMemory(options.pop("stores", None) or embedded(), **options)
+
+
+def known(*texts: str, group: str = "shop", **options: Any) -> TieredMemory:
+    """A memory in which a person has promoted some texts."""
+    memory = a_memory(**options)
+    for text in texts or (FACT,):
+        memory.promote(text, group, by="ann")
+    return memory
+
+
+def an_agent(memory: TieredMemory, model: Any, **given: Any) -> Any:
+    """An agent with tiered memory; `before` and `after` are middleware around it."""
+    rest = {
+        key: given.pop(key)
+        for key in ("tools", "checkpointer", "response_format", "name", "system_prompt")
+        if key in given
+    }
+    before, after = given.pop("before", ()), given.pop("after", ())
+    tiered = TieredMemoryMiddleware(memory, **given)
+    return create_agent(
+        model, middleware=[*before, tiered, *after], context_schema=dict, **rest
+    )
+
+
+def told(
+    text: Any, thread: str | None = None, **who: Any
+) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]:
+    """What an agent is invoked with: input, config, and the keyword arguments."""
+    given = text if isinstance(text, Sequence) and not isinstance(text, str) else None
+    messages = given if given is not None else [{"role": "user", "content": text}]
+    config = {"configurable": {"thread_id": thread}} if thread else None
+    return {"messages": messages}, config, {"context": {"group_id": "shop", **who}}
+
+
+def turn(agent: Any, text: Any, thread: str | None = None, **who: Any) -> Any:
+    """Let a person of the shop say something to an agent."""
+    given, config, more = told(text, thread, **who)
+    return agent.invoke(given, config, **more)
+
+
+async def aturn(agent: Any, text: Any, thread: str | None = None, **who: Any) -> Any:
+    """Async twin of `turn`."""
+    given, config, more = told(text, thread, **who)
+    return await agent.ainvoke(given, config, **more)
+
+
+def texts(memory: TieredMemory, layer: Any = "quarantine", group: str | None = "shop") -> list[str]:
+    """The texts of a tier, oldest first."""
+    found = memory.list(MemoryScope(group_id=group), layer=layer, limit=1000)
+    return [one.content for one in reversed(found.items)]
+
+
+def entries(memory: TieredMemory, group: str | None = "shop") -> list[Any]:
+    """The entries of quarantine, oldest first."""
+    found = memory.list(MemoryScope(group_id=group), layer="quarantine", limit=1000)
+    return [one.record for one in reversed(found.items)]
+
+
+def roots(entry: Any) -> list[str]:
+    """Where an entry came from, all of it."""
+    return [str(one) for one in entry.provenance.roots]
+
+
+def everything(model: ScriptedModel, request: int = -1) -> str:
+    """All text of one request."""
+    return all_text(model.requests[request])
+
+
+def all_text(messages: Sequence[BaseMessage]) -> str:
+    """All text of some messages."""
+    return "\n".join(str(one.text) for one in messages)
+
+
+class Breaking:
+    """A store whose every call fails, in place of another."""
+
+    def __init__(self, store: Any, *broken: str) -> None:
+        self._store, self.broken = store, set(broken)
+
+    def __getattr__(self, name: str) -> Any:
+        if not self.broken or name in self.broken or name.removeprefix("a") in self.broken:
+            raise ConnectionError("the disk is away")
+        return getattr(self._store, name)
+
+
+def broken(*tiers: str) -> Stores:
+    """Stores of which some fail."""
+    whole = embedded()
+    return Stores(
+        quarantine=Breaking(whole.quarantine) if "quarantine" in tiers else whole.quarantine,
+        working=Breaking(whole.working) if "working" in tiers else whole.working,
+        long_term=Breaking(whole.long_term) if "long_term" in tiers else whole.long_term,
+    )
