@@ -90,6 +90,17 @@ _HOMES: Final = {
         "aopen_stores",
         "open_stores",
     ),
+    "memoryware.nodes": (
+        "FactCheckNode",
+        "MemoryRetrievalNode",
+        "inject_context",
+        "remember",
+        "with_memory",
+    ),
+    "memoryware.tiers.roles": (
+        "ROLES",
+        "RoleRules",
+    ),
     "memoryware.middleware.tiered": ("TieredMemoryMiddleware",),
     "memoryware.backends.protocol": (
         "BackendProtocol",
@@ -262,6 +273,13 @@ if TYPE_CHECKING:
         append_to_system_message,
     )
     from memoryware.middleware.tiered import TieredMemoryMiddleware
+    from memoryware.nodes import (
+        FactCheckNode,
+        MemoryRetrievalNode,
+        inject_context,
+        remember,
+        with_memory,
+    )
     from memoryware.scope import MemoryScope
     from memoryware.settings import (
         DiscoveryLimits,
@@ -294,6 +312,7 @@ if TYPE_CHECKING:
     )
     from memoryware.tiers.policy import PromotionPolicy
     from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, Verdict
+    from memoryware.tiers.roles import ROLES, RoleRules
     from memoryware.tiers.service import TieredMemory
     from memoryware.tiers.stores.opening import aopen_stores, open_stores
     from memoryware.tiers.stores.protocol import (
@@ -322,6 +341,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEMORY_SYSTEM_PROMPT",
+    "ROLES",
     "Actor",
     "AgentConfig",
     "BackendProtocol",
@@ -350,6 +370,7 @@ __all__ = [
     "EntryMissing",
     "EntryRefused",
     "ExactDuplicate",
+    "FactCheckNode",
     "FileAlreadyThere",
     "FileData",
     "FileDenied",
@@ -390,6 +411,7 @@ __all__ = [
     "MemoryEvent",
     "MemoryLimits",
     "MemoryMiddleware",
+    "MemoryRetrievalNode",
     "MemoryScope",
     "MemoryState",
     "MemoryStateUpdate",
@@ -417,6 +439,7 @@ __all__ = [
     "Refusal",
     "Reindexed",
     "ResponseCountError",
+    "RoleRules",
     "ScopeMissing",
     "SecretRefused",
     "Select",
@@ -452,13 +475,16 @@ __all__ = [
     "default_filters",
     "discover",
     "file_memory",
+    "inject_context",
     "listen",
     "load_config",
     "normalise_path",
     "on_disk",
     "open_stores",
     "redact_memory",
+    "remember",
     "scan",
+    "with_memory",
 ]
 
 

@@ -270,3 +270,16 @@ def personal_detectors() -> Mapping[str, Callable[[str], Any]]:
     from langchain.agents.middleware._redaction import BUILTIN_DETECTORS
 
     return BUILTIN_DETECTORS
+
+
+def node_specs(builder: Any) -> dict[str, Any] | None:
+    """Return the nodes of a graph that is not compiled yet: each has `runnable` and `metadata`.
+
+    None for anything else. A test holds that replacing a `runnable` before `compile` works.
+    """
+    from langgraph.graph import StateGraph
+
+    if not isinstance(builder, StateGraph):
+        return None
+    specs: dict[str, Any] = builder.nodes
+    return specs

@@ -23,6 +23,7 @@ from memoryware.events import logger
 from memoryware.middleware.file_tools import FileToolsMiddleware
 from memoryware.middleware.guidelines import WRITERS
 from memoryware.middleware.memory import MemoryMiddleware
+from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.sources.source import Source
 
 _SKILLS_NOTE: Final = (
@@ -65,7 +66,8 @@ def create_deep_agent(
         system_prompt: The base prompt; memory is appended to it.
         middleware: Your own; it stands before memory, so that replacing the prompt in it
             does not wipe memory. A `FileToolsMiddleware` among it takes the place of the
-            built-in one, with the rules that you gave it.
+            built-in one, with the rules that you gave it. A `TieredMemoryMiddleware` comes last,
+            because what it recalls differs from run to run.
         interrupt_on: Tools that wait for a person, as for `HumanInTheLoopMiddleware`.
         checkpointer: As for `create_agent`, like the arguments that are not described here.
         config: A configuration, or the path of its file.
@@ -86,6 +88,7 @@ def create_deep_agent(
     sources = _sources(memory, settings, enable_memory=enable_memory)
     _refuse_second_memory(sources, middleware)
     file_tools = _file_tools(middleware, backend)
+    tiered = [one for one in middleware if isinstance(one, TieredMemoryMiddleware)]
     _tell_what_is_not_waited_for(interrupt_on, file_tools)
     answer_format: Any = response_format or (settings.response_format if settings else None)
     make: Any = create_agent  # its overloads tell apart what is passed through here
@@ -95,9 +98,10 @@ def create_deep_agent(
         system_prompt=_prompt(system_prompt, settings),
         middleware=[
             TodoListMiddleware(),
-            *(one for one in middleware if one not in file_tools),
+            *(one for one in middleware if one not in file_tools and one not in tiered),
             *file_memory(sources, backend),
             *file_tools,
+            *tiered,
             *([HumanInTheLoopMiddleware(interrupt_on=interrupt_on)] if interrupt_on else []),
         ],
         response_format=answer_format,

@@ -178,6 +178,8 @@ class TierLimits(_Ranged):
     """Memories that a check of facts is shown."""
     fact_searches: int = _limit(3, 0)
     """Search results that a check of facts is shown."""
+    fact_claims: int = _limit(20, 1)
+    """Claims of one text that are checked, the first ones."""
     fact_confidence: float = _limit(0.8, 0, 1)
     """Share of claims that must hold."""
     chunk_chars: int = _limit(500, 1)

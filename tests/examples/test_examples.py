@@ -187,6 +187,19 @@ What the model got on the next run:
 - Our time zone is CET.
 - The stand-up is at 9:30.
 """,
+    "tiered": """\
+ann of the shop: We have moved the orders to db2.
+  Understood: the orders of the shop are in PostgreSQL on db2 since this Monday.
+
+Waiting, from agent:clerk, user:ann:
+  Understood: the orders of the shop are in PostgreSQL on db2 since this Monday.
+  ann promotes it
+
+bo of the shop: Where are the orders?
+  On db2.
+eve of the bakery: Where are the orders?
+  I do not know that.
+""",
     "user_and_project": """\
 ~/.agent/AGENTS.md
 - I am Ann. I like short answers.

@@ -188,6 +188,16 @@ class Promoted(Told):
     """How many."""
 
 
+class NodeState(Told):
+    """A node of memory in a graph has begun or ended."""
+
+    event: Literal["node_state"]
+    status: Literal["running", "completed"]
+    """Where it is."""
+    characters: int
+    """Characters of the context that it has made; 0 at the beginning."""
+
+
 MemoryEvent: TypeAlias = (
     Loaded
     | Injected
@@ -199,6 +209,7 @@ MemoryEvent: TypeAlias = (
     | Retrieved
     | RetrievalError
     | Promoted
+    | NodeState
 )
 """Any event; comparing its `event` tells a type checker which one it is."""
 
@@ -213,6 +224,7 @@ EventName = Literal[
     "retrieved",
     "retrieval_error",
     "promoted",
+    "node_state",
 ]
 """Every event that memoryware sends."""
 EVENT_NAMES: Final[tuple[EventName, ...]] = get_args(EventName)

@@ -12,7 +12,7 @@ from langchain_core.messages import SystemMessage
 from pydantic import BaseModel
 
 Placement = Literal["append", "prepend"]
-_MEMORY: Final = re.compile(r"(<agent_memory>).*?(</agent_memory>|\Z)", re.DOTALL)
+_MEMORY: Final = re.compile(r"(<(agent_memory|recalled_memory)>).*?(</\2>|\Z)", re.DOTALL)
 
 
 def append_to_system_message(system_message: SystemMessage | None, text: str) -> SystemMessage:
@@ -67,7 +67,7 @@ def redact_memory(value: Any) -> Any:
     else is returned as it is.
     """
     if isinstance(value, str):
-        return _MEMORY.sub(r"\1(memory not shown)\2", value)
+        return _MEMORY.sub(r"\1(memory not shown)\3", value)
     if isinstance(value, bytes | bytearray):
         return type(value)(
             redact_memory(value.decode("utf-8", "surrogateescape")), "utf-8", "surrogateescape"

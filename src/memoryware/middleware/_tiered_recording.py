@@ -33,6 +33,8 @@ from memoryware.tiers.values import ContextItem, Layer, Recorded
 
 _SAID_OF_IT: Final = ("confidence", "verify_pending")
 """What another middleware may have noted of a message, in its `additional_kwargs`."""
+_UNKNOWN: Final = Origin("tool", "recall")
+"""The origin of a recalled text that is no longer there to ask for its own."""
 Messages = Sequence[AnyMessage]
 
 
@@ -196,6 +198,8 @@ class Recorder:
         before = await self._before(via, now)
         roots = [root for one in sources for root in one.provenance.roots]
         roots += [*self.roots_of(now, seen), *before, *(outer.roots if outer else ())]
+        if not known.keys() >= set(recalled):  # forgotten, or another group's: nobody can tell
+            roots.append(_UNKNOWN)
         ids = [one.id for one in sources]
         for one in now.run.heard:
             ids, roots = [*ids, *one.sources], [*roots, *one.roots]

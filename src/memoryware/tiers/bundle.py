@@ -164,7 +164,7 @@ def _record(data: Mapping[str, Any], number: int, longest: int) -> Entry | Memor
         one = read(data)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise BundleRefused(f"Line {number} is no record: {error}", number) from error
-    if not isinstance(one.content, str) or not isinstance(one.id, str):
+    if not all(isinstance(data.get(name), str) for name in ("content", "id")):
         raise BundleRefused(f"Line {number}: content and id must be text", number)
     if len(one.content) > longest:
         raise BundleRefused(f"Line {number} has a text longer than entry_chars={longest}", number)

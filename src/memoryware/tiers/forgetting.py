@@ -71,11 +71,10 @@ def _selected(scope: MemoryScope, what: Unwanted) -> Select:
             "Say what shall be forgotten: a group, user, agent or session of the scope, ids=,"
             " origin= or query="
         )
-    return Select(
-        tenant=scope.tenant,
+    which = Select(tenant=scope.tenant).also(**named)
+    return which.also(
         ids=None if what.ids is None else tuple(what.ids),
         root=None if what.origin is None else str(what.origin),
-        **named,
     )
 
 
@@ -86,8 +85,7 @@ async def _with_words(parts: Parts, via: Via, where: Select, found: Found, what:
     for layer in ("quarantine", "working", "long_term"):
         store = getattr(parts.stores, layer)
         which = where.also(ids=tuple(getattr(found, layer)))
-        for one in (await via(store.find, store.afind, which)).items:
-            if wanted and wanted <= set(words_of(one.content)):
-                having.append(one.id)
+        page = await via(store.find, store.afind, which)
+        having += [one.id for one in page.items if wanted and wanted <= set(words_of(one.content))]
     which = where.also(ids=tuple(having))
     return await made_of_selected(parts, via, where, which, what.derived)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from memoryware._twins import Via
 from memoryware.errors import EntryMissing, SettingError
@@ -15,6 +15,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Refusal
 from memoryware.tiers.ingress.chain import asked
 from memoryware.tiers.ingress.echo import ECHO, without_marks
+from memoryware.tiers.ingress.filters import ExactDuplicate
 from memoryware.tiers.ingress.knowing import repeated
 from memoryware.tiers.ingress.making import Made, entry_of, redacted
 from memoryware.tiers.records import Entry, Status
@@ -70,7 +71,7 @@ async def record(
         SettingError: For a tier that outputs do not go to.
     """
     wanted = {tiers} if isinstance(tiers, str) else set(tiers)
-    if not wanted <= {*_BOTH, "all"} & {*get_args(Layer)}:
+    if not wanted <= {*_BOTH}:
         raise SettingError(f"tiers={tiers!r}: outputs go to quarantine and working memory only")
     entry = await entry_of(parts, via, content, scope, metadata, made or Made())
     kept, fresh = await _kept(parts, via, entry)
@@ -251,6 +252,8 @@ async def _admitted(parts: Parts, via: Via, offer: _Offer, candidate: Entry) -> 
     placed = replace(candidate, refused=None, echo_of=(), expires_at=offer.until)
     if not await _pushed(parts, via, placed, offer.now):
         return Recorded(entry=entry, refused="revoked")
+    if any(isinstance(one, ExactDuplicate) for one in parts.filters):
+        await _one_of_each(parts, via, placed, offer.now)
     _tell_recorded(parts, placed, "working")
     return Recorded(entry=entry, working=True)
 
@@ -269,6 +272,17 @@ async def _pushed(parts: Parts, via: Via, entry: Entry, now: datetime) -> bool:
         return True
     await via(working.delete, working.adelete, which)
     return False
+
+
+async def _one_of_each(parts: Parts, via: Via, entry: Entry, now: datetime) -> None:
+    """Leave the oldest of entries with the same text, which came in side by side."""
+    working = parts.stores.working
+    which = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
+    same = (await via(working.find, working.afind, which)).items
+    _, *later = sorted(same, key=lambda one: (one.created_at, one.id)) or [entry]
+    for one in later:
+        await via(working.delete, working.adelete, which.also(hashes=None, ids=(one.id,)))
+        await _note(parts, via, one, Refusal("duplicate"))
 
 
 def _end(start: datetime, parts: Parts) -> datetime:

@@ -43,9 +43,7 @@ def an_agent(memory: TieredMemory, model: Any, **given: Any) -> Any:
     }
     before, after = given.pop("before", ()), given.pop("after", ())
     tiered = TieredMemoryMiddleware(memory, **given)
-    return create_agent(
-        model, middleware=[*before, tiered, *after], context_schema=dict, **rest
-    )
+    return create_agent(model, middleware=[*before, tiered, *after], context_schema=dict, **rest)
 
 
 def told(

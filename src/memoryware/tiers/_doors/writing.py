@@ -39,7 +39,8 @@ class WritingDoors(Doors):
             scope: On whose behalf it was made. Without a group only quarantine keeps it.
             metadata: What is known of it: `confidence`, `verify_pending`, anything of yours.
             role: The part that its maker plays in the graph.
-            provenance: Who made it, and of what; by default the agent of the scope, of nothing.
+            provenance: Who made it, and of what; by default the agent of the scope, of what it
+                repeats of `shown`.
             key: Recording the same key again records nothing.
             shown: What memory had shown to who made it, to tell an echo from something new.
             tiers: ("quarantine",) keeps it out of working memory.

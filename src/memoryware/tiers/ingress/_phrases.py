@@ -110,6 +110,10 @@ recollect recollection discussed discussion told
 """
 RECALLING: Final = frozenset(_RECALLING.split())
 """Words with which one says that one remembers."""
+PERSONAL: Final = frozenset(
+    ("i", "me", "my", "mine", "you", "your", "we", "us", "our", "let", "lets", "please", "thanks")
+)
+"""Words of one who talks to somebody, as around what is remembered."""
 EMPTY: Final = frozenset(_EMPTY.split()) - TURNS - DENIALS
 """Words of the language itself."""
 FILLER: Final = frozenset(_FILLER.split()) - TURNS - DENIALS

@@ -58,6 +58,7 @@ class Statement:
         has_verb: Whether it has a word that makes a statement of it.
         greets: Whether its sentence begins by greeting somebody.
         leads: Whether it leads to what follows, and says that it is remembered: "My notes say:".
+        personal: Whether it speaks of who talks or listens: "I", "your".
         sentence: The number of its sentence.
     """
 
@@ -69,6 +70,7 @@ class Statement:
     has_verb: bool = False
     greets: bool = False
     leads: bool = False
+    personal: bool = False
     sentence: int = 0
 
 
@@ -81,6 +83,7 @@ class _Clause:
     has_verb: bool = False
     greets: bool = False
     recalls: bool = False
+    personal: bool = False
 
 
 def statements_of(text: str) -> tuple[Statement, ...]:
@@ -108,6 +111,7 @@ def _made(text: str) -> tuple[Statement, ...]:
                         clause.has_verb,
                         greets,
                         clause.recalls and end.startswith((":", "：")),
+                        clause.personal,
                         number,
                     )
                 )
@@ -150,6 +154,7 @@ def _add(clause: _Clause, token: str, *, first: bool) -> None:
     lower = token.casefold()
     clause.greets = clause.greets or lower in _phrases.GREETINGS
     clause.recalls = clause.recalls or lower in _phrases.RECALLING
+    clause.personal = clause.personal or lower in _phrases.PERSONAL
     clause.has_verb = clause.has_verb or lower in _phrases.VERBS
     if lower in _phrases.DENIALS:
         clause.denials += 1

@@ -14,6 +14,7 @@ from memoryware.tiers._parts import IngressFilter, Parts, Passed, Refusal
 from memoryware.tiers.embedding import within
 from memoryware.tiers.ingress.filters import Quick
 from memoryware.tiers.ingress.judge import ConsistencyJudge
+from memoryware.tiers.ingress.making import AT_ONCE
 from memoryware.tiers.ingress.near import NearDuplicate
 from memoryware.tiers.records import Entry, plain
 
@@ -57,8 +58,11 @@ def _check(one: IngressFilter, parts: Parts, entry: Entry, recent: Sequence[Entr
 async def _acheck(
     one: IngressFilter, parts: Parts, entry: Entry, recent: Sequence[Entry]
 ) -> _Answer:
-    if isinstance(one, _OURS):  # they wait for nothing, or know how long
-        return await one.acheck(entry, recent)
+    long = len(entry.content) + sum(len(other.content) for other in recent) > AT_ONCE
+    if isinstance(one, _OURS) and not (long and isinstance(one, Quick)):
+        return await one.acheck(entry, recent)  # it waits for nothing, or knows how long
+    if isinstance(one, Quick):
+        return await in_thread(one.check, entry, recent)
     acheck = getattr(one, "acheck", None)
     if acheck is None and inspect.iscoroutinefunction(one.check):
         acheck = one.check

@@ -35,6 +35,10 @@ _BORROWED: Final = 0.5
 _HALF: Final = 0.5
 _NEAREST: Final = 8
 """Known clauses that are compared with one of a text, where several are as near."""
+_CHATTER: Final = 12
+"""Unknown words around a repetition that say nothing; more of them do say something."""
+_REMARK: Final = 3
+"""Words of a sentence that is too short to say much by words that mostly say nothing."""
 _LEADING: Final = 2
 """Unknown words of a clause that says that something is remembered."""
 _PLACES: Final = 256
@@ -101,9 +105,13 @@ def echo_of(text: str, known: Iterable[Known], share: float) -> tuple[str, ...]:
 
 def borrowed(text: str, known: Iterable[K]) -> list[K]:
     """Return of what is known that of which a text repeats at least half."""
-    mine = {pair for one in statements_of(text) for pair in _pairs(one)}
+    pieces = list(known)
+    if not pieces:
+        return []
+    most = _FOREIGN * sum(len(one.content) for one in pieces) + _SLACK
+    mine = {pair for one in statements_of(text[:most]) for pair in _pairs(one)}
     made = []
-    for one in known:
+    for one in pieces:
         theirs = {pair for statement in statements_of(one.content) for pair in _pairs(statement)}
         if theirs and len(theirs & mine) >= _BORROWED * len(theirs):
             made.append(one)
@@ -145,6 +153,10 @@ class _Ground:
     clauses: list[tuple[Statement, str]] = field(default_factory=list)
     by_word: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     seen: set[tuple[tuple[str, ...], bool, bool]] = field(default_factory=set)
+    alone: set[str] = field(default_factory=set)
+    """Words that are all that a clause says."""
+    denies_barely: bool = False
+    """Whether some clause denies and says nothing else, such as "not at all"."""
 
     @classmethod
     def of(cls, known: Iterable[Known]) -> _Ground:
@@ -164,6 +176,9 @@ class _Ground:
         if key in self.seen:
             return
         self.seen.add(key)
+        telling = set(statement.words) - statement.filler
+        self.alone.update(telling if len(telling) == 1 else ())
+        self.denies_barely = self.denies_barely or (statement.denies and not statement.words)
         for word in set(statement.words):
             places = self.by_word[word]
             if len(places) < _PLACES:
@@ -186,7 +201,7 @@ class _Ground:
         if strange and (known - statement.filler or not _only_addresses(statement, strange)):
             return True
         if not statement.words:
-            return statement.denies
+            return statement.denies and not self.denies_barely
         if not known - statement.filler:
             return statement.denies and not statement.filler.issuperset(statement.words)
         return not any(
@@ -225,7 +240,7 @@ class _Ground:
         if not weighed or dated or self._leads(statement):
             return 0, 0
         near = [word for word in statement.words if word in self.words or word in weighed]
-        runs = [_repeated(words, self.pairs, self.words) for words in (weighed, near)]
+        runs = [_repeated(words, self.pairs, self.alone) for words in (weighed, near)]
         count = sum(1 for word in weighed if any(word in run for run in runs))
         return count, len(weighed)
 
@@ -251,14 +266,51 @@ def _covering(text: str, known: Sequence[Known], share: float) -> tuple[str, ...
         beside[one.sentence] |= frozenset(one.words)
     if any(ground.is_new(one, share, words) for one, words in _distinct(statements, beside)):
         return None
-    counts = [ground.covered(one) for one in statements]
-    repeated, weighed = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
+    counts = _counted(ground, statements)
+    if any(one.says_more for one in counts):
+        return None
+    repeated, weighed = sum(one.repeated for one in counts), sum(one.weighed for one in counts)
     if not weighed or not repeated:
         same = _folded(text)
         return tuple(one.id for one in known if same and _folded(one.content) == same) or None
-    if repeated < share * weighed:
+    chatter = sum(len(one.filler - ground.words) for one in statements)
+    if repeated < share * weighed or chatter > _CHATTER + 2 * weighed:
         return None
     return tuple(one for one in dict.fromkeys(_sources(ground, statements)) if one)
+
+
+@dataclass(slots=True)
+class _Count:
+    """How much of a sentence is repeated: words that tell something, and all of them."""
+
+    repeated: int = 0
+    weighed: int = 0
+    repeated_of_all: int = 0
+    of_all: int = 0
+    talks: bool = False
+
+    @property
+    def says_more(self) -> bool:
+        """Whether it puts known words together in a way that is not known."""
+        if self.weighed > 1 and self.repeated < _HALF * self.weighed:
+            return True
+        plain = not self.talks and self.of_all > _REMARK
+        return plain and self.repeated_of_all < _HALF * self.of_all
+
+
+def _counted(ground: _Ground, statements: Iterable[Statement]) -> list[_Count]:
+    """Return how much is repeated of each sentence."""
+    counts: dict[int, _Count] = defaultdict(_Count)
+    for one in statements:
+        count, (repeated, weighed) = counts[one.sentence], ground.covered(one)
+        count.repeated += repeated
+        count.weighed += weighed
+        count.repeated_of_all += sum(
+            map(_repeated(one.words, ground.pairs, ground.alone).__contains__, one.words)
+        )
+        count.of_all += len(one.words)
+        count.talks = count.talks or one.personal or one.greets or one.leads
+    return list(counts.values())
 
 
 def _distinct(
@@ -300,10 +352,13 @@ def _pairs(statement: Statement) -> set[tuple[str, str]]:
     return set(pairwise(words)) if len(words) > 1 else {(word, "") for word in words}
 
 
-def _repeated(words: Sequence[str], pairs: set[tuple[str, str]], known: set[str]) -> set[str]:
-    """Return the words that stand beside a word that they stand beside in what is known."""
+def _repeated(words: Sequence[str], pairs: set[tuple[str, str]], alone: set[str]) -> set[str]:
+    """Return the words that stand beside a word that they stand beside in what is known.
+
+    A word that stands alone must stand alone there.
+    """
     if len(words) == 1:
-        return known.intersection(words)
+        return alone.intersection(words)
     found: set[str] = set()
     for pair in pairwise(words):
         if pair in pairs:

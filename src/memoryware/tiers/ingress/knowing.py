@@ -41,7 +41,9 @@ async def repeated(
 
 async def _long_term(parts: Parts, via: Via, entry: Entry) -> list[Memory]:
     """Return what long-term memory has to a text, by words; nothing if it cannot be asked."""
-    words = _telling(entry.content)
+    look = partial(_telling, entry.content[: parts.limits.echo_chars])
+    long = len(entry.content) > AT_ONCE
+    words = await via(look, partial(in_thread if long else at_once, look))
     if not words:
         return []
     store, scope = parts.stores.long_term, entry.scope

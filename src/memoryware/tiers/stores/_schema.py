@@ -7,39 +7,51 @@ from typing import Final
 APPLICATION: Final = 0x6D656D77
 """The application id of our files: "memw"."""
 
-STEPS: Final[tuple[tuple[str, ...], ...]] = (
-    (
-        # `seq` says in which order records were stored; `part` is tenant and group.
-        "CREATE TABLE record ("
-        " seq INTEGER PRIMARY KEY AUTOINCREMENT, tier TEXT NOT NULL, id TEXT NOT NULL,"
-        " part TEXT NOT NULL, tenant TEXT, group_id TEXT, user_id TEXT, agent_id TEXT,"
-        " session_id TEXT, status TEXT, hash TEXT NOT NULL, document TEXT, subject TEXT,"
-        " revocation TEXT, once TEXT, created INTEGER NOT NULL, expires INTEGER,"
-        " valid_from INTEGER, valid_to INTEGER, size INTEGER NOT NULL DEFAULT 0,"
-        " body TEXT NOT NULL, UNIQUE (tier, id))",
-        "CREATE UNIQUE INDEX record_once ON record (tier, part, once) WHERE once IS NOT NULL",
-        "CREATE INDEX record_part ON record (tier, part, seq)",
-        "CREATE INDEX record_tenant ON record (tier, tenant, seq)",
-        "CREATE INDEX record_document ON record (document) WHERE document IS NOT NULL",
-        "CREATE INDEX record_hash ON record (tier, part, hash)",
-        "CREATE INDEX record_user ON record (user_id) WHERE user_id IS NOT NULL",
-        "CREATE INDEX record_session ON record (session_id) WHERE session_id IS NOT NULL",
-        "CREATE INDEX record_expires ON record (expires) WHERE expires IS NOT NULL",
-        "CREATE INDEX record_size ON record (tier, part, size)",
-        "CREATE TABLE source (seq INTEGER NOT NULL REFERENCES record ON DELETE CASCADE,"
-        " name TEXT NOT NULL, PRIMARY KEY (name, seq)) WITHOUT ROWID",
-        "CREATE INDEX source_seq ON source (seq)",
-        "CREATE TABLE root (seq INTEGER NOT NULL REFERENCES record ON DELETE CASCADE,"
-        " name TEXT NOT NULL, PRIMARY KEY (name, seq)) WITHOUT ROWID",
-        "CREATE INDEX root_seq ON root (seq)",
-        # Words are ours: the tokenizer only splits at blanks. `part` keeps a search in its group.
-        "CREATE VIRTUAL TABLE word_index USING fts5 (part, words, tokenize = \"ascii tokenchars '_'\")",
-        "CREATE TABLE space (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
-        " dimension INTEGER NOT NULL, current INTEGER NOT NULL DEFAULT 0)",
-        "CREATE TABLE vector (space INTEGER NOT NULL REFERENCES space ON DELETE CASCADE,"
-        " seq INTEGER NOT NULL REFERENCES record ON DELETE CASCADE, data BLOB NOT NULL,"
-        " PRIMARY KEY (space, seq)) WITHOUT ROWID",
-        "CREATE INDEX vector_seq ON vector (seq)",
-    ),
-)
-"""Step n brings a file from version n to n + 1."""
+_FIRST: Final = """
+CREATE TABLE record (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which records were stored
+  tier TEXT NOT NULL, id TEXT NOT NULL,
+  part TEXT NOT NULL, -- tenant and group
+  tenant TEXT, group_id TEXT, user_id TEXT, agent_id TEXT, session_id TEXT,
+  status TEXT, hash TEXT NOT NULL, document TEXT, subject TEXT, revocation TEXT,
+  once TEXT, -- the key under which an entry is recorded once
+  created INTEGER NOT NULL, expires INTEGER, valid_from INTEGER, valid_to INTEGER,
+  size INTEGER NOT NULL DEFAULT 0, -- words
+  body TEXT NOT NULL,
+  UNIQUE (tier, id)
+);
+CREATE UNIQUE INDEX record_once ON record (tier, part, once) WHERE once IS NOT NULL;
+CREATE INDEX record_part ON record (tier, part, seq);
+CREATE INDEX record_tenant ON record (tier, tenant, seq);
+CREATE INDEX record_document ON record (document) WHERE document IS NOT NULL;
+CREATE INDEX record_hash ON record (tier, part, hash);
+CREATE INDEX record_user ON record (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX record_session ON record (session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX record_expires ON record (expires) WHERE expires IS NOT NULL;
+CREATE INDEX record_size ON record (tier, part, size);
+CREATE TABLE source (
+  seq INTEGER NOT NULL REFERENCES record ON DELETE CASCADE, name TEXT NOT NULL,
+  PRIMARY KEY (name, seq)
+) WITHOUT ROWID;
+CREATE INDEX source_seq ON source (seq);
+CREATE TABLE root (
+  seq INTEGER NOT NULL REFERENCES record ON DELETE CASCADE, name TEXT NOT NULL,
+  PRIMARY KEY (name, seq)
+) WITHOUT ROWID;
+CREATE INDEX root_seq ON root (seq);
+-- The words are ours, so the tokenizer only splits at blanks; `part` keeps a search in a group.
+CREATE VIRTUAL TABLE word_index USING fts5 (part, words, tokenize = "ascii tokenchars '_'");
+CREATE TABLE space (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL,
+  current INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE vector (
+  space INTEGER NOT NULL REFERENCES space ON DELETE CASCADE,
+  seq INTEGER NOT NULL REFERENCES record ON DELETE CASCADE, data BLOB NOT NULL,
+  PRIMARY KEY (space, seq)
+) WITHOUT ROWID;
+CREATE INDEX vector_seq ON vector (seq)
+"""
+
+STEPS: Final = (_FIRST,)
+"""Statements, with a semicolon between them; step n brings a file from version n to n + 1."""

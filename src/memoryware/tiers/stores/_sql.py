@@ -194,7 +194,8 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
             )
             having[word] = rows[0][0]
         found = await tx.execute(
-            "SELECT record.body, word_index.words FROM word_index JOIN record ON record.seq = word_index.rowid"
+            "SELECT record.body, word_index.words FROM word_index"
+            " JOIN record ON record.seq = word_index.rowid"
             f" WHERE word_index MATCH ? AND {where} ORDER BY bm25(word_index, 0.0, 1.0) LIMIT ?",
             f"{inside} AND words : ({' OR '.join(map(_quoted, wanted))})",
             *values, limit * _POOL,
@@ -226,12 +227,11 @@ async def by_vector(
             zip(scores(query, [row[1] for row in rows]), (row[0] for row in rows), strict=True),
             reverse=True,
         )[:limit]
-        bodies = dict(
-            await tx.execute(
-                "SELECT seq, body FROM record WHERE seq IN (SELECT value FROM json_each(?))",
-                json.dumps([seq for _, seq in ranked]),
-            )  # type: ignore[arg-type]  # rows of two
+        rows = await tx.execute(
+            "SELECT seq, body FROM record WHERE seq IN (SELECT value FROM json_each(?))",
+            json.dumps([seq for _, seq in ranked]),
         )
+        bodies = {seq: body for seq, body in rows}  # noqa: C416 - rows of two, as pairs
     return _best([Hit(_rows.record_of("long_term", bodies[s]), v) for v, s in ranked], limit)
 
 

@@ -50,7 +50,7 @@ def _cosine(query: Sequence[float], own: float, other: Sequence[float]) -> float
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum(map(mul, one, other))
+    return math.fsum(map(mul, one, other))
 
 
 @cache

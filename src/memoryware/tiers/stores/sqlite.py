@@ -138,7 +138,7 @@ class SqliteFile:
         try:
             version = db.execute("PRAGMA user_version").fetchone()[0]
             for step in STEPS[version:]:
-                for statement in step:
+                for statement in step.split(";\n"):
                     db.execute(statement)
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {len(STEPS)}")

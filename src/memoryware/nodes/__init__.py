@@ -1,0 +1,20 @@
+"""Tiered memory in a plain `StateGraph`: recording, recall, a check of facts."""
+
+from __future__ import annotations
+
+from memoryware.nodes.fact_check import FactCheckNode
+from memoryware.nodes.graphs import with_memory
+from memoryware.nodes.injecting import inject_context
+from memoryware.nodes.remembering import remember
+from memoryware.nodes.retrieval import MemoryRetrievalNode
+from memoryware.tiers.roles import ROLES, RoleRules
+
+__all__ = [
+    "ROLES",
+    "FactCheckNode",
+    "MemoryRetrievalNode",
+    "RoleRules",
+    "inject_context",
+    "remember",
+    "with_memory",
+]
