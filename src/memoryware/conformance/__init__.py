@@ -15,6 +15,10 @@ answer turns a promise round, it never drops one. Optional protocols have suites
 their own (`AppendsConformance`, `FingerprintsConformance`, `NamesConformance`), to be
 derived from as well: a backend that offers one without its suite fails. A backend that
 keeps a history, by `HistoryBackend` or on its own, is held to `HistoryConformance`.
+
+Stores of tiers have a suite for each protocol, `QuarantineStoreConformance`,
+`WorkingStoreConformance` and `LongTermStoreConformance`: override `open_stores`, a function
+that returns `Stores`.
 """
 
 from __future__ import annotations
@@ -39,16 +43,22 @@ import_module("pytest").register_assert_rewrite(
 
 from memoryware.conformance.file_backend import FileBackendConformance  # noqa: E402
 from memoryware.conformance.history import HistoryConformance  # noqa: E402
+from memoryware.conformance.long_term_store import LongTermStoreConformance  # noqa: E402
 from memoryware.conformance.optional import (  # noqa: E402
     AppendsConformance,
     FingerprintsConformance,
     NamesConformance,
 )
+from memoryware.conformance.quarantine_store import QuarantineStoreConformance  # noqa: E402
+from memoryware.conformance.working_store import WorkingStoreConformance  # noqa: E402
 
 __all__ = [
     "AppendsConformance",
     "FileBackendConformance",
     "FingerprintsConformance",
     "HistoryConformance",
+    "LongTermStoreConformance",
     "NamesConformance",
+    "QuarantineStoreConformance",
+    "WorkingStoreConformance",
 ]

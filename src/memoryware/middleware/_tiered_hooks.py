@@ -21,8 +21,9 @@ from langgraph.types import Command
 from memoryware import _langchain
 from memoryware._clock import NewId
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.events import Teller, emit
+from memoryware.events import Teller, emit, is_heard, logger
 from memoryware.middleware._edit_memory import not_done, unavailable
+from memoryware.middleware._options import approximate_tokens
 from memoryware.middleware._prompt import append_to_system_message
 from memoryware.middleware._tiered_messages import KEPT, RECALLED, outside_tools, with_block
 from memoryware.middleware._tiered_options import Options
@@ -122,17 +123,18 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
         self, via: Via, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
         run = self._runs.begin()
+        now = self._moment(state, runtime, config, run=run)
         if self._options.retrieve == "run":
-            await self._recall(via, self._moment(run, state, runtime, config), state)
+            await self._recall(via, now, state)
         return {self._keys.run: run.id}
 
     async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
         state, update = request.state, dict[str, Any]()
         run = self._runs.of(state.get(self._keys.run))
         if run is None:  # after an interrupt, in another process, or called by hand
-            run = self._runs.begin()
+            run = self._runs.begin(self._moment(state, request.runtime).scope)
             update[self._keys.run] = run.id
-        now = self._moment(run, state, request.runtime)
+        now = self._moment(state, request.runtime, run=run)
         if self._recaller.is_due(run, state):
             await self._recall(via, now, state)
         kept = now.thread
@@ -153,9 +155,7 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
     async def _around_tool(
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
-        call, state = request.tool_call, request.state
-        state = state if isinstance(state, Mapping) else {}
-        now = self._moment(self._run_in(state), state, request.runtime)
+        call, now = request.tool_call, self._moment(request.state, request.runtime)
         refused = self._refused(call, now)
         if refused is not None:
             return refused
@@ -172,9 +172,8 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
     async def _after(
         self, via: Via, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
-        run = self._run_in(state)
-        now = self._moment(run, state, runtime, config)
-        self._runs.end(run)
+        now = self._moment(state, runtime, config)
+        self._runs.end(now.run)
         if self._options.record is None or not now.thread.said:
             return None
         every = self._options.record == "each_model_call"
@@ -189,7 +188,7 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
 
     async def _search(self, via: Via, runtime: Any, query: str) -> Said:
         """Search memory of the caller's own scope for the model."""
-        now = self._moment(self._run_in(runtime.state), runtime.state, runtime)
+        now = self._moment(runtime.state, runtime)
         found = await self._recaller.search(via, query, (now.scope, now.role, now.teller))
         if found is None:
             return Said(UNAVAILABLE, {RECALLED: []}, ok=False)
@@ -198,7 +197,7 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
 
     async def _remember(self, via: Via, runtime: Any, text: str) -> Said:
         """Record a note of the model."""
-        now = self._moment(self._run_in(runtime.state), runtime.state, runtime)
+        now = self._moment(runtime.state, runtime)
         recorded = await self._recorder.remember(via, now, text, runtime.tool_call_id or "")
         if recorded is None:
             return Said(NOT_KEPT, {KEPT: []}, ok=False)
@@ -207,11 +206,13 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
     # What the cores need.
 
     def _moment(
-        self, run: Run, state: Mapping[str, Any], runtime: Any, config: Any = None
+        self, state: Any, runtime: Any, config: Any = None, *, run: Run | None = None
     ) -> Moment:
-        """Return the run as it is now."""
+        """Return a run as it is now: the given one, or that of the state."""
+        state = state if isinstance(state, Mapping) else {}
         config = config or getattr(runtime, "config", None) or _langchain.current_config()
         scope = self._options.scope_in(runtime, config)
+        run = run or self._runs.of(state.get(self._keys.run)) or self._runs.between(scope)
         if not scope.session_id:
             scope = replace(scope, session_id=run.id)
         guard = self._options.memory.parts.guard
@@ -225,11 +226,6 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
             self._options.role_in(config),
             Teller(writer, scope, self.name, redact=redact),
         )
-
-    def _run_in(self, state: Mapping[str, Any]) -> Run:
-        """Return the run of a state; an empty one if it is not here."""
-        known = self._runs.of(state.get(self._keys.run))
-        return known if known is not None else Run(self._new_id())
 
     def _shown(self, request: ModelRequest[Any], now: Moment) -> ModelRequest[Any]:
         """Return the request with what was recalled, and without tools that are of no use."""
@@ -247,9 +243,9 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
         return request.override(**changes) if changes else request
 
     def _tell_injected(self, now: Moment) -> None:
-        characters = len(now.run.block)
-        tokens = characters // 4 + 1
-        emit(now.teller, "injected", sources=[], cut=[], characters=characters, tokens=tokens)
+        if is_heard(now.teller):
+            block, tokens = now.run.block, approximate_tokens(now.run.block)
+            emit(now.teller, "injected", characters=len(block), tokens=tokens)
 
     def _noted(
         self, answered: Any, is_made: Callable[[Any], bool]
@@ -269,6 +265,8 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
                 if not message.id:
                     result[place] = message.model_copy(update={"id": self._new_id()})
                 said.append(result[place].id)
+        if not said:
+            logger.debug("%s records nothing of an answer that no chat model gave", self.name)
         formats = {str(one.name) for one in given if isinstance(one, ToolMessage) and one.name}
         if all(new is old for new, old in zip(result, given, strict=True)):
             return answered, said, formats

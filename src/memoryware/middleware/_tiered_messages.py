@@ -27,7 +27,9 @@ _MEDIA: Final = frozenset(
     {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file"}
 )
 """Types of content blocks that are noted and not kept."""
-_SERVER_RESULTS: Final = ("server_tool_call", "server_tool_result")
+_SERVER_CALLS: Final = ("server_tool_call", "server_tool_result")
+_SERVER_TOOL: Final = "server_tool"
+"""The name of a tool of the provider that has none."""
 
 
 def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:
@@ -157,9 +159,20 @@ def _server_tools(message: AIMessage) -> Iterator[str]:
     """Yield the tools that the provider itself has called while the model answered."""
     if isinstance(message.content, str):
         return
-    for block in message.content_blocks:
-        if block["type"] in _SERVER_RESULTS:
-            yield str(block.get("name") or "server_tool")
+    try:
+        blocks = message.content_blocks
+    except Exception:  # noqa: BLE001 - a foreign format; what cannot be read is not trusted
+        yield _SERVER_TOOL
+        return
+    for block in blocks:
+        if block["type"] in _SERVER_CALLS:
+            yield str(block.get("name") or _SERVER_TOOL)
+        elif block["type"] == "text" and any(map(_names_a_page, block.get("annotations") or ())):
+            yield _SERVER_TOOL
+
+
+def _names_a_page(annotation: Any) -> bool:
+    return isinstance(annotation, Mapping) and bool(annotation.get("url"))
 
 
 def has_user(messages: Sequence[AnyMessage | BaseMessage]) -> bool:

@@ -61,7 +61,7 @@ class Recaller:
                 score_threshold=options.score_threshold,
                 layers=options.sources_of(role),
             )
-        except Exception as error:
+        except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if memory.on_error == "raise":
                 raise
             kind = type(error).__name__

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from pydantic import BaseModel
 
 from memoryware._twins import Via
+from memoryware.errors import MemorywareError
 from memoryware.events import Teller, emit, logger
 from memoryware.middleware._tiered_messages import (
     KEPT,
@@ -167,11 +168,12 @@ class Recorder:
                 shown=made.shown,
                 tiers=made.tiers,
             )
-        except Exception as error:
+        except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if memory.on_error == "raise":
                 raise
+            said = f": {error}" if isinstance(error, MemorywareError) else ""
             kind = type(error).__name__
-            logger.warning("memory could not keep a text (%s: %s); the run goes on", kind, error)
+            logger.warning("memory could not keep a text (%s%s); the run goes on", kind, said)
             emit(now.teller, "rejected", tier="quarantine", reason="store_failed")
             return None
         self._runs.note([item_of(recorded.entry)], now.scope)
@@ -238,7 +240,7 @@ class Recorder:
         """Return records by their ids; a store that fails says nothing about any."""
         try:
             return await self._runs.known(via, ids, now.scope)
-        except Exception as error:
+        except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if self._options.memory.on_error == "raise":
                 raise
             logger.warning("lineage could not be read (%s)", type(error).__name__)

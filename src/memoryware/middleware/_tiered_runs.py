@@ -67,16 +67,27 @@ class Runs:
     def __init__(self, memory: TieredMemory, new_id: NewId) -> None:
         self._memory, self._new_id = memory, new_id
         self._runs: Bounded[str, Run] = Bounded(memory.limits.runs)
+        self._between: Bounded[tuple[Any, ...], Run] = Bounded(memory.limits.runs)
         self._items: Bounded[tuple[Any, ...], ContextItem] = Bounded(memory.limits.runs)
 
     def of(self, run_id: Any) -> Run | None:
         """Return a run, if it is still here."""
         return self._runs.get(run_id) if isinstance(run_id, str) else None
 
-    def begin(self) -> Run:
-        """Return a new run."""
+    def begin(self, resumed: MemoryScope | None = None) -> Run:
+        """Return a new run; one that was resumed goes on with what its tools have heard."""
         run = Run(self._new_id())
+        if resumed is not None:
+            run.heard += self.between(resumed).heard
+            self._between.drop(_session(resumed))
         self._runs.put(run.id, run)
+        return run
+
+    def between(self, scope: MemoryScope) -> Run:
+        """Return what stands for a run that was resumed, until its next model call."""
+        run = self._between.get(_session(scope)) or Run(self._new_id())
+        if scope.session_id:
+            self._between.put(_session(scope), run)
         return run
 
     def end(self, run: Run) -> None:
@@ -112,6 +123,10 @@ class Runs:
             return [item_of(one) for one in entries]
         memories = (await via(stores.long_term.find, stores.long_term.afind, which)).items
         return [*map(item_of, entries), *map(item_of, memories)]
+
+
+def _session(scope: MemoryScope) -> tuple[Any, ...]:
+    return scope.tenant, scope.group_id, scope.session_id
 
 
 def item_of(record: Entry | Memory) -> ContextItem:

@@ -68,6 +68,15 @@ async def aturn(agent: Any, text: Any, thread: str | None = None, **who: Any) ->
     return await agent.ainvoke(given, config, **more)
 
 
+DOORS = [turn, aturn]
+
+
+async def through(door: Any, *given: Any, **more: Any) -> Any:
+    """Let a person say something through one of the doors."""
+    result = door(*given, **more)
+    return await result if door is aturn else result
+
+
 def texts(memory: TieredMemory, layer: Any = "quarantine", group: str | None = "shop") -> list[str]:
     """The texts of a tier, oldest first."""
     found = memory.list(MemoryScope(group_id=group), layer=layer, limit=1000)

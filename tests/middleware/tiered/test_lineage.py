@@ -8,6 +8,7 @@ from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
 
 from kit import ScriptedModel, call, calls, say
 from memoryware import MemoryScope
@@ -232,6 +233,35 @@ async def test_a_parent_inherits_what_its_helper_has_seen_although_that_tool_is_
     assert str(by_parent.provenance.origin) == "agent:parent"
     assert by_parent.provenance.trust is Trust.UNTRUSTED
     assert "tool:adelegate" not in roots(by_parent)
+
+
+def test_what_a_helper_has_seen_is_not_lost_over_an_interrupt():
+    memory = a_memory()
+    helper_model = ScriptedModel(call("read_page", url="x"), say(OTHER))
+    helper = an_agent(memory, helper_model, tools=[read_page], name="helper")
+
+    @tool
+    def delegate(task: str) -> str:
+        """Ask a person, then hand a task to the helper."""
+        interrupt("May I?")
+        return turn(helper, task)["messages"][-1].text
+
+    parent = an_agent(
+        memory,
+        ScriptedModel(call("delegate", task="zebra"), say(ANSWER)),
+        tools=[delegate],
+        name="parent",
+        inside_tools=["delegate"],
+        checkpointer=InMemorySaver(),
+    )
+    turn(parent, "hello", "t")
+    assert entries(memory) == []
+    parent.invoke(
+        Command(resume="yes"), {"configurable": {"thread_id": "t"}}, context={"group_id": "shop"}
+    )
+
+    assert "tool:read_page" in roots(newest(memory))
+    assert newest(memory).content == ANSWER
 
 
 def test_a_helper_that_repeats_what_its_parent_had_recalled_says_nothing_new():

@@ -183,7 +183,7 @@ def test_a_thread_that_is_played_again_from_a_checkpoint_is_recorded_once(record
     memory, saver = known(FACT), InMemorySaver()
     agent, _ = approved(memory, saver, say(ANSWER), record=record)
     turn(agent, QUESTION, "t")
-    given, config, more = told(QUESTION, "t")
+    _, config, more = told(QUESTION, "t")
     before = [
         one
         for one in agent.get_state_history(config)

@@ -14,6 +14,8 @@ from langchain.agents.middleware import (
 )
 from langchain.agents.middleware.types import AgentMiddleware, ModelResponse
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
+from langchain_core.caches import InMemoryCache
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -237,6 +239,32 @@ def test_a_tool_that_raises_leaves_nothing():
         turn(an_agent(memory, model, tools=[explode]), "hello")
 
     assert texts(memory) == []
+
+
+async def test_an_answer_that_was_streamed_is_recorded_whole_and_once():
+    for door in ("stream", "astream"):
+        memory = known(FACT)
+        model = GenericFakeChatModel(messages=iter([AIMessage(ANSWER)]))
+        agent = an_agent(memory, model, recall_tool=False)
+        given, more = {"messages": [HumanMessage("hello")]}, {"context": {"group_id": "shop"}}
+        if door == "stream":
+            chunks = list(agent.stream(given, stream_mode="messages", **more))
+        else:
+            chunks = [one async for one in agent.astream(given, stream_mode="messages", **more)]
+        assert len(chunks) > 5
+        assert texts(memory) == [ANSWER]
+
+
+def test_an_answer_from_the_cache_of_langchain_is_recorded_in_each_thread():
+    memory = a_memory()
+    model = ScriptedModel(say(ANSWER), cache=InMemoryCache())
+    agent = an_agent(memory, model, retrieve=None, checkpointer=InMemorySaver())
+    for thread in ("one", "two"):
+        turn(agent, "hello", thread)
+
+    assert len(model.requests) == 1
+    assert texts(memory) == [ANSWER, ANSWER]
+    assert texts(memory, "working") == [ANSWER]
 
 
 def test_two_memories_of_one_agent_record_one_answer_once():

@@ -16,6 +16,7 @@ from memoryware.events import Counters, listen
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from middleware.tiered.rig import (
     ANSWER,
+    DOORS,
     FACT,
     a_memory,
     an_agent,
@@ -25,6 +26,7 @@ from middleware.tiered.rig import (
     everything,
     known,
     texts,
+    through,
     turn,
 )
 
@@ -134,7 +136,7 @@ def test_a_run_without_a_thread_is_a_session_of_its_own():
 
 
 @pytest.mark.parametrize("tiers", [("working",), ("long_term",)])
-@pytest.mark.parametrize("door", [turn, aturn])
+@pytest.mark.parametrize("door", DOORS)
 async def test_one_broken_tier_leaves_the_other(door, tiers, caplog):
     memory = a_memory(stores=broken(*tiers))
     if tiers == ("working",):
@@ -142,23 +144,19 @@ async def test_one_broken_tier_leaves_the_other(door, tiers, caplog):
     else:
         memory.record(FACT, "shop")
     model = ScriptedModel(say(ANSWER))
-    result = door(an_agent(memory, model), QUESTION)
-    if door is aturn:
-        result = await result
+    result = await through(door, an_agent(memory, model), QUESTION)
 
     assert result["messages"][-1].text == ANSWER
     assert FACT in everything(model)
     assert ANSWER in texts(memory)
 
 
-@pytest.mark.parametrize("door", [turn, aturn])
+@pytest.mark.parametrize("door", DOORS)
 async def test_a_memory_that_is_away_ends_no_run_and_is_told(door, caplog):
     memory = a_memory(stores=broken("quarantine", "working", "long_term"))
     counters = Counters()
     with listen(counters), caplog.at_level(logging.WARNING, "memoryware"):
-        result = door(an_agent(memory, ScriptedModel(say(ANSWER))), QUESTION)
-        if door is aturn:
-            result = await result
+        result = await through(door, an_agent(memory, ScriptedModel(say(ANSWER))), QUESTION)
 
     assert result["messages"][-1].text == ANSWER
     assert counters["retrieval_error"] >= 1
@@ -167,14 +165,13 @@ async def test_a_memory_that_is_away_ends_no_run_and_is_told(door, caplog):
     assert "could not keep a text (ConnectionError" in caplog.text
 
 
-@pytest.mark.parametrize("door", [turn, aturn])
+@pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("tiers", [("working", "long_term"), ("quarantine",)])
 async def test_with_raise_it_ends_the_run(tiers, door):
     memory = a_memory(stores=broken(*tiers), on_error="raise")
+    agent = an_agent(memory, ScriptedModel(say(ANSWER)))
     with pytest.raises(OSError):
-        result = door(an_agent(memory, ScriptedModel(say(ANSWER))), QUESTION)
-        if door is aturn:
-            await result
+        await through(door, agent, QUESTION)
 
 
 def test_a_memory_that_comes_back_is_used_again():

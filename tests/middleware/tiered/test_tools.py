@@ -11,28 +11,29 @@ from kit import ScriptedModel, call, say, tool_messages
 from memoryware import MemoryScope
 from middleware.tiered.rig import (
     ANSWER,
+    DOORS,
     FACT,
     OTHER,
     a_memory,
     an_agent,
-    aturn,
     broken,
     entries,
     known,
     roots,
     texts,
+    through,
     turn,
 )
 
 NOTE = "The customer prefers to be called before nine in the morning, on the land line only."
 
 
-@pytest.mark.parametrize("door", [turn, aturn])
+@pytest.mark.parametrize("door", DOORS)
 async def test_recall_answers_with_a_fenced_block_in_both_doors(door):
     model = ScriptedModel(call("recall", query="orders PostgreSQL"), say())
     agent = an_agent(known(FACT), model, retrieve=None)
-    result = door(agent, "hello")
-    (answer,) = tool_messages(await result if door is aturn else result)
+    result = await through(door, agent, "hello")
+    (answer,) = tool_messages(result)
 
     assert answer.status == "success"
     assert answer.text.startswith("<recalled_memory>\n")
@@ -59,12 +60,12 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("arguments", ATTACKS)
-@pytest.mark.parametrize("door", [turn, aturn])
+@pytest.mark.parametrize("door", DOORS)
 async def test_a_model_that_names_another_group_gets_nothing(door, arguments):
     model = ScriptedModel(call("recall", **arguments), say())
     agent = an_agent(known(FACT), model)
-    result = door(agent, "show me the shop", group_id="bakery")
-    (answer,) = tool_messages(await result if door is aturn else result)
+    result = await through(door, agent, "show me the shop", group_id="bakery")
+    (answer,) = tool_messages(result)
 
     assert answer.status == "error"
     assert "takes only query" in answer.text
@@ -144,13 +145,13 @@ def test_without_options_there_is_recall_alone():
             assert model.offered == ([names] if names else [[]])
 
 
-@pytest.mark.parametrize("door", [turn, aturn])
+@pytest.mark.parametrize("door", DOORS)
 async def test_remember_keeps_for_review_and_says_no_more_than_that(door):
     memory = known(FACT)
     model = ScriptedModel(call("remember", text=NOTE), say("I have put that forward."))
     agent = an_agent(memory, model, remember_tool=True, name="clerk")
-    result = door(agent, "Where are the orders kept?", user_id="ann")
-    (answer,) = tool_messages(await result if door is aturn else result)
+    result = await through(door, agent, "Where are the orders kept?", user_id="ann")
+    (answer,) = tool_messages(result)
 
     assert answer.status == "success"
     assert answer.text.startswith("Kept for review.")
@@ -237,12 +238,12 @@ def test_several_calls_at_once_are_all_answered():
     assert len(entries(memory)[-1].provenance.sources) == 2
 
 
-@pytest.mark.parametrize("door", [turn, aturn])
+@pytest.mark.parametrize("door", DOORS)
 async def test_tools_of_a_broken_memory_tell_the_model(door):
     memory = a_memory(stores=broken("quarantine", "working", "long_term"))
     model = ScriptedModel(call("recall", query="orders"), call("remember", text=NOTE), say(ANSWER))
-    result = door(an_agent(memory, model, remember_tool=True), "hello")
-    answers = tool_messages(await result if door is aturn else result)
+    result = await through(door, an_agent(memory, model, remember_tool=True), "hello")
+    answers = tool_messages(result)
 
     assert [one.status for one in answers] == ["error", "error"]
     assert "could not be asked" in answers[0].text

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from operator import attrgetter
+from typing import Final
 
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.protocol import Select
 
+_VALUES: Final[Mapping[str, str]] = {
+    "groups": "scope.group_id",
+    "users": "scope.user_id",
+    "agents": "scope.agent_id",
+    "sessions": "scope.session_id",
+    "ids": "id",
+    "documents": "document_id",
+    "statuses": "status",
+    "hashes": "content_hash",
+    "subjects": "subject",
+    "revocations": "revocation",
+}
+"""Where a record has the value that each condition asks for."""
+
 
 def fits(record: Entry | Memory, which: Select) -> bool:
     """Say whether a record fits every condition."""
-    scope = record.scope
-    if scope.tenant != which.tenant:
+    if record.scope.tenant != which.tenant:
         return False
-    if not all(_is_among(value, values) for value, values in _pairs(record, which)):
+    if not all(_has_one_of(record, name, values) for name, values in _given(which)):
         return False
     if which.since is not None and record.created_at < which.since:
         return False
@@ -37,21 +52,20 @@ def is_live(record: Entry | Memory, moment: datetime) -> bool:
     return record.revocation is None and not expired
 
 
-def _pairs(
-    record: Entry | Memory, which: Select
-) -> Iterator[tuple[str | None, tuple[str | None, ...] | None]]:
-    scope, is_memory = record.scope, isinstance(record, Memory)
-    yield scope.group_id, which.groups
-    yield scope.user_id, which.users
-    yield scope.agent_id, which.agents
-    yield scope.session_id, which.sessions
-    yield record.id, which.ids
-    yield record.content_hash, which.hashes
-    yield record.revocation, which.revocations
-    yield record.document_id if isinstance(record, Memory) else None, which.documents
-    yield record.subject if isinstance(record, Memory) else None, which.subjects
-    yield None if is_memory else record.status, which.statuses  # type: ignore[union-attr]
+def _given(which: Select) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+    for name in _VALUES:
+        values = getattr(which, name)
+        if values is not None:
+            yield name, values
 
 
-def _is_among(value: str | None, values: tuple[str | None, ...] | None) -> bool:
-    return values is None or value in values
+def _has_one_of(record: Entry | Memory, name: str, values: tuple[str | None, ...]) -> bool:
+    """Say whether a record has one of these values; what is asked for is looked at, not more."""
+    return attrgetter(_VALUES[name])(record) in values if _has(record, name) else None in values
+
+
+def _has(record: Entry | Memory, name: str) -> bool:
+    """Say whether a record of this kind can have such a value at all."""
+    if isinstance(record, Memory):
+        return name != "statuses"
+    return name not in ("documents", "subjects")

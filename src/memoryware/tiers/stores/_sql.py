@@ -55,12 +55,10 @@ async def find(port: Port, tier: str, which: Select, limit: int | None, offset: 
             f"SELECT body FROM record WHERE {where} ORDER BY seq DESC LIMIT ? OFFSET ?",
             *values, -1 if limit is None else limit, offset,
         )  # fmt: skip
-        total = len(rows) + offset
-        if limit is not None and (rows or offset):
+        total = len(rows)
+        if limit is not None or offset:
             counted = await tx.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
             total = counted[0][0]
-        elif not rows and offset:
-            total = 0
     return Page([_rows.record_of(tier, row[0]) for row in rows], total)
 
 

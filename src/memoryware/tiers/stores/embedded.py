@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -53,22 +54,22 @@ class _Records(Generic[R]):
 
     def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
         with self._alone():
-            found = [one for one in reversed(self._records.values()) if fits(one, which)]
+            found = self._fitting(which)
         end = None if limit is None else offset + limit
-        return Page(found[offset:end], len(found))
+        return Page([*map(_copy, found[offset:end])], len(found))
 
     async def afind(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
         return await in_thread(self.find, which, limit=limit, offset=offset)
 
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
         with self._alone():
-            before = [one for one in reversed(self._records.values()) if fits(one, which)]
-            after = [change(one) for one in before]
-            new = [one for old, one in zip(before, after, strict=True) if one != old]
-            for one in new:
-                self._records[one.id] = one
-                self._changed(one)
-        return new
+            before = self._fitting(which)
+            after = [_copy(change(_copy(one))) for one in before]
+            differing = [both for both in zip(before, after, strict=True) if both[0] != both[1]]
+            for old, new in differing:
+                self._records[new.id] = new
+                self._changed(old, new)
+            return [_copy(new) for _, new in differing]
 
     async def aedit(self, which: Select, change: Callable[[R], R]) -> list[R]:
         return await in_thread(self.edit, which, change)
@@ -90,7 +91,10 @@ class _Records(Generic[R]):
     async def aclose(self) -> None:
         """Nothing is open."""
 
-    def _changed(self, record: R) -> None:
+    def _fitting(self, which: Select) -> list[R]:
+        return [one for one in reversed(self._records.values()) if fits(one, which)]
+
+    def _changed(self, old: R, new: R) -> None:
         """Follow a change of a record."""
 
     def _deleted(self, id_: str) -> None:
@@ -104,8 +108,8 @@ class EmbeddedQuarantine(_Records[Entry]):
         with self._alone():
             for one in self._records.values() if entry.key is not None else ():
                 if one.key == entry.key and _part(one) == _part(entry):
-                    return one
-            self._records[entry.id] = entry
+                    return _copy(one)
+            self._records[entry.id] = _copy(entry)
         return entry
 
     async def aadd(self, entry: Entry) -> Entry:
@@ -118,7 +122,7 @@ class EmbeddedWorking(_Records[Entry]):
     def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
         with self._alone():
             self._records.pop(entry.id, None)
-            self._records[entry.id] = entry
+            self._records[entry.id] = _copy(entry)
             mine = [one for one in reversed(self._records.values()) if _part(one) == _part(entry)]
             for one in mine[keep:]:
                 del self._records[one.id]
@@ -176,7 +180,7 @@ class EmbeddedLongTerm(_Records[Memory]):
             there = [one for one in self._records.values() if _is_same(one, first)]
             if there:
                 ours = [one for one in there if one.document_id == there[0].document_id]
-                return sorted(ours, key=lambda one: one.chunk_index)
+                return sorted(map(_copy, ours), key=lambda one: one.chunk_index)
             pairs = [
                 (one.id, vector)
                 for one, vector in zip(memories, vectors or (None,) * len(memories), strict=True)
@@ -184,7 +188,7 @@ class EmbeddedLongTerm(_Records[Memory]):
             ]
             kept = self._checked(pairs, space)
             for one in memories:
-                self._records[one.id] = one
+                self._records[one.id] = _copy(one)
                 self._index.words[one.id] = Counter(words_of(one.content))
             self._keep(kept, space)
             ended = Select.within(first.scope, documents=tuple(replaces)) if replaces else None
@@ -246,14 +250,16 @@ class EmbeddedLongTerm(_Records[Memory]):
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
         with self._alone():
             known = self._index.vectors.get(space.name, {})
-            return [one for one in self._records.values() if one.id not in known][:limit]
+            missing = [one for one in self._records.values() if one.id not in known]
+            return [*map(_copy, missing[:limit])]
 
     async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]:
         return await in_thread(self.unembedded, space, limit=limit)
 
     def put_vectors(self, vectors: Sequence[tuple[str, Vector]], space: Space) -> int:
         with self._alone():
-            kept = self._checked([one for one in vectors if one[0] in self._records], space)
+            checked = self._checked(vectors, space)
+            kept = {id_: vector for id_, vector in checked.items() if id_ in self._records}
             self._keep(kept, space)
         return len(kept)
 
@@ -286,11 +292,10 @@ class EmbeddedLongTerm(_Records[Memory]):
     async def aadopt(self, space: Space, *, drop_others: bool = False) -> None:
         await in_thread(self.adopt, space, drop_others=drop_others)
 
-    def _changed(self, record: Memory) -> None:
-        words = Counter(words_of(record.content))
-        if words != self._index.words.get(record.id):
-            self._deleted(record.id)
-        self._index.words[record.id] = words
+    def _changed(self, old: Memory, new: Memory) -> None:
+        if new.content != old.content:  # a vector of the old text must not find the new one
+            self._deleted(old.id)
+            self._index.words[new.id] = Counter(words_of(new.content))
 
     def _deleted(self, id_: str) -> None:
         self._index.words.pop(id_, None)
@@ -300,7 +305,7 @@ class EmbeddedLongTerm(_Records[Memory]):
     def _checked(
         self, vectors: Sequence[tuple[str, Vector]], space: Space | None
     ) -> dict[str, tuple[float, ...]]:
-        if space is not None:
+        if space is not None and vectors:
             self._check_space(space)
             for _, vector in vectors:
                 _check_length(vector, space)
@@ -322,6 +327,11 @@ def _part(record: Entry | Memory) -> tuple[str | None, str | None]:
     return record.scope.tenant, record.scope.group_id
 
 
+def _copy(record: R) -> R:
+    """Return a record that shares nothing that can be changed."""
+    return replace(record, metadata=deepcopy(dict(record.metadata))) if record.metadata else record
+
+
 def _is_same(known: Memory, new: Memory) -> bool:
     """Say whether a memory is of a current document with the same text and owner."""
     owner: Any = (_part(known), known.scope.agent_id, known.content_hash)
@@ -339,4 +349,4 @@ def _check_length(vector: Vector, space: Space) -> None:
 
 def _best(hits: list[Hit], limit: int) -> list[Hit]:
     hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return hits[:limit]
+    return [Hit(_copy(hit.memory), hit.value) for hit in hits[:limit]]

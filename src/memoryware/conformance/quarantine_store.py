@@ -1,0 +1,109 @@
+"""What it means to be a `QuarantineStore`, as tests."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from memoryware.conformance._either import Door
+from memoryware.conformance._threads import at_once
+from memoryware.conformance._tiers import ACME, Asked, TierSuite, entry, later, within
+from memoryware.scope import MemoryScope
+from memoryware.tiers.records import Entry
+from memoryware.tiers.stores.protocol import QuarantineStore, Stores
+
+
+class QuarantineStoreConformance(TierSuite):
+    """Every test that a store of tier 1 has to pass; override the fixture `open_stores`."""
+
+    protocol = QuarantineStore
+    tier = "quarantine"
+
+    async def test_add_returns_the_entry(self, store: Asked) -> None:
+        one = entry()
+        assert await store.add(one) == one
+
+    async def test_a_key_is_recorded_once(self, store: Asked) -> None:
+        first = await store.add(entry("one", key="k"))
+        assert await store.add(entry("two", key="k")) == first
+        assert await store.ids(within()) == [first.id]
+
+    async def test_a_key_belongs_to_its_tenant_and_group(self, store: Asked) -> None:
+        scopes = [
+            ACME,
+            MemoryScope(tenant="t", group_id="acme2"),
+            MemoryScope(group_id="acme"),
+            MemoryScope(),
+        ]
+        kept = [await store.add(entry(scope=one, key="k")) for one in scopes]
+        assert len({one.id for one in kept}) == 4
+
+    async def test_entries_without_a_key_are_all_kept(self, store: Asked) -> None:
+        kept = [await store.add(entry("the same")) for _ in range(3)]
+        assert sorted(await store.ids(within())) == sorted(one.id for one in kept)
+
+    async def test_a_key_is_free_again_once_its_entry_was_deleted(self, store: Asked) -> None:
+        first = await store.add(entry("one", key="k"))
+        await store.delete(within(ids=(first.id,)))
+        second = entry("two", key="k")
+        assert await store.add(second) == second
+
+    async def test_an_edited_entry_keeps_its_key(self, store: Asked) -> None:
+        first = await store.add(entry("one", key="k"))
+        await store.edit(within(), lambda one: replace(one, status="promoted"))
+        assert (await store.add(entry("two", key="k"))).id == first.id
+        assert (await store.add(entry("two", key="k"))).status == "promoted"
+
+    async def test_the_status_is_a_condition(self, store: Asked) -> None:
+        states = ("pending", "proposed", "promoted", "rejected", "revoked")
+        kept = {one: await store.add(entry(one, status=one)) for one in states}
+        assert await store.ids(within(statuses=("rejected",))) == [kept["rejected"].id]
+        both = await store.ids(within(statuses=("pending", "promoted")))
+        assert both == [kept["promoted"].id, kept["pending"].id]
+
+    async def test_nothing_expires_by_itself(self, store: Asked) -> None:
+        one = await store.add(entry())
+        assert await store.ids(within(live_at=later(days=3650))) == [one.id]
+
+    async def test_what_was_revoked_is_not_live(self, store: Asked) -> None:
+        await store.add(entry(revocation="r"))
+        assert await store.ids(within(live_at=later())) == []
+
+    async def test_one_key_from_eight_workers_is_one_entry(
+        self, stores: Stores, door: Door
+    ) -> None:
+        target = stores.quarantine
+        found: list[Entry] = []
+
+        async def add(me: int, one: Asked) -> None:
+            found.append(await one.add(entry(f"by {me}", key="k")))
+
+        inline = "inline" if door == "blocking" else door
+        workers = {n: Asked(target, inline, self.deadline) for n in range(8)}
+        threads, tasks = (workers, {}) if door == "blocking" else ({}, workers)
+        await at_once(threads, tasks, add, self.deadline * 2)
+        assert len({one.id for one in found}) == 1
+        assert (await Asked(target, door, self.deadline).find(within())).total == 1
+
+    @pytest.mark.parametrize("seed", range(4))
+    async def test_behaves_like_a_list(self, store: Asked, seed: int) -> None:
+        dice, model = random.Random(seed), list[Entry]()  # noqa: S311 - a test
+        for step in range(60):
+            match dice.choice(["add", "add", "add", "edit", "delete"]):
+                case "add":
+                    key = dice.choice([None, "a", "b"])
+                    one = entry(f"step {step}", key=key)
+                    known = [old for old in model if key is not None and old.key == key]
+                    assert await store.add(one) == (known[0] if known else one)
+                    model += [] if known else [one]
+                case "edit" if model:
+                    one = dice.choice(model)
+                    new = replace(one, refused=f"step {step}")
+                    await store.edit(within(ids=(one.id,)), lambda _, new=new: new)
+                    model[model.index(one)] = new
+                case "delete" if model:
+                    one = model.pop(dice.randrange(len(model)))
+                    assert await store.delete(within(ids=(one.id,))) == 1
+        assert (await store.find(within())).items == model[::-1]
