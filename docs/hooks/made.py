@@ -76,8 +76,9 @@ def options(name: str) -> str:
 
 
 def _arguments_in(docstring: str) -> dict[str, str]:
-    """Return the text of each argument in the section `Args:`."""
-    section = docstring.partition("\nArgs:\n")[2].partition("\n\n")[0]
+    """Return the text of each argument in the section `Args:`, or of each attribute."""
+    head = "\nArgs:\n" if "\nArgs:\n" in docstring else "\nAttributes:\n"
+    section = docstring.partition(head)[2].partition("\n\n")[0]
     entries = re.split(r"^ {4}(?=\w)", section, flags=re.MULTILINE)[1:]
     pairs = (" ".join(entry.split()).partition(": ") for entry in entries)
     return {name: text for name, _, text in pairs}

@@ -33,6 +33,7 @@ from memoryware import (
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the model that the examples share
 
+import tiers
 from scripted import ScriptedModel, call, memory_block, system_prompt
 from stage import Stage
 
@@ -142,6 +143,7 @@ def main() -> int:
         print(f"MEMORYWARE_MODEL={name}: {error}", file=sys.stderr)
         return 2
     stage = Stage()
+    second = init_chat_model(name) if name else ScriptedModel(tiers.play)
     played = f"The model is {name}." if name else "The model is scripted: no key, no network."
     stage.part("memoryware: an agent that keeps what it learns")
     stage.tell(f"{played} The project is a copy of examples/quickstart/project.")
@@ -149,6 +151,8 @@ def main() -> int:
         project = Path(folder, "shop")
         shutil.copytree(PROJECT, project)
         perform(Conversation(model, project, stage), project / "AGENTS.md", stage)
+        stage.part("Part two: three tiers, from what an agent says to what a team knows")
+        tiers.perform(second, folder, stage)
     stage.part("Where to go next")
     stage.rows(
         {

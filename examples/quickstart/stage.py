@@ -38,7 +38,8 @@ class Stage:
     def quote(self, text: str) -> None:
         bar = self._in("│", 2)
         for line in text.splitlines():
-            print(f"{_INDENT}{bar} {line}".rstrip())
+            for row in textwrap.wrap(line, _WIDTH - 4) or [""]:
+                print(f"{_INDENT}{bar} {row}".rstrip())
 
     def say(self, who: str, text: str) -> None:
         first, *others = [

@@ -285,7 +285,7 @@ def test_the_demo_proves_all_that_it_claims_and_makes_no_other_noise():
     ran = _demo()
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stderr == ""
-    assert ran.stdout.count("   yes  ") == 9
+    assert ran.stdout.count("   yes  ") == 16
     assert "NO " not in ran.stdout
     assert "+- Use pnpm for packages, never npm." in ran.stdout
     assert max(map(len, ran.stdout.splitlines())) <= 80

@@ -21,10 +21,9 @@ from memoryware.backends.protocol import (
     WriteResult,
 )
 from memoryware.conformance import _laws
+from memoryware.conformance._guarded import Door
 from memoryware.conformance._terms import Terms
 from memoryware.conformance._threads import at_once, in_thread
-
-Door = Literal["blocking", "native"]
 
 
 class Either:

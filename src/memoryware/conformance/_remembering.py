@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Protocol
 import pytest
 
 from memoryware.backends._versions import Version
-from memoryware.conformance._either import Door, Either
+from memoryware.conformance._either import Either
+from memoryware.conformance._guarded import Door
 from memoryware.conformance._suite import OpenBackend, Suite
 from memoryware.conformance._terms import Terms
 

@@ -1,30 +1,26 @@
-"""What every part of a suite has: the answers of a backend, its fixtures, and a guard."""
+"""What every part of a suite of backends has: the answers of a backend, and its fixtures."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
 
-from memoryware.conformance._either import Door, Either
+from memoryware.conformance._either import Either
+from memoryware.conformance._guarded import Door, Guarded
 from memoryware.conformance._terms import Terms
 
 OpenBackend = Callable[[], Any]
 
 
-class Suite:
+class Suite(Guarded):
     """Derive a test class from a suite, override `open_backend`, and answer what differs.
 
     The answers are class attributes. A test asks an answer to know which of two
     promises to hold the backend to, not whether to run.
     """
 
-    doors: ClassVar[tuple[Door, ...]] = ("blocking", "native")
-    """The halves of the twins that the backend has; one that is async only says so here."""
-    deadline: ClassVar[float] = 30
-    """Seconds that one call may take."""
     persistent: ClassVar[bool] = True
     """Opened again, the backend has its files; if False it is empty again."""
     deletes: ClassVar[bool] = True
@@ -51,27 +47,6 @@ class Suite:
     """Files of the longest listing; fewer where each one is dear."""
     big_file: ClassVar[int] = 2_000_000
     """Characters of the biggest file that the tests write."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse a replaced test, and mark the tests for pytest-asyncio's strict mode."""
-        super().__init_subclass__(**kwargs)
-        ours = [base for base in cls.__mro__[1:] if base.__module__.startswith(__package__ or "?")]
-        tests = [name for base in {cls, *ours} for name in vars(base) if name.startswith("test_")]
-        replaced = sorted({name for name in tests if tests.count(name) > 1})
-        if not cls.doors or not {*cls.doors} <= {"blocking", "native"}:
-            raise TypeError(
-                f"{cls.__name__}.doors={cls.doors!r}: name 'blocking', 'native' or both"
-            )
-        if replaced:
-            raise TypeError(f"{cls.__name__}: a conformance test cannot be replaced: {replaced}")
-        for name, test in vars(cls).items():
-            if name.startswith("test_") and inspect.iscoroutinefunction(test):
-                pytest.mark.asyncio(test)
-
-    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Run each test that has a door through every door of the backend."""
-        if "door" in metafunc.fixturenames:
-            metafunc.parametrize("door", self.doors)
 
     @pytest.fixture
     def open_backend(self) -> OpenBackend:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoryware.conformance._either import Door, Either
+from memoryware.conformance._either import Either
+from memoryware.conformance._guarded import Door
 from memoryware.conformance._suite import OpenBackend
 from memoryware.conformance._terms import Terms
 from memoryware.conformance.batches import BatchesConformance

@@ -45,4 +45,9 @@ def independent(supporting: Sequence[tuple[str, Provenance]]) -> set[Origin]:
 
 def alike(text: str, entries: Iterable[Entry], share: float) -> list[Entry]:
     """Return the entries that say the same as a text and are no echo of memory."""
-    return [one for one in entries if not one.echo_of and likeness(text, one.content) >= share]
+    return [one for one in entries if not is_echo(one) and likeness(text, one.content) >= share]
+
+
+def is_echo(entry: Entry) -> bool:
+    """Say whether an entry only repeats what memory had shown."""
+    return bool(entry.echo_of) or entry.refused == "echo"

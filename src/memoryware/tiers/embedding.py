@@ -3,42 +3,70 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 import threading
+from array import array
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from memoryware._twins import Via
-from memoryware.errors import EmbeddingFailed, EmbeddingMismatch
-from memoryware.tiers.records import hash_of
+from memoryware.errors import EmbeddingFailed
 from memoryware.tiers.stores.protocol import Space, Vector
 
 T = TypeVar("T")
+PROBE: Final = "memory"
+"""A text that every model can embed: whether it answers, and how long its vectors are."""
+REMEMBERED: Final = 1024
+"""Texts whose vectors one embedder remembers."""
+_IN_A_ROW: Final = 8
+"""Texts after which a model that refused each of them is taken to be broken."""
 
 
 @dataclass
 class _Known:
-    """Vectors of texts that were embedded lately, by digest."""
+    """Vectors of texts that were embedded lately, and texts that no vector can be made of."""
 
     size: int
-    vectors: OrderedDict[str, Vector] = field(default_factory=OrderedDict)
+    vectors: OrderedDict[bytes, array[float]] = field(default_factory=OrderedDict)
+    refused: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, text: str) -> Vector | None:
+        key = _key(text)
         with self.lock:
-            key = hash_of(text)
-            if key in self.vectors:
-                self.vectors.move_to_end(key)
-            return self.vectors.get(key)
+            if key not in self.vectors:
+                return None
+            self.vectors.move_to_end(key)
+            return tuple(self.vectors[key])
 
     def put(self, texts: Sequence[str], vectors: Sequence[Vector]) -> None:
+        packed = [array("d", one) for one in vectors]  # a third of the room of a tuple
         with self.lock:
-            self.vectors.update(zip(map(hash_of, texts), vectors, strict=True))
+            self.vectors.update(zip(map(_key, texts), packed, strict=True))
             while len(self.vectors) > self.size:
                 self.vectors.popitem(last=False)
+
+    def refuse(self, text: str) -> None:
+        with self.lock:
+            self.refused[_key(text)] = None
+            while len(self.refused) > self.size:
+                self.refused.popitem(last=False)
+
+    def has_refused(self, text: str) -> bool:
+        with self.lock:
+            return _key(text) in self.refused
+
+    def clear(self) -> None:
+        with self.lock:
+            self.vectors.clear()
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +86,7 @@ class Embedder:
     name: str
     batch: int = 128
     timeout: float = 60.0
-    known: _Known = field(default_factory=lambda: _Known(4096), compare=False, repr=False)
+    known: _Known = field(default_factory=lambda: _Known(REMEMBERED), compare=False, repr=False)
 
     async def documents(self, via: Via, texts: Sequence[str]) -> list[Vector]:
         """Return a vector for each text.
@@ -70,10 +98,7 @@ class Embedder:
         missing = [text for text, vector in found.items() if vector is None]
         for start in range(0, len(missing), self.batch):
             some = missing[start : start + self.batch]
-            made = await self._asked(
-                via, self.embeddings.embed_documents, self.embeddings.aembed_documents, some
-            )
-            vectors = self._checked(made, len(some))
+            vectors = self._checked(await self._asked(via, "embed_documents", some), len(some))
             self.known.put(some, vectors)
             found.update(zip(some, vectors, strict=True))
         return self._alike([vector for text in texts if (vector := found[text]) is not None])
@@ -84,29 +109,52 @@ class Embedder:
         Raises:
             EmbeddingFailed: As for `documents`.
         """
-        made = await self._asked(
-            via, self.embeddings.embed_query, self.embeddings.aembed_query, text
-        )
-        return self._checked([made], 1)[0]
+        return self._checked([await self._asked(via, "embed_query", text)], 1)[0]
+
+    async def each(self, via: Via, texts: Sequence[str]) -> list[Vector | None]:
+        """Return a vector for each text, None for one that the model cannot embed.
+
+        What fails together is halved until what fails stands alone, so that one text that
+        the model refuses does not keep the others from getting theirs.
+
+        Raises:
+            EmbeddingFailed: If the model does not answer in time, or fails whatever the text.
+        """
+        found: dict[str, Vector | None] = {}
+        waiting = [list(dict.fromkeys(texts))]
+        while waiting:
+            some = waiting.pop()
+            try:
+                found.update(zip(some, await self.documents(via, some), strict=True))
+            except EmbeddingFailed as failed:
+                late = isinstance(failed.__cause__, TimeoutError)
+                if late or (len(found) >= _IN_A_ROW and not any(found.values())):
+                    raise
+                if not found:
+                    await self.query(via, PROBE)
+                if len(some) == 1:
+                    self.known.refuse(some[0])
+                    found[some[0]] = None
+                else:
+                    waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
+        return [found[text] for text in texts]
 
     def space_of(self, vector: Vector) -> Space:
         """Return the space of a vector that this embedder made."""
         return Space(self.name, len(vector))
 
-    async def _asked(
-        self, via: Via, sync: Callable[[Any], Any], asyn: Callable[[Any], Awaitable[Any]], what: Any
-    ) -> Any:
+    async def _asked(self, via: Via, method: str, what: Any) -> Any:
         try:
             return await via(
-                lambda: within(self.timeout, sync, what),
-                lambda: asyncio.wait_for(asyn(what), self.timeout),
+                lambda: within(self.timeout, getattr(self.embeddings, method), what),
+                lambda: asyncio.wait_for(
+                    getattr(self.embeddings, f"a{method}")(what), self.timeout
+                ),
             )
-        except EmbeddingMismatch:
-            raise
         except TimeoutError as late:
             raise EmbeddingFailed(
-                f"The embedding model {self.name} did not answer within {self.timeout} seconds"
-                " (embed_timeout)"
+                f"The embedding model {self.name} did not answer in time"
+                f" (embed_timeout={self.timeout} seconds)"
             ) from late
         except Exception as error:
             raise EmbeddingFailed(
@@ -117,7 +165,7 @@ class Embedder:
         """Return vectors that can be used: as many as texts, of finite numbers."""
         try:
             vectors = [tuple(map(float, one)) for one in made]
-        except (TypeError, ValueError) as error:
+        except Exception as error:
             raise EmbeddingFailed(
                 f"The embedding model {self.name} returned no list of vectors"
             ) from error
@@ -134,6 +182,7 @@ class Embedder:
     def _alike(self, vectors: list[Vector]) -> list[Vector]:
         lengths = sorted({len(one) for one in vectors})
         if len(lengths) > 1:
+            self.known.clear()  # the model may make others now than those that are remembered
             raise EmbeddingFailed(
                 f"The embedding model {self.name} returned vectors of different lengths: {lengths}"
             )
@@ -146,7 +195,8 @@ def space_name(embeddings: Any) -> str:
         name = getattr(embeddings, attribute, None)
         if isinstance(name, str) and name:
             return name
-    return type(embeddings).__name__
+    inner = getattr(embeddings, "underlying_embeddings", None)  # a cache around others
+    return space_name(inner) if inner is not None else type(embeddings).__name__
 
 
 def within(seconds: float, work: Callable[..., T], *args: Any) -> T:
@@ -167,7 +217,7 @@ def within(seconds: float, work: Callable[..., T], *args: Any) -> T:
 
     thread = threading.Thread(target=do, daemon=True, name="memoryware-waiting")
     thread.start()
-    thread.join(seconds)
+    thread.join(min(seconds, threading.TIMEOUT_MAX))
     if failed:
         raise failed[0]
     if not done:

@@ -280,7 +280,7 @@ async def _check_policy(parts: Parts, via: Via, text: _Text, by: str) -> None:
     for entry in text.entries:
         if entry.status in ("rejected", "revoked"):
             missing[entry.status] = f"entry {entry.id} was {entry.status}; propose it again first"
-        if entry.echo_of:
+        if corroboration.is_echo(entry):
             missing["echo"] = f"entry {entry.id} only repeats what memory had shown"
     if policy.approval and by.startswith(_NO_PERSON):
         missing["approval"] = "a person must promote it"

@@ -13,6 +13,7 @@ from langgraph.types import Command, interrupt
 from kit import ScriptedModel, call, calls, say
 from memoryware import MemoryScope
 from memoryware.middleware.tiered import TieredMemoryMiddleware
+from memoryware.settings import TierLimits
 from memoryware.tiers.records import Origin, Provenance, Trust
 from middleware.tiered.rig import (
     ANSWER,
@@ -324,6 +325,19 @@ def test_our_deep_agent_puts_what_is_recalled_behind_stable_memory():
 
     assert system.index("Always be kind.") < system.index(FACT)
     assert [one.content for one in entries(memory)] == [ANSWER]
+
+
+def test_a_long_conversation_keeps_a_bounded_number_of_ids():
+    memory = a_memory(limits=TierLimits(thread_ids=3))
+    model = ScriptedModel(script=[say(f"{ANSWER} This is number {n} of them.") for n in range(8)])
+    agent = an_agent(memory, model, checkpointer=InMemorySaver(), max_results=2)
+    for n in range(8):
+        turn(agent, f"When do deliveries to Norway leave, number {n}?", "t")
+    held = agent.get_state({"configurable": {"thread_id": "t"}}).values
+    kept = held["tiered_thread_TieredMemoryMiddleware"]
+
+    assert len(kept["seen"]) == 3
+    assert kept["said"] == []
 
 
 def test_several_people_of_one_thread_are_told_apart():

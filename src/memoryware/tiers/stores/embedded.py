@@ -56,7 +56,7 @@ class _Records(Generic[R]):
         with self._alone():
             found = self._fitting(which)
         end = None if limit is None else offset + limit
-        return Page([*map(_copy, found[offset:end])], len(found))
+        return Page([_copy(one) for one in found[offset:end]], len(found))
 
     async def afind(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
         return await in_thread(self.find, which, limit=limit, offset=offset)
@@ -180,7 +180,7 @@ class EmbeddedLongTerm(_Records[Memory]):
             there = [one for one in self._records.values() if _is_same(one, first)]
             if there:
                 ours = [one for one in there if one.document_id == there[0].document_id]
-                return sorted(map(_copy, ours), key=lambda one: one.chunk_index)
+                return sorted([_copy(one) for one in ours], key=lambda one: one.chunk_index)
             pairs = [
                 (one.id, vector)
                 for one, vector in zip(memories, vectors or (None,) * len(memories), strict=True)
@@ -251,7 +251,7 @@ class EmbeddedLongTerm(_Records[Memory]):
         with self._alone():
             known = self._index.vectors.get(space.name, {})
             missing = [one for one in self._records.values() if one.id not in known]
-            return [*map(_copy, missing[:limit])]
+            return [_copy(one) for one in missing[:limit]]
 
     async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]:
         return await in_thread(self.unembedded, space, limit=limit)
