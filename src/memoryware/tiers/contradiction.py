@@ -1,89 +1,175 @@
-"""Texts that cannot both hold: the same statement with another number, name or a negation."""
+"""Texts that cannot both hold: the same statement with another number, name or a denial.
+
+Only what is plain is found. Two statements are held against each other if they are the same
+word for word but for one place, and the rest of a text does not count.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory
 from memoryware.tiers.values import ContextItem, Contradiction
 
-_NEGATIONS: Final = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "none",
-        "nor",
-        "without",
-        "cannot",
-        "longer",
-        "nicht",
-        "kein",
-        "keine",
-        "keinen",
-        "nie",
-        "ne",
-        "pas",
-        "jamais",
-        "no",
-        "nunca",
-        "不",
-        "没",
-        "非",
-    ]
+_UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN: Final = re.compile(
+    rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:['.@:/&,-][^\W_{_UNSPACED}]+)*%?|[$€£]\d[\d.,]*"
 )
-_NUMBER: Final = re.compile(r"\d+")
-_ALIKE: Final = 0.5
-"""Share of words that two statements must have in common to be about the same."""
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|[;；]|\n+")
+_NOT: Final = re.compile(r"(?:n't|nt)\b|(?<=can)not\b", re.IGNORECASE)
+_DENIALS: Final = frozenset(
+    "not no never none nor without nicht kein keine keinen keiner keinem nie niemals ohne"
+    " ne n pas jamais aucun aucune sans nunca ningún ninguno ninguna sin non mai senza não nem"
+    " не нет никогда без 不 没 沒 非 未 無 无".split()
+)
+_AUXILIARIES: Final = frozenset(
+    "do does did has have will would is are was were be been can could wo ca longer anymore any"
+    " more yet mehr plus más più mais 有 了".split()
+)
+"""Words that come and go with a denial and say nothing of their own."""
+_IS: Final = frozenset(
+    "is are was were = ist sind war est sont était es son era è sono é são"
+    " это 是 在 为 為 叫 于 於 で は が".split()
+)
+_SMALL: Final = frozenset(
+    "the a an in at on to by der die das ein eine im am auf le la les un une à en el los las il"
+    " lo o os as".split()
+)
+"""Articles and the like, which may stand between what is spoken of and what is said of it."""
 _LONGEST: Final = 40
-"""Words of a statement; longer texts say more than one thing."""
+"""Words of a statement; a longer one says more than one thing."""
+_MOST: Final = 30
+"""Statements of one text that are looked at."""
+_LOOKED_AT: Final = 4000
+"""Characters of one text that are looked at."""
+_CHANGED: Final = 3
+"""Words of a name or value."""
+_SHARED: Final = 0.5
+"""Share of its words that a statement must have in common with the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A statement: its words as they are written, and as they are compared."""
+
+    written: tuple[str, ...]
+    words: tuple[str, ...]
 
 
 def contradictions_among(items: Sequence[ContextItem | Memory]) -> tuple[Contradiction, ...]:
     """Return the pairs that say different things of the same; none where that is not plain.
 
-    Two texts of one subject differ if their words do. Without a subject, two short texts
-    must share most of their words and differ in a number, a name or a negation.
+    Two texts of one subject differ if their words do. Without a subject, two statements must
+    be the same but for a number, a name or a denial. Of two documents one pair is named.
     """
-    found = []
+    found: dict[tuple[str, str], Contradiction] = {}
     for one, other in combinations(items, 2):
-        if one.document_id is not None and one.document_id == other.document_id:
+        places = (one.document_id or one.id, other.document_id or other.id)
+        if places[0] == places[1] or places in found or places[::-1] in found:
             continue
         reason = why(one.content, other.content, same=_same_subject(one, other))
         if reason:
-            found.append(Contradiction(first=one.id, second=other.id, reason=reason))
-    return tuple(found)
+            found[places] = Contradiction(first=one.id, second=other.id, reason=reason)
+    return tuple(found.values())
 
 
 def why(one: str, other: str, *, same: bool = False) -> str:
-    """Return why two texts contradict each other, in words; "" if they do not plainly."""
-    first, second = words_of(one), words_of(other)
-    if first == second:
+    """Return why two texts contradict each other, in words; "" if they do not plainly.
+
+    Args:
+        one: A text.
+        other: Another.
+        same: Whether they are of one subject, so that any difference counts.
+    """
+    left, right = _statements(one[:_LOOKED_AT]), _statements(other[:_LOOKED_AT])
+    if [said.words for said in left] == [said.words for said in right]:
         return ""
-    if same:
-        return "the same subject, and not the same text"
-    if not first or not second or max(len(first), len(second)) > _LONGEST:
+    for first in left:
+        for second in right:
+            reason = _clash(first, second)
+            if reason:
+                return reason
+    return "the same subject, and not the same text" if same else ""
+
+
+@lru_cache(maxsize=256)
+def _statements(text: str) -> tuple[_Said, ...]:
+    made = []
+    for sentence in _SENTENCE_END.split(unicodedata.normalize("NFKC", text).replace("’", "'")):
+        if sentence.rstrip().endswith("?"):
+            continue
+        written = tuple(_TOKEN.findall(_NOT.sub(_apart, sentence)))
+        if written:
+            made.append(_Said(written, tuple(word.casefold() for word in written)))
+    return tuple(made[:_MOST])
+
+
+def _apart(match: re.Match[str]) -> str:
+    return " not" if "'" in match.group() or match.group().casefold() == "not" else match.group()
+
+
+def _clash(one: _Said, other: _Said) -> str:
+    """Return why two statements cannot both hold, "" if they can."""
+    longer, shorter = sorted((len(one.words), len(other.words)), reverse=True)
+    if one.words == other.words or longer > _LONGEST or shorter < 2:  # noqa: PLR2004 - a pair
         return ""
-    left, right = set(first), set(second)
-    only_left, only_right = left - right, right - left
-    alike = len(left & right) / min(len(left), len(right))
-    if alike < _ALIKE or len(left & right) < 2:
+    shared = (Counter(one.words) & Counter(other.words)).total()
+    if shared < max(2, _SHARED * longer):
         return ""
-    if (only_left ^ only_right) and bool(only_left & _NEGATIONS) != bool(only_right & _NEGATIONS):
-        rest = (only_left | only_right) - _NEGATIONS
-        if len(rest) <= 2:
-            return "one denies what the other says"
-    if len(only_left) == len(only_right) == 1:
-        a, b = next(iter(only_left)), next(iter(only_right))
-        if _NUMBER.search(a) and _NUMBER.search(b):
-            return f"not the same number: {a} and {b}"
-        if len(left & right) >= 3 and first[-1] == a and second[-1] == b:
-            return f"not the same value: {a} and {b}"
+    matcher = SequenceMatcher(None, one.words, other.words, autojunk=False)
+    changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
+    left = [word for _, i, j, _, _ in changes for word in one.words[i:j]]
+    right = [word for _, _, _, i, j in changes for word in other.words[i:j]]
+    if _denied(left, right):
+        return "one denies what the other says"
+    if len(changes) != 1 or changes[0][0] != "replace":
+        return ""
+    _, start, end, begin, stop = changes[0]
+    return _difference(one, (start, end), other.written[begin:stop])
+
+
+def _denied(left: Sequence[str], right: Sequence[str]) -> bool:
+    if any(word not in _DENIALS | _AUXILIARIES for word in (*left, *right)):
+        return False
+    return bool(_DENIALS.intersection(left)) != bool(_DENIALS.intersection(right))
+
+
+def _difference(one: _Said, place: tuple[int, int], new: Sequence[str]) -> str:
+    """Return what the place of a statement says that another fills with something else."""
+    start, end = place
+    old, rest = one.written[start:end], len(one.words) - end
+    before = one.words[:start]
+    spoken_of = start - (before[:1] != () and before[0] in _SMALL)
+    if spoken_of < 1 or (spoken_of == 1 and rest > 1):  # "Ticket 12 is open": what is spoken of
+        return ""
+    unspaced = re.fullmatch(rf"[{_UNSPACED}]+", "".join((*old, *new)))
+    if max(len(old), len(new)) > (_CHANGED * 2 if unspaced else _CHANGED):
+        return ""
+    said = f"{' '.join(old)[:40]} and {' '.join(new)[:40]}"
+    if all(any(map(_has_digit, side)) for side in (old, new)):
+        return f"not the same number: {said}"
+    if all(map(_is_name, (*old, *new))):
+        return f"not the same name: {said}"
+    last = next((word for word in reversed(before) if word not in _SMALL), "")
+    if rest == 0 and last in _IS and not {*old, *new} & (_DENIALS | _AUXILIARIES):
+        return f"not the same value: {said}"
     return ""
+
+
+def _has_digit(word: str) -> bool:
+    return any(one.isdigit() for one in word)
+
+
+def _is_name(word: str) -> bool:
+    return any(one.isupper() for one in word)
 
 
 def _same_subject(one: ContextItem | Memory, other: ContextItem | Memory) -> bool:
