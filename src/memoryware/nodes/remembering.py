@@ -110,8 +110,16 @@ def recorded(node: Any, *, how: Recording) -> Any:
 
 def recording_of(node: Any) -> Recording | None:
     """Return how a node is recorded already, if it is."""
-    found = getattr(node, _MARK, None)
-    return found if isinstance(found, Recording) else None
+    for one in _faces(node):
+        found = getattr(one, _MARK, None)
+        if isinstance(found, Recording):
+            return found
+    return None
+
+
+def _faces(node: Any) -> tuple[Any, ...]:
+    """Return a node and the functions that a graph has put into a Runnable for it."""
+    return (node, *(getattr(node, name, None) for name in ("func", "afunc")))
 
 
 def _function(node: Callable[..., Any], how: Recording) -> Callable[..., Any]:
@@ -162,10 +170,13 @@ def _now(wrapper: Any) -> Recording:
 
 def _bound(node: Any, how: Recording) -> Any:
     """Give a memory to a node that was recorded without one."""
-    held = getattr(node, "__memoryware_held__", None)
-    if held is not None:
-        held[0] = how
-    return _marked(node, how)
+    for one in _faces(node):
+        if isinstance(getattr(one, _MARK, None), Recording):
+            held = getattr(one, "__memoryware_held__", None)
+            if held is not None:
+                held[0] = how
+            _marked(one, how)
+    return node
 
 
 def _marked(node: Any, how: Recording) -> Any:

@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from memoryware.tiers._stemming import STOP, stemmed
+
 T = TypeVar("T")
 
 _WORD: Final = re.compile(r"[\w]+")
+_STOP: Final = frozenset(map(stemmed, STOP)) | STOP
 _UNSPACED: Final = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\U00020000-\U000323af]+"
 )
@@ -21,8 +24,14 @@ _UNSPACED: Final = re.compile(
 def words_of(text: str) -> list[str]:
     """Return the words of a text as all engines index and search them, in order, with repeats.
 
-    Case, width and accents do not count. Scripts without blanks give pairs of characters.
+    Case, width, accents and the endings of English words do not count. Scripts without blanks
+    give pairs of characters.
     """
+    return [stemmed(one) for one in plain_words(text)]
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words of a text with their endings; case, width and accents do not count."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     plain = "".join(one for one in plain if not unicodedata.combining(one))
     found: list[str] = []
@@ -35,6 +44,16 @@ def words_of(text: str) -> list[str]:
             position = run.end()
         found += [word[position:]] if position < len(word) else []
     return found
+
+
+def query_words(text: str) -> list[str]:
+    """Return the words of a question that are worth looking for, each once.
+
+    Words such as "what" and "the" are left out where there are others.
+    """
+    every = dict.fromkeys(words_of(text))
+    telling = [one for one in every if one not in _STOP]
+    return telling or list(every)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from memoryware.events import emit, logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.contradiction import contradictions_among
-from memoryware.tiers.ranking import Found, cosine, fused, words_of
+from memoryware.tiers.noticing import notice_recalled
+from memoryware.tiers.ranking import Found, cosine, fused, query_words, words_of
 from memoryware.tiers.records import Entry, Memory, hash_of
 from memoryware.tiers.stores.protocol import Hit, Select, Vector
 from memoryware.tiers.values import Candidate, ContextItem, Recall
@@ -98,7 +99,7 @@ class _Search:
 
     @property
     def words(self) -> list[str]:
-        return words_of(self.query)
+        return query_words(self.query)
 
 
 async def retrieve(
@@ -124,6 +125,7 @@ async def retrieve(
     _tell_failures(search, len(asked), started)
     kept = _chosen(search, found)
     items = [one.item for one in kept]
+    notice_recalled(items)
     similarities = [one.similarity for one in items if one.similarity is not None]
     emit(
         parts.teller(scope),

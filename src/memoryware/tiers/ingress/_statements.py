@@ -12,7 +12,7 @@ from typing import Final
 
 from memoryware.guard import drop_hidden
 from memoryware.tiers.ingress import _phrases
-from memoryware.tiers.ranking import words_of
+from memoryware.tiers.ranking import plain_words
 
 _BLANKS: Final = re.compile(r"[^\S\n]+")
 _LINES: Final = re.compile(r" ?\n[ \n]*")
@@ -161,7 +161,7 @@ def _add(clause: _Clause, token: str, *, first: bool) -> None:
         return
     if lower in _phrases.EMPTY:
         return
-    for word in words_of(token):
+    for word in plain_words(token):
         if word in _phrases.EMPTY:
             continue
         stem = stem_of(word)
@@ -177,7 +177,7 @@ def _add(clause: _Clause, token: str, *, first: bool) -> None:
 def _add_unspaced(clause: _Clause, token: str) -> None:
     """Add words of a script without blanks: pairs of characters."""
     clause.denials += len(_phrases.UNSPACED_DENIALS.findall(token))
-    for word in words_of(token):
+    for word in plain_words(token):
         clause.words.append(word)
         if not _UNSPACED.search(word):
             clause.hard.add(word)
