@@ -26,7 +26,7 @@ PROTOCOLS = {"Appends", "BackendProtocol", "Fingerprints", "Names", "TwinBackend
 LOOKS = {"isinstance", "issubclass", "hasattr", "signature", "getattr", "getattr_static"}
 MAY_LOOK = {"backends/_foreign.py", "backends/_peer.py"}
 HEAVY = ("deepagents", "langchain", "langgraph", "langsmith", "pydantic", "pytest")
-ABOVE = ("agent", "conformance", "middleware")
+ABOVE = ("agent", "conformance", "middleware", "nodes")
 """What stands above the backends in the ladder and may load langchain."""
 
 
@@ -132,6 +132,8 @@ def undocumented(module: Module) -> Iterator[str]:
         yield "the module itself"
     for node in module.tree.body:
         named = isinstance(node, (ast.ClassDef, *FUNCTION)) and not node.name.startswith("_")
+        if named and "overload" in map(ast.unparse, node.decorator_list):
+            continue  # the one that is called says it
         if named and ast.get_docstring(node) is None:
             yield node.name
 

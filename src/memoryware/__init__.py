@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memoryware._version import __version__
 
+# long: every public name stands here three times, for readers, for checkers, for the loader.
 _HOMES: Final = {
     "memoryware.agent": (
         "create_deep_agent",

@@ -283,3 +283,47 @@ def node_specs(builder: Any) -> dict[str, Any] | None:
         return None
     specs: dict[str, Any] = builder.nodes
     return specs
+
+
+def step_of(config: Any) -> tuple[str, Mapping[str, str]]:
+    """Return the path of the step that runs, and the checkpoint of each graph around it.
+
+    Steps that run side by side have the same checkpoint and different paths. The path is the
+    same when a step is repeated; "" and nothing outside a graph.
+    """
+    metadata = (config or {}).get("metadata") or {}
+    places = ((config or {}).get("configurable") or {}).get("checkpoint_map") or {}
+    return str(metadata.get("langgraph_checkpoint_ns") or ""), dict(places)
+
+
+def run_handle(runtime: Any) -> Any:
+    """Return an object that all steps of a run share, and no other run; None if there is none."""
+    return getattr(runtime, "control", None)
+
+
+def untraced(call: Callable[..., Any], acall: Callable[..., Any], name: str | None) -> Any:
+    """Return a Runnable of two twins that adds no step of its own to a trace.
+
+    A graph that `call` closes over is found by the graph around it.
+    """
+    from langgraph._internal._runnable import RunnableCallable
+
+    return RunnableCallable(call, acall, name=name, trace=False)
+
+
+def functions_of(runnable: Any) -> tuple[Any, ...]:
+    """Return the functions that a graph has wrapped into a Runnable."""
+    return tuple(getattr(runnable, name, None) for name in ("func", "afunc"))
+
+
+def command_to_parent(error: BaseException) -> Any:
+    """Return the command that a graph hands up to the graph around it by raising; else None."""
+    from langgraph.errors import ParentCommand
+
+    return error.args[0] if isinstance(error, ParentCommand) else None
+
+
+def is_agent(runnable: Any) -> bool:
+    """Say whether a Runnable is an agent that `create_agent` has made."""
+    metadata = (getattr(runnable, "config", None) or {}).get("metadata") or {}
+    return bool(metadata.get("ls_integration") == "langchain_create_agent")

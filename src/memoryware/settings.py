@@ -192,6 +192,8 @@ class TierLimits(_Ranged):
     """Seconds that a call of the embedding model may take."""
     model_timeout: float = _limit(60.0, 0)
     """Seconds that a call of a chat model for memory may take."""
+    search_timeout: float = _limit(60.0, 0)
+    """Seconds that a search of a check of facts may take."""
     filter_timeout: float = _limit(120.0, 0)
     """Seconds that an async filter of yours may take to decide on an entry."""
     retry_unembedded: int = _limit(128, 0)
@@ -200,6 +202,8 @@ class TierLimits(_Ranged):
     """Days that a digest looks back."""
     digest_entries: int = _limit(1000, 1)
     """Entries that one digest looks at, newest first."""
+    digest_notes: int = _limit(50, 1)
+    """Entries of one group that the model is shown for its summary, newest first."""
     listed: int = _limit(50, 1)
     """Lines of one page of a listing."""
     lineage: int = _limit(10_000, 1)

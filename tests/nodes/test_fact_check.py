@@ -57,9 +57,7 @@ async def test_enough_claims_must_hold(door, replies, verified):
     assert done["verified"] is verified
 
 
-@pytest.mark.parametrize(
-    "said", ["yes", "", "{}", '{"supported": "true"}', '{"supported": tru', "[1]"]
-)
+@pytest.mark.parametrize("said", ["yes", "", "{}", '{"supported": 1}', '{"supported": tru', "[1]"])
 async def test_an_answer_that_cannot_be_read_verifies_nothing(door, said):
     done = await checked(door, FactCheckNode(ScriptedModel(say(said)), memory()))
     assert done["verified"] is False

@@ -31,7 +31,7 @@ def known(**options) -> TieredMemory:
 async def test_the_query_is_the_first_text_there_is(door, state):
     done = await run(line(("recall", MemoryRetrievalNode(known()))).compile(), door, state)
     assert LONG in done["history_context"]
-    assert [one.content for one in done["memory_items"]] == [LONG]
+    assert [one["content"] for one in done["memory_items"]] == [LONG]
 
 
 async def test_without_a_query_nothing_is_asked(door):
@@ -102,7 +102,7 @@ async def test_what_is_not_near_enough_is_left_out(door):
     tiers = known(embeddings=HashEmbeddings())
     tiers.promote("Coffee is in the kitchen.", "shop", by="ann")
     done = await run(line(("r", MemoryRetrievalNode(tiers))).compile(), door, {"topic": LONG})
-    assert [one.content for one in done["memory_items"]] == [LONG]
+    assert [one["content"] for one in done["memory_items"]] == [LONG]
     every = await run(
         line(("r", MemoryRetrievalNode(tiers, score_threshold=None))).compile(),
         door,

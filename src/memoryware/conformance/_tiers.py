@@ -1,34 +1,44 @@
-"""What the suites of the tier stores share: the two doors, records, and promises of all."""
+"""What the suites of the tier stores share: the two doors, records, and workers."""
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 import pytest
-from blockbuster import blockbuster_ctx
 
-from memoryware.conformance._either import Door, twin_differences
+from memoryware.conformance._guarded import Door, Guarded
 from memoryware.conformance._threads import at_once, in_thread
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Verdict
-from memoryware.tiers.stores.protocol import Select, Stores
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance
+from memoryware.tiers.stores.protocol import Hit, Page, Select, Stores
 
 OpenStores = Callable[[], Stores]
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """When everything in these suites begins."""
 NASTY: Final = (
-    *("g1", "g10", "a.b", "a/b", "a:b", "%", "_", "a%2Fb", "'", '"', "a'b", 'a"b', "[]"),
-    *('["x"]', "null", "None", "\\", "a\nb", " ", "Ä", "A\u0308", "日本", "😀", "*", "g1 OR g2"),
+    *("g1", "g10", "G1", "a.b", "a/b", "a:b", "%", "_", "a%2Fb", "'", '"', "a'b", 'a"b', "[]"),
+    *('["x"]', "null", "None", "\\", "a\nb", " ", "g1 ", "Ä", "A\u0308", "日本", "😀", "*"),
+    *("g1 OR g2", "a|b", "a\x1fb", "{}", "ｇ1", "0", "-1"),
 )
 """Ids that a careless store mixes up."""
+NEIGHBOURS: Final = tuple(
+    MemoryScope(tenant=tenant, group_id=group)
+    for tenant, group in (
+        *((None, group) for group in (None, "", "a", *NASTY)),
+        *(("t", group) for group in (None, "", "a", *NASTY)),
+        *((tenant, "a") for tenant in ("", "T", "t.a", "None", "null", "%", "_", "'", "t ")),
+        *(("a", "b.c"), ("a.b", "c"), ("a", "b:c"), ("a:b", "c"), ("a/b", "c"), ("a", "b/c")),
+        *(("a|b", "c"), ("a", "b|c"), ("ab", "c"), ("a", "bc"), ("a\x1fb", "c"), ("a", "b\x1fc")),
+    )
+)
+"""Tenants and groups of which any two are strangers."""
 ACME: Final = MemoryScope(tenant="t", group_id="acme", user_id="ann", session_id="s1")
+WORKERS: Final = 8
 _numbers = itertools.count(1)
 
 
@@ -48,10 +58,11 @@ def entry(content: str = "a text", scope: MemoryScope = ACME, **more: Any) -> En
 def memory(content: str = "a text", scope: MemoryScope = ACME, **more: Any) -> Memory:
     """Return a memory to store: the only chunk of its document."""
     number = next(_numbers)
+    agent = more.pop("agent", None)
     given: dict[str, Any] = {
         "id": f"{number:032x}",
         "document_id": f"d{number:031x}",
-        "scope": replace(scope, agent_id=more.pop("agent", None)),
+        "scope": replace(scope, agent_id=agent) if agent else scope,
         "content": content,
         "created_at": NOON,
         "valid_from": NOON,
@@ -73,66 +84,100 @@ def later(**amount: float) -> datetime:
     return NOON + timedelta(**amount)
 
 
-class Asked:
-    """A store seen through one of its doors: `await asked.find(...)` either way."""
+def shout(record: Any) -> Any:
+    """Return a record with another content."""
+    return replace(record, content=f"{record.content}!")
 
-    def __init__(self, store: Any, door: Door | str, deadline: float) -> None:
-        self.store, self.door, self.deadline = store, door, deadline
+
+class Asked:
+    """A store seen through one of its doors: `await asked.find(...)` either way.
+
+    The blocking half runs in a thread without an event loop; "inline" is for workers that
+    are in such a thread already. What is found is held against the laws of all answers.
+    """
+
+    def __init__(self, target: Any, door: Door | Literal["inline"], deadline: float) -> None:
+        self.target, self.door, self.deadline = target, door, deadline
 
     def __getattr__(self, name: str) -> Any:
-        if self.door == "native":
-            return getattr(self.store, "a" + name)
-        half = getattr(self.store, name)
-        if self.door == "inline":
+        return partial(self._ask, name)
 
-            async def here(*args: Any, **kwargs: Any) -> Any:
-                return half(*args, **kwargs)
+    async def find(self, which: Select, **more: Any) -> Page[Any]:
+        page: Page[Any] = await self._ask("find", which, **more)
+        _of_page(page, which, more.get("limit"), more.get("offset", 0))
+        return page
 
-            return here
+    async def by_words(self, words: list[str], which: Select, *, limit: int) -> list[Hit]:
+        hits: list[Hit] = await self._ask("by_words", words, which, limit=limit)
+        _of_hits(hits, which, limit)
+        assert all(hit.value > 0 for hit in hits), "what has one of the words scores above 0"
+        return hits
 
-        async def apart(*args: Any, **kwargs: Any) -> Any:
-            return await in_thread(partial(half, *args, **kwargs), self.deadline)
-
-        return apart
+    async def by_vector(self, vector: list[float], which: Select, **more: Any) -> list[Hit]:
+        hits: list[Hit] = await self._ask("by_vector", vector, which, **more)
+        _of_hits(hits, which, more["limit"])
+        assert all(-1 <= hit.value <= 1 for hit in hits), "a cosine is from -1 to 1"
+        return hits
 
     async def ids(self, which: Select, **more: Any) -> list[str]:
         """Return the ids of what is found, in the order of the store."""
         return [one.id for one in (await self.find(which, **more)).items]
+
+    async def texts(self, which: Select, **more: Any) -> list[str]:
+        """Return the contents of what is found, in the order of the store."""
+        return [one.content for one in (await self.find(which, **more)).items]
 
     async def one(self, which: Select) -> Any:
         """Return the only record that is found."""
         (found,) = (await self.find(which)).items
         return found
 
+    async def _ask(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        if self.door == "native":
+            return await getattr(self.target, f"a{name}")(*args, **kwargs)
+        half = getattr(self.target, name)
+        if self.door == "inline":
+            return half(*args, **kwargs)
+        return await in_thread(partial(half, *args, **kwargs), self.deadline)
 
-class TierSuite:
-    """Derive a test class from a suite and override `open_stores`; answer what differs."""
 
-    doors: ClassVar[tuple[Door, ...]] = ("blocking", "native")
-    """The halves of the twins that are tested."""
-    deadline: ClassVar[float] = 30
-    """Seconds that one call may take."""
+def _of_page(page: Page[Any], which: Select, limit: int | None, offset: int) -> None:
+    """Each record once, of this tenant and these groups, no more than asked for."""
+    _of_records(page.items, which)
+    assert limit is None or len(page.items) <= limit, "no more than the limit"
+    assert limit is not None or len(page.items) == max(0, page.total - offset), "a wrong total"
+
+
+def _of_hits(hits: list[Hit], which: Select, limit: int) -> None:
+    """As for a page; best first."""
+    _of_records([hit.memory for hit in hits], which)
+    values = [hit.value for hit in hits]
+    assert values == sorted(values, reverse=True), "the best comes first"
+    assert len(hits) <= limit, "no more than the limit"
+
+
+def _of_records(found: list[Any], which: Select) -> None:
+    ids = [one.id for one in found]
+    assert len(set(ids)) == len(ids), "each record comes once"
+    for one in found:
+        assert one.scope.tenant == which.tenant, "a record of another tenant"
+        assert which.groups is None or one.scope.group_id in which.groups, "of another group"
+
+
+class TierSuite(Guarded):
+    """Derive a test class from a suite, override `open_stores`, and answer what differs."""
+
     persistent: ClassVar[bool] = True
     """Opened again, the stores have their records; if False they are empty again."""
     protocol: ClassVar[type]
-    tier: ClassVar[str]
+    tier: ClassVar[Literal["quarantine", "working", "long_term"]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse a replaced test, and mark the tests for pytest-asyncio's strict mode."""
+        """Refuse a class that tests two tiers, besides what `Guarded` refuses."""
+        tiers = sorted({vars(base)["tier"] for base in cls.__mro__ if "tier" in vars(base)})
+        if len(tiers) > 1:
+            raise TypeError(f"{cls.__name__}: one class for each tier, not one for {tiers}")
         super().__init_subclass__(**kwargs)
-        ours = [base for base in cls.__mro__[1:] if base.__module__.startswith(__package__ or "?")]
-        tests = [name for base in {cls, *ours} for name in vars(base) if name.startswith("test_")]
-        replaced = sorted({name for name in tests if tests.count(name) > 1})
-        if replaced:
-            raise TypeError(f"{cls.__name__}: a conformance test cannot be replaced: {replaced}")
-        for name, test in vars(cls).items():
-            if name.startswith("test_") and inspect.iscoroutinefunction(test):
-                pytest.mark.asyncio(test)
-
-    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Run each test that has a door through every door of the store."""
-        if "door" in metafunc.fixturenames:
-            metafunc.parametrize("door", self.doors)
 
     @pytest.fixture
     def open_stores(self) -> OpenStores:
@@ -143,25 +188,32 @@ class TierSuite:
         )
 
     @pytest.fixture
-    def stores(self, open_stores: OpenStores) -> Iterator[Stores]:
-        """Return the stores, opened once and closed at the end."""
-        opened = open_stores()
-        yield opened
-        for one in (opened.quarantine, opened.working, opened.long_term):
+    def opened(self, open_stores: OpenStores) -> Iterator[OpenStore]:
+        """Return a function that opens the store of this suite; all are closed at the end."""
+        known: list[Any] = []
+
+        def open_one() -> Any:
+            known.append(getattr(open_stores(), self.tier))
+            return known[-1]
+
+        yield open_one
+        for one in known:
             one.close()
 
     @pytest.fixture
-    def store(self, stores: Stores, door: Door) -> Asked:
+    def target(self, opened: OpenStore) -> Any:
+        """Return the store of this suite itself."""
+        return opened()
+
+    @pytest.fixture
+    def store(self, target: Any, door: Door) -> Asked:
         """Return the store of this suite, through one door."""
-        return Asked(getattr(stores, self.tier), door, self.deadline)
+        return Asked(target, door, self.deadline)
 
     def make(self, content: str = "a text", scope: MemoryScope = ACME, **more: Any) -> Any:
         """Return a record of this tier."""
-        return (
-            memory(content, scope, **more)
-            if self.tier == "long_term"
-            else entry(content, scope, **more)
-        )
+        kind: Callable[..., Any] = memory if self.tier == "long_term" else entry
+        return kind(content, scope, **more)
 
     async def keep(self, store: Asked, record: Any) -> Any:
         """Store a record."""
@@ -173,248 +225,24 @@ class TierSuite:
             await store.add([record])
         return record
 
-    # What all tiers promise.
+    async def keep_all(self, store: Asked, *contents: str) -> list[Any]:
+        """Store a record for each content, in order."""
+        return [await self.keep(store, self.make(content)) for content in contents]
 
-    def test_twins_have_one_signature(self, stores: Stores) -> None:
-        assert twin_differences(type(getattr(stores, self.tier)), self.protocol) == []
+    def workers(self, store: Asked, opened: OpenStore) -> list[Asked]:
+        """Return workers at one door; half of them have an opening of their own, if that helps."""
+        door: Door | Literal["inline"] = "native" if store.door == "native" else "inline"
+        own = [self.persistent and me % 2 == 1 for me in range(WORKERS)]
+        return [Asked(opened() if one else store.target, door, self.deadline) for one in own]
 
-    async def test_what_is_stored_comes_back_as_it_was(self, store: Asked) -> None:
-        record = replace(
-            self.make("Zeilen\n\n\u00e4\u4e16\U0001f600 'quoted' \"too\" \\ %"),
-            metadata={"confidence": 0.9, "tags": ["a", None], "deep": {"x": True}},
-            provenance=Provenance(
-                Origin("agent", "helper"),
-                ("e1", "e2"),
-                (Origin("user", "ann: b"), Origin("tool", "")),
-            ),
-            verdict=Verdict(verified=False, confidence=0.25, issues=("no",), by="f", at=NOON),
-            created_at=NOON + timedelta(microseconds=123456),
-            scope=replace(ACME, agent_id="a", node_id="n"),
-        )
-        await self.keep(store, record)
-        assert await store.one(within()) == record
-
-    async def test_all_fields_of_a_record_are_kept(self, store: Asked) -> None:
-        more: dict[str, Any] = {"revocation": "r1"}
-        if self.tier == "long_term":
-            more |= {"chunk_index": 2, "chunk_count": 3, "subject": "s", "valid_to": later(days=1)}
-            more |= {"superseded_by": "d9"}
-        else:
-            more |= {"key": "k", "status": "promoted", "refused": "too_short", "echo_of": ("m1",)}
-            more |= {"proposed_by": "p", "decided_by": "d", "decided_at": NOON, "role": "tool"}
-            more |= {"memory_ids": ("m2", "m3"), "expires_at": later(hours=1)}
-        record = self.make(**more)
-        await self.keep(store, record)
-        assert await store.one(within()) == record
-
-    async def test_an_empty_store_finds_nothing(self, store: Asked) -> None:
-        page = await store.find(within())
-        assert (page.items, page.total) == ([], 0)
-
-    async def test_what_was_stored_last_comes_first(self, store: Asked) -> None:
-        kept = [
-            await self.keep(store, self.make(f"text {n}", created_at=later(days=-n)))
-            for n in range(5)
-        ]
-        assert await store.ids(within()) == [one.id for one in reversed(kept)]
-
-    async def test_pages_are_parts_of_the_whole_and_say_how_much_there_is(
-        self, store: Asked
+    async def at_work(
+        self, workers: list[Asked], work: Callable[[int, Asked], Coroutine[Any, Any, None]]
     ) -> None:
-        kept = [await self.keep(store, self.make(f"text {n}")) for n in range(7)]
-        newest = [one.id for one in reversed(kept)]
-        page = await store.find(within(), limit=3, offset=2)
-        assert [one.id for one in page.items] == newest[2:5]
-        assert page.total == 7
-        assert (await store.find(within(), limit=0)).total == 7
-        assert (await store.find(within(), limit=0)).items == []
-        assert (await store.find(within(), offset=6)).items[0].id == newest[6]
-        past = await store.find(within(), limit=3, offset=50)
-        assert (past.items, past.total) == ([], 7)
-
-    async def test_tenants_and_groups_never_meet(self, store: Asked) -> None:
-        scopes = [
-            MemoryScope(tenant=t, group_id=g) for t in (None, "t", "T") for g in (None, "", *NASTY)
-        ]
-        kept = {scope: await self.keep(store, self.make("one text", scope)) for scope in scopes}
-        for scope, record in kept.items():
-            assert await store.ids(within(scope)) == [record.id], scope
-        victim, other = scopes[3], scopes[4]
-        assert await store.delete(within(other, ids=(kept[victim].id,))) == 0
-        assert await store.edit(within(other, ids=(kept[victim].id,)), _shout) == []
-        assert await store.ids(within(victim)) == [kept[victim].id]
-
-    async def test_a_tenant_and_a_group_are_told_apart(self, store: Asked) -> None:
-        await self.keep(store, self.make(scope=MemoryScope(tenant="a", group_id="b")))
-        for scope in (
-            MemoryScope(tenant="b", group_id="a"),
-            MemoryScope(group_id="a"),
-            MemoryScope(),
-        ):
-            assert await store.ids(within(scope)) == []
-
-    async def test_no_groups_named_means_all_of_the_tenant_and_no_other(self, store: Asked) -> None:
-        ours = [
-            await self.keep(store, self.make(scope=MemoryScope(tenant="t", group_id=g)))
-            for g in ("a", "b", None)
-        ]
-        await self.keep(store, self.make(scope=MemoryScope(tenant="u", group_id="a")))
-        await self.keep(store, self.make(scope=MemoryScope(group_id="a")))
-        assert sorted(await store.ids(Select(tenant="t"))) == sorted(one.id for one in ours)
-        assert await store.ids(Select(tenant="t", groups=("a", None))) == [ours[2].id, ours[0].id]
-        assert await store.ids(Select(tenant="t", groups=())) == []
-
-    @pytest.mark.parametrize("part", ["user", "agent", "session"])
-    async def test_parts_of_a_scope_are_conditions(self, store: Asked, part: str) -> None:
-        values = (None, "x", "X", "x'--")
-        scopes = [replace(ACME, **{f"{part}_id": one}) for one in values]
-        kept = [
-            await self.keep(store, replace(self.make(f"text {n}"), scope=one))
-            for n, one in enumerate(scopes)
-        ]
-        for value, record in zip(values, kept, strict=True):
-            assert await store.ids(within(**{f"{part}s": (value,)})) == [record.id]
-        assert await store.ids(within(**{f"{part}s": (None, "x")})) == [kept[1].id, kept[0].id]
-        assert await store.ids(within(**{f"{part}s": ()})) == []
-
-    async def test_ids_are_conditions(self, store: Asked) -> None:
-        kept = [await self.keep(store, self.make(f"text {n}")) for n in range(4)]
-        assert await store.ids(within(ids=(kept[0].id, kept[2].id, "f" * 32))) == [
-            kept[2].id,
-            kept[0].id,
-        ]
-        assert await store.ids(within(ids=())) == []
-        assert len(await store.ids(within(ids=tuple(one.id for one in kept) * 9000))) == 4
-
-    async def test_hash_revocation_and_lineage_are_conditions(self, store: Asked) -> None:
-        made = Provenance(Origin("agent", "b"), ("e1", "e2"), (Origin("tool", "web:x"),))
-        other = Provenance(Origin("tool", "web"), ("e12",))
-        one = await self.keep(store, self.make("first", provenance=made, revocation="r"))
-        two = await self.keep(store, self.make("second", provenance=other))
-        assert await store.ids(within(hashes=(one.content_hash,))) == [one.id]
-        assert await store.ids(within(revocations=("r",))) == [one.id]
-        assert await store.ids(within(revocations=(None,))) == [two.id]
-        assert await store.ids(within(root="tool:web:x")) == [one.id]
-        assert await store.ids(within(root="tool:web")) == [two.id]
-        assert await store.ids(within(made_of=("e2", "e9"))) == [one.id]
-        assert await store.ids(within(made_of=("e1", "e12"))) == [two.id, one.id]
-        assert await store.ids(within(made_of=("e",))) == []
-
-    async def test_times_are_conditions_to_the_microsecond(self, store: Asked) -> None:
-        kept = [
-            await self.keep(store, self.make(f"t{n}", created_at=NOON + timedelta(microseconds=n)))
-            for n in (-1, 0, 1)
-        ]
-        assert await store.ids(within(since=NOON)) == [kept[2].id, kept[1].id]
-        assert await store.ids(within(before=NOON)) == [kept[0].id]
-        assert await store.ids(within(since=NOON, before=NOON)) == []
-
-    async def test_a_part_of_the_content_is_a_condition_whatever_its_case(
-        self, store: Asked
-    ) -> None:
-        one = await self.keep(store, self.make("Die Stra\u00dfe 100% \u00c4rger"))
-        await self.keep(store, self.make("something 100"))
-        for part in ("STRASSE", "100%", "\u00e4RGER", "e 1"):
-            assert await store.ids(within(contains=part)) == [one.id]
-        assert await store.ids(within(contains="helper")) == []
-
-    async def test_an_edit_changes_what_fits_and_returns_what_differs(self, store: Asked) -> None:
-        one, two = [await self.keep(store, self.make(text)) for text in ("one", "two")]
-        changed = await store.edit(within(ids=(one.id,)), _shout)
-        assert [record.content for record in changed] == ["one!"]
-        assert {r.id: r.content for r in (await store.find(within())).items} == {
-            one.id: "one!",
-            two.id: "two",
-        }
-        assert await store.edit(within(), lambda record: record) == []
-        assert await store.ids(within(ids=(one.id, two.id))) == [two.id, one.id]
-
-    async def test_an_edited_field_is_found_by_its_new_value_only(self, store: Asked) -> None:
-        one = await self.keep(store, self.make())
-        await store.edit(
-            within(),
-            lambda r: replace(
-                r, revocation="r2", provenance=Provenance(Origin("tool", "x"), ("e7",))
-            ),
-        )
-        assert await store.ids(within(revocations=("r2",), root="tool:x", made_of=("e7",))) == [
-            one.id
-        ]
-        assert await store.ids(within(root="agent:helper")) == []
-        assert await store.ids(within(revocations=(None,))) == []
-
-    async def test_an_edit_that_fails_has_changed_nothing(self, store: Asked) -> None:
-        kept = [await self.keep(store, self.make(text)) for text in ("one", "two", "three")]
-        seen: list[str] = []
-
-        def fails_at_the_last(record: Any) -> Any:
-            seen.append(record.id)
-            if len(seen) == len(kept):
-                raise RuntimeError("no")
-            return _shout(record)
-
-        with pytest.raises(RuntimeError, match="no"):
-            await store.edit(within(), fails_at_the_last)
-        assert {record.content for record in (await store.find(within())).items} == {
-            "one",
-            "two",
-            "three",
-        }
-        assert len(await store.edit(within(), _shout)) == 3
-
-    async def test_a_delete_removes_what_fits_and_says_how_much(self, store: Asked) -> None:
-        kept = [await self.keep(store, self.make(f"text {n}")) for n in range(3)]
-        assert await store.delete(within(ids=(kept[0].id, kept[1].id))) == 2
-        assert await store.ids(within()) == [kept[2].id]
-        assert await store.delete(within(ids=(kept[0].id,))) == 0
-
-    async def test_records_outlive_the_store_that_kept_them(
-        self, open_stores: OpenStores, door: Door
-    ) -> None:
-        first = open_stores()
-        record = self.make()
-        await self.keep(Asked(getattr(first, self.tier), door, self.deadline), record)
-        await getattr(first, self.tier).aclose()
-        second = open_stores()
-        again = Asked(getattr(second, self.tier), door, self.deadline)
-        assert await again.ids(within()) == ([record.id] if self.persistent else [])
-        second.long_term.close()
-        second.long_term.close()
-
-    async def test_no_edit_is_lost_between_eight_workers(self, stores: Stores, door: Door) -> None:
-        target = getattr(stores, self.tier)
-        asked = Asked(target, door, self.deadline)
-        await self.keep(asked, self.make(metadata={"count": 0}))
-
-        async def add_ten(_: int, one: Asked) -> None:
-            for _step in range(10):
-                await one.edit(within(), _counted)
-
-        workers = {
-            n: Asked(target, "inline" if door == "blocking" else door, self.deadline)
-            for n in range(8)
-        }
-        threads, tasks = (workers, {}) if door == "blocking" else ({}, workers)
-        await at_once(threads, tasks, add_ten, self.deadline * 2)
-        assert (await asked.one(within())).metadata == {"count": 80}
-
-    async def test_the_async_half_leaves_the_loop_free(self, stores: Stores) -> None:
-        store = Asked(getattr(stores, self.tier), "native", self.deadline)
-        with blockbuster_ctx():
-            record = await self.keep(store, self.make())
-            assert await store.ids(within()) == [record.id]
-            assert len(await store.edit(within(), _shout)) == 1
-            assert await store.delete(within()) == 1
-
-    async def test_async_calls_side_by_side_all_come_through(self, stores: Stores) -> None:
-        store = Asked(getattr(stores, self.tier), "native", self.deadline)
-        await asyncio.gather(*(self.keep(store, self.make(f"text {n}")) for n in range(20)))
-        assert (await store.find(within())).total == 20
+        """Let workers begin in the same moment, as threads or as tasks by their door."""
+        numbered = dict(enumerate(workers))
+        threads = {me: one for me, one in numbered.items() if one.door == "inline"}
+        tasks = {me: one for me, one in numbered.items() if one.door != "inline"}
+        await at_once(threads, tasks, work, self.deadline * 2)
 
 
-def _shout(record: Any) -> Any:
-    return replace(record, content=f"{record.content}!")
-
-
-def _counted(record: Any) -> Any:
-    return replace(record, metadata={"count": record.metadata["count"] + 1})
+OpenStore = Callable[[], Any]

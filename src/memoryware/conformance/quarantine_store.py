@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from memoryware.conformance._either import Door
-from memoryware.conformance._threads import at_once
-from memoryware.conformance._tiers import ACME, Asked, TierSuite, entry, later, within
-from memoryware.scope import MemoryScope
+from memoryware.conformance._tiers import (
+    ACME,
+    NASTY,
+    NEIGHBOURS,
+    Asked,
+    OpenStore,
+    entry,
+    later,
+    within,
+)
+from memoryware.conformance.tier_keeping import TierKeepingConformance
+from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores.protocol import QuarantineStore, Stores
+from memoryware.tiers.stores.protocol import QuarantineStore
 
 
-class QuarantineStoreConformance(TierSuite):
-    """Every test that a store of tier 1 has to pass; override the fixture `open_stores`."""
+class QuarantineStoreConformance(TierKeepingConformance, TierSelectingConformance):
+    """Every test that a store of tier 1 has to pass.
+
+    Derive a class and override the fixture `open_stores`; set `persistent = False` if the
+    stores are empty when they are opened again.
+    """
 
     protocol = QuarantineStore
     tier = "quarantine"
@@ -31,14 +44,23 @@ class QuarantineStoreConformance(TierSuite):
         assert await store.ids(within()) == [first.id]
 
     async def test_a_key_belongs_to_its_tenant_and_group(self, store: Asked) -> None:
-        scopes = [
-            ACME,
-            MemoryScope(tenant="t", group_id="acme2"),
-            MemoryScope(group_id="acme"),
-            MemoryScope(),
-        ]
-        kept = [await store.add(entry(scope=one, key="k")) for one in scopes]
-        assert len({one.id for one in kept}) == 4
+        kept = [await store.add(entry(scope=one, key="k")) for one in NEIGHBOURS]
+        assert len({one.id for one in kept}) == len(NEIGHBOURS)
+        again = [await store.add(entry(scope=one, key="k")) for one in NEIGHBOURS]
+        assert again == kept
+
+    async def test_any_text_can_be_a_key(self, store: Asked) -> None:
+        kept = [await store.add(entry(key=one)) for one in ("", *NASTY)]
+        assert (await store.find(within())).total == len(NASTY) + 1
+        assert [await store.add(entry(key=one.key)) for one in kept] == kept
+
+    async def test_a_key_does_not_hang_on_who_records(self, store: Asked) -> None:
+        first = await store.add(entry("one", key="k"))
+        for scope in (
+            replace(ACME, user_id="bob"),
+            replace(ACME, agent_id="a", session_id="s2", node_id="n"),
+        ):
+            assert await store.add(entry("two", scope, key="k")) == first
 
     async def test_entries_without_a_key_are_all_kept(self, store: Asked) -> None:
         kept = [await store.add(entry("the same")) for _ in range(3)]
@@ -56,6 +78,20 @@ class QuarantineStoreConformance(TierSuite):
         assert (await store.add(entry("two", key="k"))).id == first.id
         assert (await store.add(entry("two", key="k"))).status == "promoted"
 
+    async def test_everything_is_kept(self, store: Asked) -> None:
+        for n in range(150):
+            await store.add(entry("the same", created_at=later(days=-n)))
+        assert (await store.find(within(), limit=1)).total == 150
+
+    async def test_what_was_decided_stays_and_is_found_by_what_it_is_now(
+        self, store: Asked
+    ) -> None:
+        one = await store.add(entry())
+        for status in ("proposed", "rejected", "promoted", "revoked", "pending"):
+            await store.edit(within(), partial(replace, status=status))
+            assert await store.ids(within(statuses=(status,))) == [one.id]
+            assert (await store.one(within())).status == status
+
     async def test_the_status_is_a_condition(self, store: Asked) -> None:
         states = ("pending", "proposed", "promoted", "rejected", "revoked")
         kept = {one: await store.add(entry(one, status=one)) for one in states}
@@ -72,20 +108,18 @@ class QuarantineStoreConformance(TierSuite):
         assert await store.ids(within(live_at=later())) == []
 
     async def test_one_key_from_eight_workers_is_one_entry(
-        self, stores: Stores, door: Door
+        self, store: Asked, opened: OpenStore
     ) -> None:
-        target = stores.quarantine
-        found: list[Entry] = []
+        found: set[tuple[str, str]] = set()
 
-        async def add(me: int, one: Asked) -> None:
-            found.append(await one.add(entry(f"by {me}", key="k")))
+        async def add(me: int, mine: Asked) -> None:
+            for key in ("a", "b", "c", "d"):
+                kept = await mine.add(entry(f"by {me}", key=key))
+                found.add((key, kept.id))
 
-        inline = "inline" if door == "blocking" else door
-        workers = {n: Asked(target, inline, self.deadline) for n in range(8)}
-        threads, tasks = (workers, {}) if door == "blocking" else ({}, workers)
-        await at_once(threads, tasks, add, self.deadline * 2)
-        assert len({one.id for one in found}) == 1
-        assert (await Asked(target, door, self.deadline).find(within())).total == 1
+        await self.at_work(self.workers(store, opened), add)
+        assert len(found) == 4
+        assert (await store.find(within())).total == 4
 
     @pytest.mark.parametrize("seed", range(4))
     async def test_behaves_like_a_list(self, store: Asked, seed: int) -> None:

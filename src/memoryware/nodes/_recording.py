@@ -2,115 +2,186 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from threading import Lock
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
-from weakref import WeakKeyDictionary
-
-from langchain_core.messages import BaseMessage, HumanMessage
 
 from memoryware import _langchain
 from memoryware._twins import Via
-from memoryware.errors import BackendUnavailable, SettingError
+from memoryware.errors import BackendUnavailable, EntryRefused, MemorywareError, SettingError
 from memoryware.events import emit, logger
-from memoryware.nodes._content import KEYS, Content, Said, messages_in, said_in, tools_in
+from memoryware.nodes._lineage import Step, Trace, conversations_of
+from memoryware.nodes._who import Who
 from memoryware.scope import MemoryScope
-from memoryware.tiers.ingress.echo import borrowed
+from memoryware.tiers.extraction import (
+    KEYS,
+    Content,
+    Said,
+    content_of,
+    has_user,
+    messages_in,
+    outside_tools,
+)
+from memoryware.tiers.ingress.making import mended
+from memoryware.tiers.noticing import Noticed, noticing
 from memoryware.tiers.records import Origin, Provenance, Role, hash_of
 from memoryware.tiers.roles import ROLES, RoleRules, role_in
 from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.values import ContextItem
-
-_KEPT: Final = 256
-"""Conversations of which what was shown is kept in mind, for each memory."""
+from memoryware.tiers.values import ContextItem, Layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """How a node is recorded; see `remember`."""
+    """How a node is recorded; see `remember`.
+
+    Attributes:
+        memory: Where to; None for that of the graph around.
+        role: The part that the node plays; None for what its metadata say.
+        otherwise: Its part where they do not say either.
+        content: Where its text is.
+        rules: Other rules than those of its role.
+        who: How it is found out who asks.
+        inside_tools: Tools whose results are not from outside.
+    """
 
     memory: TieredMemory | None = None
     role: Role | None = None
+    otherwise: Role = "other"
     content: Content = KEYS
     rules: RoleRules | None = None
-    scope: MemoryScope = field(default_factory=MemoryScope)
+    who: Who = field(default_factory=Who)
     inside_tools: frozenset[str] = frozenset()
-    searched: tuple[str, ...] = ()
-
-    def with_memory(self, memory: TieredMemory) -> Recording:
-        """Return this with a memory where it has none."""
-        return self if self.memory is not None else replace(self, memory=memory)
 
 
-async def record(how: Recording, via: Via, result: Any) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What a node did.
+
+    Attributes:
+        result: What it returned.
+        state: What it was given.
+        noticed: What happened to memory meanwhile.
+        is_made: Says whether a chat model made a message; None where nobody has watched.
+        roots: Where it has asked besides.
+        sources: Ids of entries that it has looked at.
+    """
+
+    result: Any
+    state: Any = None
+    noticed: Noticed = field(default_factory=Noticed)
+    is_made: Callable[[Any], bool] | None = None
+    roots: tuple[Origin, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+_MEMORY: Final[ContextVar[TieredMemory | None]] = ContextVar("memoryware_graph", default=None)
+
+
+@contextmanager
+def running(memory: TieredMemory | None) -> Iterator[Noticed]:
+    """Lend a memory to what runs inside, and notice what happens to memory there."""
+    reset = _MEMORY.set(memory or _MEMORY.get())
+    try:
+        with noticing() as noticed:
+            yield noticed
+    finally:
+        _MEMORY.reset(reset)
+
+
+async def record(how: Recording, via: Via, ran: Ran) -> None:
     """Record what a node returned, once, and never end the graph unless that is wanted.
 
     Raises:
         SettingError: If no memory was given.
     """
-    if how.memory is None:
+    memory = how.memory or _MEMORY.get()
+    if memory is None:
         raise SettingError(
             "remember: pass memory=..., or give the graph one: with_memory(builder, memory)"
         )
-    memory, config = how.memory, _langchain.current_config()
-    role = how.role or role_in(config, "other")
-    rules = how.rules or ROLES[role]
-    said = said_in(result, how.content)
-    if said is None or not rules.record:
-        return
-    scope = scope_in(how.scope, config)
-    shown = shown_to(memory, scope)
+    role = how.role or role_in(_langchain.current_config(), how.otherwise)
+    tiers = (how.rules or ROLES[role]).record
+    scope = how.who.asking(memory, ran.state)
     try:
-        await via(
-            memory.record,
-            memory.arecord,
-            said.text,
-            scope,
-            said.metadata,
-            role=role,
-            provenance=_provenance(how, said, scope, result, shown),
-            key=_key(config, scope, said),
-            shown=shown,
-            tiers=rules.record,
-        )
-    except Exception as error:
+        said = content_of(ran.result, how.content, messages_in(ran.state)) if tiers else None
+        if said is not None:
+            await _recorded(via, memory, said, _Output(how, ran, scope, role, tiers))
+        elif ran.noticed.recalled:
+            step = Step.of(_langchain.current_config())
+            conversations_of(memory).note(scope, Trace(step, ran.noticed.recalled))
+    except Exception as error:  # stores may be anybody's; with "raise" it goes on
         if memory.on_error == "raise":
             raise
-        kind = type(error).__name__
-        logger.warning("memory could not keep the output of a node (%s); the graph goes on", kind)
-        emit(memory.parts.teller(scope), "rejected", tier="quarantine", reason="store_failed")
+        kind = f": {error}" if isinstance(error, MemorywareError) else ""
+        logger.warning(
+            "memory could not keep the output of a node (%s%s); the graph goes on",
+            type(error).__name__,
+            kind,
+        )
+        reason = "refused" if isinstance(error, EntryRefused) else "store_failed"
+        emit(memory.parts.teller(scope), "rejected", tier="quarantine", reason=reason)
 
 
-def scope_in(given: MemoryScope, config: Any = None) -> MemoryScope:
-    """Return who asks in the graph around this call; what it does not say is as given."""
-    known = config or _langchain.current_config()
-    said = MemoryScope.of(_langchain.current_runtime(), known)
-    missing = {
-        one.name: getattr(given, one.name)
-        for one in fields(MemoryScope)
-        if not getattr(said, one.name)
-    }
-    return replace(said, **missing)
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """An output of a node, and all that matters for recording it."""
+
+    how: Recording
+    ran: Ran
+    scope: MemoryScope
+    role: Role
+    tiers: tuple[Layer, ...]
 
 
-def _provenance(
-    how: Recording, said: Said, scope: MemoryScope, result: Any, shown: tuple[ContextItem, ...]
-) -> Provenance:
-    """Return who said it: the agent or node, of what people, tools and memory had said before."""
-    seen = [*_state_messages(), *messages_in(getattr(result, "update", result))]
-    roots = [
-        Origin("tool", one) for one in sorted({*tools_in(seen), *how.searched} - how.inside_tools)
-    ]
-    if any(isinstance(one, HumanMessage) for one in seen):
-        roots.append(Origin("user", scope.user_id or ""))
-    used = borrowed(said.text, shown)
-    roots += [root for one in used for root in one.provenance.roots]
-    name = scope.agent_id or scope.node_id or ""
-    return Provenance(Origin("agent", name), tuple(one.id for one in used), tuple(roots))
+async def _recorded(via: Via, memory: TieredMemory, said: Said, output: _Output) -> None:
+    ran, scope, role, tiers = output.ran, output.scope, output.role, output.tiers
+    step = Step.of(_langchain.current_config())
+    provenance, shown = await _lineage(via, memory, output, step)
+    trace = Trace(step, ran.noticed.recalled, frozenset(provenance.roots))
+    conversations_of(memory).note(scope, trace)
+    if _is_recorded(memory, said, ran.noticed):
+        return
+    metadata: Mapping[str, Any] = said.metadata
+    if ran.is_made is not None and said.message is not None and not ran.is_made(said.message):
+        tiers = tuple(one for one in tiers if one == "quarantine")
+        metadata = {**metadata, "made_by": "middleware"}
+    await via(
+        memory.record,
+        memory.arecord,
+        said.text,
+        scope,
+        metadata,
+        role=role,
+        provenance=provenance,
+        key=_key(scope, step, said),
+        shown=shown,
+        tiers=tiers,
+    )
 
 
-def _state_messages() -> list[BaseMessage]:
+async def _lineage(
+    via: Via, memory: TieredMemory, output: _Output, step: Step
+) -> tuple[Provenance, tuple[ContextItem, ...]]:
+    """Return who said it, of what people, tools and memory had said before, and what it saw."""
+    ran, scope = output.ran, output.scope
+    before = await conversations_of(memory).before(via, memory, scope, step, ran.state)
+    seen = before + Trace(items=ran.noticed.recalled)
+    update = getattr(ran.result, "update", None) if hasattr(ran.result, "goto") else ran.result
+    messages = [*_messages_of_graph(), *messages_in(ran.state), *messages_in(update)]
+    tools = outside_tools(messages, inside=output.how.inside_tools)
+    roots = {*seen.every_root(), *ran.roots, *(Origin("tool", one) for one in tools)}
+    if has_user(messages):
+        roots.add(Origin("user", scope.user_id or ""))
+    node = scope.node_id or ""
+    is_tool = output.role == "tool"
+    origin = Origin("tool", node) if is_tool else Origin("agent", scope.agent_id or node)
+    sources = (*seen.items, *ran.sources)
+    return Provenance(origin, sources, tuple(roots)), tuple(seen.items.values())
+
+
+def _messages_of_graph() -> list[Any]:
     """Return the messages of the graph that runs around this call, as they were before."""
     try:
         return messages_in(_langchain.read_channel("messages", fresh=False))
@@ -118,31 +189,19 @@ def _state_messages() -> list[BaseMessage]:
         return []
 
 
-def _key(config: Mapping[str, Any], scope: MemoryScope, said: Said) -> str | None:
+def _is_recorded(memory: TieredMemory, said: Said, noticed: Noticed) -> bool:
+    """Say whether something inside the node has recorded the same text already."""
+    if not noticed.recorded:
+        return False
+    kept = hash_of(memory.parts.redacted(mended(said.text)))
+    return noticed.has(memory.parts.stores.quarantine, kept)
+
+
+def _key(scope: MemoryScope, step: Step, said: Said) -> str | None:
     """Return what is the same when a step is repeated, and different in another step."""
-    space = ((config or {}).get("metadata") or {}).get("langgraph_checkpoint_ns")
-    return f"{scope.session_id or ''}:{space}:{hash_of(said.text)}" if space else None
+    return f"{scope.session_id or ''}:{step.path}:{hash_of(said.text)}" if step.path else None
 
 
-# What memory has shown in a conversation.
-
-_shown: WeakKeyDictionary[Any, dict[Any, tuple[ContextItem, ...]]] = WeakKeyDictionary()
-_lock = Lock()
-
-
-def note_shown(memory: TieredMemory, scope: MemoryScope, items: list[ContextItem]) -> None:
-    """Keep in mind what a conversation was shown, to tell an echo from something new."""
-    with _lock:
-        known = _shown.setdefault(memory, {})
-        place = scope.caller, scope.session_id
-        before = known.pop(place, ())
-        merged = {one.id: one for one in (*before, *items)}
-        known[place] = tuple(merged.values())[-memory.limits.working_entries :]
-        while len(known) > _KEPT:
-            known.pop(next(iter(known)))
-
-
-def shown_to(memory: TieredMemory, scope: MemoryScope) -> tuple[ContextItem, ...]:
-    """Return what a conversation was shown."""
-    with _lock:
-        return _shown.get(memory, {}).get((scope.caller, scope.session_id), ())
+def with_lent(how: Recording, memory: TieredMemory | None) -> Recording:
+    """Return how a node is recorded, with a memory where it has none."""
+    return how if how.memory is not None else replace(how, memory=memory)

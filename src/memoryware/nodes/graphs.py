@@ -2,47 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
 
 from memoryware import _langchain
 from memoryware.errors import SettingError
-from memoryware.nodes._content import KEYS, Content
 from memoryware.nodes._recording import Recording
-from memoryware.nodes.fact_check import FactCheckNode
-from memoryware.nodes.remembering import recorded
-from memoryware.nodes.retrieval import MemoryRetrievalNode
-from memoryware.scope import MemoryScope
-from memoryware.tiers._parts import scope_of
+from memoryware.nodes._who import Who
+from memoryware.nodes.remembering import (
+    recorded,
+    recording_of,
+    records_itself,
+    role_given,
+    rules_given,
+    with_lent_memory,
+)
+from memoryware.scope import GROUP_KEYS, MemoryScope
+from memoryware.tiers.extraction import KEYS, Content
 from memoryware.tiers.records import Role
-from memoryware.tiers.roles import ROLE_KEY
+from memoryware.tiers.roles import ROLE_KEY, RoleRules
 from memoryware.tiers.service import TieredMemory
 
 B = TypeVar("B")
+_BEFORE: Final = "__memoryware_before__"
+"""Where a node of a builder keeps what it was before."""
 
 
 def with_memory(
     builder: B,
     memory: TieredMemory,
     *,
-    roles: Mapping[str, Role] | None = None,
+    roles: Mapping[str, Role | RoleRules] | None = None,
     content: Content = KEYS,
     scope: MemoryScope | str | None = None,
+    group_keys: Sequence[str] = GROUP_KEYS,
+    state_group: str | None = None,
+    inside_tools: Sequence[str] = (),
 ) -> B:
     """Record every node of a `StateGraph` from now on, and return the builder.
 
-    Call it after all nodes are added and before `compile`. A node that `remember` has made
-    keeps its own rules. Called twice it records once. Nodes for recall and for checks of facts
-    record themselves, or nothing.
+    Call it after all nodes are added and before `compile`. Called again it records once: the new
+    call holds, and roles of nodes that it does not name stay. A node that `remember` has made
+    keeps its own rules, and gets this memory if it has none. Nodes for recall and for checks of
+    facts record themselves, or nothing.
 
     Args:
         builder: A `StateGraph`.
         memory: Where to.
-        roles: The part that each node plays, by its name; "other" for those that are not named
-            and whose metadata do not say. Agents made by `create_agent` with a
-            `TieredMemoryMiddleware` record themselves: give them "memory_retrieval" here.
+        roles: The part that each node plays, by its name, or rules of its own. A node that is
+            not named here plays what its metadata say, else what `remember` would take.
         content: Where the text of an update is, as for `remember`.
         scope: Fills what a run does not say.
+        group_keys: Names under which a context or config may carry the group.
+        state_group: Key of the state that may name the group, as for `remember`.
+        inside_tools: Tools whose results are not from outside.
 
     Raises:
         SettingError: For what is no builder, a node that is not there, or a role that is none.
@@ -50,24 +64,41 @@ def with_memory(
     specs = _langchain.node_specs(builder)
     if specs is None:
         raise SettingError("with_memory needs a StateGraph that is not compiled yet")
-    for name, role in (roles or {}).items():
+    how = Recording(
+        memory=memory,
+        content=content,
+        who=Who.given(scope, group_keys, state_group),
+        inside_tools=frozenset(inside_tools),
+    )
+    for name in roles or {}:
         if name not in specs:
             there = ", ".join(specs)
             raise SettingError(f"roles: there is no node {name!r}; there are {there}")
-        if role not in get_args(Role):
-            possible = ", ".join(get_args(Role))
-            raise SettingError(f"roles[{name!r}]={role!r}: must be one of {possible}")
+    hows = {name: _of_node(name, spec, roles or {}, how) for name, spec in specs.items()}
     for name, spec in specs.items():
-        if isinstance(spec.runnable, MemoryRetrievalNode | FactCheckNode):
+        node = getattr(spec.runnable, _BEFORE, spec.runnable)
+        if records_itself(node):
             continue
-        said = (roles or {}).get(name) or _said(spec)
-        how = Recording(memory=memory, role=said, content=content, scope=scope_of(scope))
-        spec.runnable = recorded(spec.runnable, how=how)
+        if recording_of(node) is not None:
+            made = with_lent_memory(node, memory)
+        else:
+            made = recorded(node, how=hows[name])
+        setattr(made, _BEFORE, node)
+        spec.runnable = made
     return builder
 
 
-def _said(spec: Any) -> Role | None:
-    """Return the role that the metadata of a node say."""
-    said = (spec.metadata or {}).get(ROLE_KEY)
-    roles: tuple[Role, ...] = get_args(Role)
-    return next((one for one in roles if one == said), None)
+def _of_node(
+    name: str, spec: Any, roles: Mapping[str, Role | RoleRules], how: Recording
+) -> Recording:
+    """Return how a node is recorded: by rules of its own, or by the part that it plays."""
+    given, said = roles.get(name), (spec.metadata or {}).get(ROLE_KEY)
+    earlier = recording_of(spec.runnable) if hasattr(spec.runnable, _BEFORE) else None
+    if given is None and earlier is not None:
+        return replace(how, role=earlier.role, rules=earlier.rules)
+    if isinstance(given, RoleRules):
+        how = replace(how, rules=rules_given(f"roles[{name!r}]", given))
+        given = None
+    if given is None:
+        return replace(how, role=role_given(f"{ROLE_KEY} of the node {name!r}", said))
+    return replace(how, role=role_given(f"roles[{name!r}]", given))

@@ -2,27 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
-from langchain_core.messages import SystemMessage
+from langchain_core.messages import HumanMessage, SystemMessage
 
-from memoryware.nodes._content import value_in
+from memoryware.errors import SettingError
+from memoryware.tiers.extraction import first_text
 from memoryware.tiers.showing import FENCE, NOTE, shown
 
 
-def inject_context(state: Any, prompt: str = "", *, key: str = "history_context") -> SystemMessage:
-    """Return a system message with a prompt and, fenced as data, what memory has put in the state.
+@overload
+def inject_context(
+    state: Any,
+    prompt: str = "",
+    *,
+    key: str = "history_context",
+    placement: Literal["system"] = "system",
+) -> SystemMessage: ...
+
+
+@overload
+def inject_context(
+    state: Any,
+    prompt: str = "",
+    *,
+    key: str = "history_context",
+    placement: Literal["message"],
+) -> HumanMessage: ...
+
+
+def inject_context(
+    state: Any,
+    prompt: str = "",
+    *,
+    key: str = "history_context",
+    placement: Literal["system", "message"] = "system",
+) -> SystemMessage | HumanMessage:
+    """Return a message with a prompt and, fenced as data, what memory has put in the state.
 
     Args:
         state: The state of the graph.
-        prompt: Your own system prompt, which stands first.
+        prompt: What stands first: your own system prompt, or with "message" the request.
         key: Where the text is, as `MemoryRetrievalNode(output_key=...)` has put it.
+        placement: "system" makes a system message, with the text behind the prompt; "message"
+            one of a person, with the text before it, where it has no more weight than what
+            people say.
 
     Returns:
         A message that is the prompt alone where nothing was recalled.
+
+    Raises:
+        SettingError: For another placement.
     """
-    text = value_in(state, key)
-    if not isinstance(text, str) or not text.strip():
-        return SystemMessage(prompt)
-    block = f"<{FENCE}>\n{NOTE}\n\n{shown(text)}\n</{FENCE}>"
-    return SystemMessage(f"{prompt}\n\n{block}" if prompt else block)
+    text = first_text(state, (key,))
+    block = f"<{FENCE}>\n{NOTE}\n\n{shown(text)}\n</{FENCE}>" if text else ""
+    if placement == "system":
+        return SystemMessage("\n\n".join(one for one in (prompt, block) if one))
+    if placement == "message":
+        return HumanMessage("\n\n".join(one for one in (block, prompt) if one))
+    raise SettingError(f"placement={placement!r}: must be 'system' or 'message'")

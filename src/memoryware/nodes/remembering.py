@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar, get_args, overload
 
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
-from memoryware._twins import blocking, finish, native
+from memoryware import _langchain
+from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
-from memoryware.nodes._content import KEYS, Content
-from memoryware.nodes._recording import Recording, record
-from memoryware.scope import MemoryScope
-from memoryware.tiers._parts import scope_of
+from memoryware.nodes._recording import Ran, Recording, record, running
+from memoryware.nodes._who import Who
+from memoryware.scope import GROUP_KEYS, MemoryScope
+from memoryware.tiers.extraction import KEYS, Content
 from memoryware.tiers.records import Role
-from memoryware.tiers.roles import RoleRules
+from memoryware.tiers.roles import ROLE_KEY, RoleRules
 from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.values import Layer
 
 N = TypeVar("N")
 _MARK: Final = "__memoryware_recording__"
+_INNER: Final = "__memoryware_inner__"
+_LAYERS: Final[tuple[Layer, ...]] = ("quarantine", "working")
 
 
 @overload
@@ -30,9 +37,11 @@ def remember(
     memory: TieredMemory | None = None,
     role: Role | None = None,
     content: Content = KEYS,
-    record: RoleRules | None = None,
+    record: RoleRules | Sequence[Layer] | None = None,
     scope: MemoryScope | str | None = None,
-    inside_tools: tuple[str, ...] = (),
+    group_keys: Sequence[str] = GROUP_KEYS,
+    state_group: str | None = None,
+    inside_tools: Sequence[str] = (),
 ) -> N: ...
 
 
@@ -43,9 +52,11 @@ def remember(
     memory: TieredMemory | None = None,
     role: Role | None = None,
     content: Content = KEYS,
-    record: RoleRules | None = None,
+    record: RoleRules | Sequence[Layer] | None = None,
     scope: MemoryScope | str | None = None,
-    inside_tools: tuple[str, ...] = (),
+    group_keys: Sequence[str] = GROUP_KEYS,
+    state_group: str | None = None,
+    inside_tools: Sequence[str] = (),
 ) -> Callable[[N], N]: ...
 
 
@@ -55,130 +66,210 @@ def remember(
     memory: TieredMemory | None = None,
     role: Role | None = None,
     content: Content = KEYS,
-    record: RoleRules | None = None,
+    record: RoleRules | Sequence[Layer] | None = None,
     scope: MemoryScope | str | None = None,
-    inside_tools: tuple[str, ...] = (),
+    group_keys: Sequence[str] = GROUP_KEYS,
+    state_group: str | None = None,
+    inside_tools: Sequence[str] = (),
 ) -> Any:
     """Return a node that does the same, and whose output is recorded once it has returned.
 
     Works as `remember(node, memory=...)`, `@remember(memory=...)` and `@remember`; on
     functions, async functions, Runnables and compiled graphs. What the node returns passes
     through untouched. A node that fails or waits for a person records nothing; one that is
-    repeated is recorded once.
+    repeated is recorded once, and so is a text that something inside the node has recorded.
 
     Args:
         node: The node.
         memory: Where to; may be left to `with_memory`.
         role: The part that it plays; by default what `add_node(..., metadata={"memory_role":
-            ...})` says, else "other", which is quarantined and nothing more.
+            ...})` says, else "agent" for what `create_agent` made, and "other" for the rest,
+            which is quarantined and nothing more. What a "tool" says is from outside.
         content: Where its text is: keys of the update in order, or a function of what it
-            returned. By default the last message of a model, then "content" and its like.
-        record: Other rules than those of its role.
+            returned. By default the last new message of a model, then "content" and its like.
+            What stands under one key alone may be an object, and is recorded as JSON.
+        record: Other rules than those of its role, or just the tiers.
         scope: Fills what the run does not say; a text is read as its group.
+        group_keys: Names under which a context or config may carry the group.
+        state_group: Key of the state that may name the group where the run does not. Only for
+            a key that no model writes.
         inside_tools: Tools whose results are not from outside.
 
     Raises:
-        SettingError: For a role that is none, or what is no node.
+        SettingError: For an option that cannot work, or what is no node.
     """
-    if role is not None and role not in get_args(Role):
-        possible = ", ".join(get_args(Role))
-        raise SettingError(f"role={role!r}: must be one of {possible}")
     how = Recording(
         memory=memory,
-        role=role,
+        role=role_given("role", role),
         content=content,
-        rules=record,
-        scope=scope_of(scope),
+        rules=rules_given("record", record),
+        who=Who.given(scope, group_keys, state_group),
         inside_tools=frozenset(inside_tools),
     )
     if node is None:
-        return functools.partial(recorded, how=how)
+        return partial(recorded, how=how)
     return recorded(node, how=how)
 
 
+def role_given(option: str, role: Any) -> Role | None:
+    """Return a role.
+
+    Raises:
+        SettingError: If it is none.
+    """
+    known: tuple[Role, ...] = get_args(Role)
+    found = next((one for one in known if one == role), None)
+    if role is not None and found is None:
+        raise SettingError(f"{option}={role!r}: must be one of {', '.join(known)}")
+    return found
+
+
+def rules_given(option: str, record: RoleRules | Sequence[Layer] | None) -> RoleRules | None:
+    """Return the rules of a node.
+
+    Raises:
+        SettingError: For a tier that outputs do not go to.
+    """
+    if record is None:
+        return None
+    rules = record if isinstance(record, RoleRules) else RoleRules(record=tuple(record))
+    if not {*rules.record} <= {*_LAYERS}:
+        raise SettingError(f"{option}={record!r}: outputs go to quarantine and working memory only")
+    return rules
+
+
 def recorded(node: Any, *, how: Recording) -> Any:
-    """Return a node that is recorded; one that is already stays as it is."""
+    """Return a node that is recorded; one that is already only gets a memory if it has none."""
     known = recording_of(node)
     if known is not None:
-        return _bound(node, known.with_memory(how.memory)) if how.memory is not None else node
+        lent = known.memory is None and how.memory is not None and hasattr(node, _INNER)
+        return (
+            recorded(getattr(node, _INNER), how=replace(known, memory=how.memory)) if lent else node
+        )
+    if records_itself(node):
+        return node
+    if inspect.isgeneratorfunction(node) or inspect.isasyncgenfunction(node):
+        node = RunnableLambda(node)
     if isinstance(node, Runnable):
-        return _marked(_sequence(node, how), how)
+        return _runnable(node, how)
     if not callable(node):
         raise SettingError(f"a node must be a function or a Runnable, not {type(node).__name__}")
     return _function(node, how)
 
 
 def recording_of(node: Any) -> Recording | None:
-    """Return how a node is recorded already, if it is."""
-    for one in _faces(node):
+    """Return how a node is recorded already, if it is: by itself, or as what a graph made of it."""
+    for one in (node, *_langchain.functions_of(node)):
         found = getattr(one, _MARK, None)
         if isinstance(found, Recording):
             return found
     return None
 
 
-def _faces(node: Any) -> tuple[Any, ...]:
-    """Return a node and the functions that a graph has put into a Runnable for it."""
-    return (node, *(getattr(node, name, None) for name in ("func", "afunc")))
+def records_itself(node: Any) -> bool:
+    """Say whether a node records what it says, or never says anything of its own."""
+    return getattr(node, "memory_role", None) is not None
+
+
+def with_lent_memory(node: Runnable[Any, Any], memory: TieredMemory) -> Any:
+    """Return a node inside which a memory is lent to what is to be recorded and has none."""
+
+    async def run(via: Via, state: Any, config: RunnableConfig) -> Any:
+        with running(memory):
+            return await via(node.invoke, node.ainvoke, state, config)
+
+    return _twins_of(node, run)
 
 
 def _function(node: Callable[..., Any], how: Recording) -> Callable[..., Any]:
-    acts = node if inspect.isroutine(node) or inspect.isclass(node) else type(node).__call__
-    wrapped: Callable[..., Any]
-    if inspect.iscoroutinefunction(node) or inspect.iscoroutinefunction(acts):
+    acts: Any = node
+    if not inspect.isroutine(node) and not isinstance(node, partial):
+        acts = node.__call__  # type: ignore[operator]  # an object that is called
 
-        @functools.wraps(node)
-        async def later(*args: Any, **kwargs: Any) -> Any:
-            result = await node(*args, **kwargs)
-            await record(_now(later), native, result)
-            return result
+    async def run(via: Via, *args: Any, **kwargs: Any) -> Any:
+        state = args[-1] if args else None  # a method has itself before it
+        result = await _ran(how, via, state, partial(via, node, node, *args, **kwargs))
+        # What is a Runnable itself is run by the graph in place of its node.
+        return recorded(result, how=how) if isinstance(result, Runnable) else result
 
-        wrapped = later
-    else:
+    def now(*args: Any, **kwargs: Any) -> Any:
+        return finish(run(blocking, *args, **kwargs))
 
-        @functools.wraps(node)
-        def now(*args: Any, **kwargs: Any) -> Any:
-            result = node(*args, **kwargs)
-            finish(record(_now(now), blocking, result))
-            return result
+    async def later(*args: Any, **kwargs: Any) -> Any:
+        return await run(native, *args, **kwargs)
 
-        wrapped = now
-    return _marked(wrapped, how)  # type: ignore[no-any-return]
+    waits = inspect.iscoroutinefunction(node) or inspect.iscoroutinefunction(acts)
+    wrapper = _dressed(later if waits else now, node, acts)
+    return _marked(wrapper, node, how)  # type: ignore[no-any-return]
 
 
-def _sequence(node: Runnable[Any, Any], how: Recording) -> Runnable[Any, Any]:
-    """Return the node and a step behind it, so that a graph inside can still be seen."""
-    held = [how]
+def _runnable(node: Runnable[Any, Any], how: Recording) -> Any:
+    agent = _langchain.is_agent(node)
+    how = replace(how, otherwise="agent") if agent else how
+    watch = _langchain.watch_answers if agent else nullcontext
 
-    def keep(result: Any) -> Any:
-        finish(record(held[0], blocking, result))
+    async def run(via: Via, state: Any, config: RunnableConfig) -> Any:
+        config = _with_role(config, how) if agent else config
+        with watch() as is_made:
+            work = partial(via, node.invoke, node.ainvoke, state, config)
+            return await _ran(how, via, state, work, is_made)
+
+    return _marked(_twins_of(node, run), node, how)
+
+
+async def _ran(
+    how: Recording,
+    via: Via,
+    state: Any,
+    work: Callable[[], Awaitable[Any]],
+    is_made: Callable[[Any], bool] | None = None,
+) -> Any:
+    """Run a node, and record what it returns, or hands up to a graph around by raising it."""
+    with running(how.memory) as noticed:
+        try:
+            result = await work()
+        except Exception as error:  # goes on; a command to the graph around is no failure
+            command = _langchain.command_to_parent(error)
+            if command is not None:
+                await record(how, via, Ran(result=command, state=state, noticed=noticed))
+            raise
+        if not isinstance(result, Runnable):
+            ran = Ran(result=result, state=state, noticed=noticed, is_made=is_made)
+            await record(how, via, ran)
         return result
 
-    async def akeep(result: Any) -> Any:
-        await record(held[0], native, result)
-        return result
 
-    made = node | RunnableLambda(keep, akeep, name="remember")
-    object.__setattr__(made, "__memoryware_held__", held)
-    return made
+def _twins_of(node: Runnable[Any, Any], run: Callable[..., Coroutine[Any, Any, Any]]) -> Any:
+    """Return a Runnable that runs in the place of a node."""
 
+    def call(state: Any, config: RunnableConfig) -> Any:
+        _ = node  # closed over, so that the graph around finds a graph in it
+        return finish(run(blocking, state, config))
 
-def _now(wrapper: Any) -> Recording:
-    how: Recording = getattr(wrapper, _MARK)
-    return how
+    async def acall(state: Any, config: RunnableConfig) -> Any:
+        return await run(native, state, config)
 
-
-def _bound(node: Any, how: Recording) -> Any:
-    """Give a memory to a node that was recorded without one."""
-    for one in _faces(node):
-        if isinstance(getattr(one, _MARK, None), Recording):
-            held = getattr(one, "__memoryware_held__", None)
-            if held is not None:
-                held[0] = how
-            _marked(one, how)
-    return node
+    return _langchain.untraced(call, acall, node.get_name())
 
 
-def _marked(node: Any, how: Recording) -> Any:
-    object.__setattr__(node, _MARK, how)
-    return node
+def _with_role(config: RunnableConfig, how: Recording) -> RunnableConfig:
+    """Return a config that tells an agent inside what part it plays."""
+    if how.role is None:
+        return config
+    metadata = {**(config.get("metadata") or {}), ROLE_KEY: how.role}
+    return {**config, "metadata": metadata}
+
+
+def _dressed(wrapper: Any, node: Any, acts: Any) -> Any:
+    """Give a wrapper the name, signature and annotations of a node, which the graph reads."""
+    functools.update_wrapper(wrapper, acts)
+    wrapper.__name__ = getattr(node, "__name__", type(node).__name__)
+    if not hasattr(acts, "__annotations__"):
+        wrapper.__annotations__ = {}
+    return wrapper
+
+
+def _marked(wrapper: Any, node: Any, how: Recording) -> Any:
+    setattr(wrapper, _MARK, how)
+    setattr(wrapper, _INNER, node)
+    return wrapper

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ensure_config, set_config_context
 
+from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
+from memoryware.errors import MemorywareError, SettingError
 from memoryware.events import emit, logger
-from memoryware.nodes._content import last_human, messages_in, text_in
-from memoryware.nodes._recording import note_shown, scope_in
-from memoryware.scope import MemoryScope
-from memoryware.tiers._parts import scope_of
+from memoryware.nodes._lineage import Step, Trace, conversations_of
+from memoryware.nodes._who import Who
+from memoryware.scope import GROUP_KEYS, MemoryScope
+from memoryware.tiers.extraction import first_text, last_human_text, messages_in
+from memoryware.tiers.records import Role
 from memoryware.tiers.retrieval import Source
 from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.showing import history_text
-from memoryware.tiers.values import Recall
+from memoryware.tiers.showing import history_text, one_line
+from memoryware.tiers.values import ContextItem, Recall
 
 _KEYS: Final = ("topic", "content", "document")
 _BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
@@ -33,16 +37,25 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         memory: What is asked.
         query_keys: Keys of the state that may hold the query, in order.
         output_key: Where the text goes: "" if nothing is known.
-        items_key: Where the list of `ContextItem` goes; None for nowhere. LangGraph leaves a
-            key out that the state does not have.
+        items_key: Where the items go, as plain mappings that every checkpointer keeps: `id`,
+            `content` as it is shown, `source`, `score`, `similarity`, `verified`, `trust`,
+            `origin`, `created_at`. None for nowhere. LangGraph leaves a key out that the state
+            does not have.
         max_results: How many texts at most; `node_results` of the limits by default.
-        score_threshold: Least cosine; `node_threshold` by default, None for any.
+        score_threshold: Least cosine; `node_threshold` of the limits by default, None for any.
         time_range_days: Leave out what is older; None for nothing.
         include_verdicts: Whether texts that a check has found wrong are shown, and marked.
         layers: What is asked: "hot" working memory, "cold" long-term memory.
         heading: What stands above the texts.
-        scope: Fills what the run does not say.
+        scope: Fills what the run does not say; a text is read as its group.
+        group_keys: Names under which a context or config may carry the group.
+        state_group: Key of the state that may name the group, as for `remember`.
+
+    Raises:
+        SettingError: For an option that cannot work.
     """
+
+    memory_role: Role = "memory_retrieval"
 
     def __init__(
         self,
@@ -52,22 +65,40 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         output_key: str = "history_context",
         items_key: str | None = "memory_items",
         max_results: int | None = None,
-        score_threshold: float | str | None = "default",
+        score_threshold: float | Literal["default"] | None = "default",
         time_range_days: float | None = None,
         include_verdicts: bool = True,
-        layers: tuple[Source, ...] = _BOTH,
+        layers: Sequence[Source] = _BOTH,
         heading: str = "Related memory",
         scope: MemoryScope | str | None = None,
+        group_keys: Sequence[str] = GROUP_KEYS,
+        state_group: str | None = None,
     ) -> None:
         limits = memory.limits
         self.memory = memory
-        self._query_keys, self._output_key = tuple(query_keys), output_key
-        self._items_key, self._heading = items_key, heading
-        self._max_results = limits.node_results if max_results is None else max_results
+        self._query_keys = (query_keys,) if isinstance(query_keys, str) else tuple(query_keys)
+        self._output_key, self._items_key = output_key, items_key
+        self._heading, self._verdicts = heading, include_verdicts
+        self._max_results: Any = limits.node_results if max_results is None else max_results
         default = score_threshold == "default"
         self._threshold: Any = limits.node_threshold if default else score_threshold
-        self._days, self._verdicts, self._layers = time_range_days, include_verdicts, layers
-        self._scope = scope_of(scope)
+        self._days = time_range_days
+        self._layers: tuple[Any, ...] = tuple(layers)
+        self._who = Who.given(scope, group_keys, state_group)
+        self._check()
+        conversations_of(memory).shows_under(output_key, items_key)
+
+    def _check(self) -> None:
+        """Refuse options that cannot work."""
+        if not isinstance(self._max_results, int) or self._max_results < 0:
+            raise SettingError(f"max_results={self._max_results!r}: must be at least 0, or None")
+        threshold = self._threshold
+        if threshold is not None and not (_is_number(threshold) and -1 <= threshold <= 1):
+            raise SettingError(f"score_threshold={threshold!r}: must be from -1 to 1, or None")
+        if self._days is not None and not (_is_number(self._days) and self._days > 0):
+            raise SettingError(f"time_range_days={self._days!r}: must be more than 0, or None")
+        if not {*self._layers} <= {*get_args(Source)} or not self._layers:
+            raise SettingError(f"layers={self._layers!r}: must be 'hot', 'cold' or both")
 
     def __call__(self, state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:
         """Ask memory with what a state says, and return the new parts of the state."""
@@ -90,21 +121,21 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         **_: Any,
     ) -> dict[str, Any]:
         """Async twin of `invoke`."""
-        del config  # the graph has put it around this call
-        return await self._asked(native, input)
+        with set_config_context(ensure_config(config)) as context:
+            return await asyncio.create_task(self._asked(native, input), context=context)
 
     async def _asked(self, via: Via, state: Any) -> dict[str, Any]:
-        scope = scope_in(self._scope)
-        query = text_in(state, self._query_keys) or last_human(messages_in(state))
-        if not query:
-            return self._answer(Recall())
-        to = self.memory.parts.teller(scope)
+        memory, scope = self.memory, self._who.asking(self.memory, state)
+        to = memory.parts.teller(scope)
         emit(to, "node_state", status="running", characters=0)
-        recall = await self._recalled(via, query, scope)
-        note_shown(self.memory, scope, list(recall))
-        answer = self._answer(recall)
-        emit(to, "node_state", status="completed", characters=len(answer[self._output_key]))
-        return answer
+        query = first_text(state, self._query_keys) or last_human_text(messages_in(state))
+        recall = await self._recalled(via, query, scope) if query else Recall()
+        step = Step.of(_langchain.current_config())
+        conversations_of(memory).note(scope, Trace(step, {one.id: one for one in recall}))
+        text = history_text(recall, limits=memory.limits, heading=self._heading)
+        emit(to, "node_state", status="completed", characters=len(text))
+        items = {self._items_key: [self._plain(one) for one in recall]} if self._items_key else {}
+        return {self._output_key: text, **items}
 
     async def _recalled(self, via: Via, query: str, scope: MemoryScope) -> Recall:
         memory = self.memory
@@ -122,13 +153,27 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         except Exception as error:  # noqa: BLE001 - recall must not end a graph; it is told
             kind = type(error).__name__
             logger.warning("memory could not be asked (%s); the graph goes on without", kind)
-            emit(memory.parts.teller(scope), "retrieval_error", error=kind, ms=0.0)
+            if not isinstance(error, MemorywareError):  # these were told where they were raised
+                emit(memory.parts.teller(scope), "retrieval_error", error=kind, ms=0.0)
             return Recall()
         if not self._verdicts:
             recall[:] = [one for one in recall if one.verdict is None or one.verdict.verified]
         return recall
 
-    def _answer(self, recall: Recall) -> dict[str, Any]:
-        text = history_text(recall, limits=self.memory.limits, heading=self._heading)
-        items = {self._items_key: list(recall)} if self._items_key else {}
-        return {self._output_key: text, **items}
+    def _plain(self, item: ContextItem) -> dict[str, Any]:
+        """Return an item as values that every checkpointer keeps."""
+        return {
+            "id": item.id,
+            "content": one_line(item.content, self.memory.limits.item_chars),
+            "source": item.source,
+            "score": item.score,
+            "similarity": item.similarity,
+            "verified": item.verified,
+            "trust": item.trust.name.lower(),
+            "origin": str(item.provenance.origin),
+            "created_at": item.created_at.isoformat(),
+        }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

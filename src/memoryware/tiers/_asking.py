@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from memoryware._twins import Via
 from memoryware.events import logger
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import within
 from memoryware.tiers.showing import FENCE, shown
+
+_CONFIG: Final = {"tags": ["nostream"], "run_name": "tiered_memory"}
+"""What is answered here is not streamed to whoever reads the answer of the agent."""
 
 
 async def ask_model(parts: Parts, via: Via, task: str, data: str) -> str | None:
@@ -21,8 +24,8 @@ async def ask_model(parts: Parts, via: Via, task: str, data: str) -> str | None:
     ]
     try:
         answer = await via(
-            lambda: within(seconds, model.invoke, asked),
-            lambda: asyncio.wait_for(model.ainvoke(asked), seconds),
+            lambda: within(seconds, model.invoke, asked, _CONFIG),
+            lambda: asyncio.wait_for(model.ainvoke(asked, _CONFIG), seconds),
         )
     except Exception as error:  # noqa: BLE001 - models fail in many ways; memory goes on
         logger.warning("the model of memory did not answer: %s", type(error).__name__)

@@ -24,6 +24,8 @@ OnError = Literal["warn", "raise"]
 """What a failing tier does to a run: it is told, or it ends the run."""
 TtlScope = Literal["item", "list"]
 """What expires: each entry after its own time, or the whole list after the newest one's."""
+OnMismatch = Literal["raise", "words"]
+"""What happens where the vectors that are stored are of another model."""
 HotRanking = Literal["recency", "relevance"]
 """How working memory is ranked: newest first, or by what fits the query."""
 
@@ -90,6 +92,7 @@ class Parts:
     on_error: OnError = "warn"
     ttl_scope: TtlScope = "item"
     hot_ranking: HotRanking | None = None
+    on_mismatch: OnMismatch = "raise"
     clock: Clock = utc_now
     new_id: NewId = random_id
 

@@ -16,11 +16,14 @@ def chunks_of(text: str, splitter: Any, limits: TierLimits) -> list[str]:
         splitter: A LangChain `TextSplitter`, or None for chunks of `chunk_chars` characters
             that share `chunk_overlap`, cut at paragraphs, lines, blanks, or anywhere.
         limits: Where these two stand.
+
+    Raises:
+        SettingError: If chunks would share as much as they hold.
     """
     if not text.strip():
         return []
     made = (splitter or default_splitter(limits)).split_text(text)
-    return [one for one in made if one.strip()]
+    return [one for one in made if one.strip()] or [text]
 
 
 def default_splitter(limits: TierLimits) -> Any:

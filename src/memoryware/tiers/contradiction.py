@@ -24,26 +24,31 @@ _TOKEN: Final = re.compile(
     rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:['.@:/&,-][^\W_{_UNSPACED}]+)*%?|[$€£]\d[\d.,]*"
 )
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|[;；]|\n+")
-_NOT: Final = re.compile(r"(?:n't|nt)\b|(?<=can)not\b", re.IGNORECASE)
-_DENIALS: Final = frozenset(
-    "not no never none nor without nicht kein keine keinen keiner keinem nie niemals ohne"
-    " ne n pas jamais aucun aucune sans nunca ningún ninguno ninguna sin non mai senza não nem"
-    " не нет никогда без 不 没 沒 非 未 無 无".split()
-)
-_AUXILIARIES: Final = frozenset(
-    "do does did has have will would is are was were be been can could wo ca longer anymore any"
-    " more yet mehr plus más più mais 有 了".split()
-)
+_NOT: Final = re.compile(r"n't\b|(?<=\bcan)not\b", re.IGNORECASE)
+_ELIDED: Final = re.compile(r"\b(n|d|l|j|c|m|s|qu)'(?=\w)", re.IGNORECASE)
+_DENYING: Final = """
+not no never none nor without nicht kein keine keinen keiner keinem nie niemals ohne ne n pas
+jamais aucun aucune sans nunca ningún ninguno ninguna sin non mai senza não nem не нет никогда
+без 不 没 沒 非 未 無 无
+"""
+_HELPING: Final = """
+do does did has have will would is are was were be been can could wo ca longer anymore any more
+yet mehr plus más più mais 有 了
+"""
+_LINKING: Final = """
+is are was were = ist sind war est sont était es son era è sono é são
+это 是 在 为 為 叫 于 於 で は が
+"""
+_ARTICLES: Final = """
+the a an in at on to by der die das ein eine im am auf le la les un une à en el los las il lo o
+os as
+"""
+_DENIALS: Final = frozenset(_DENYING.split())
+_AUXILIARIES: Final = frozenset(_HELPING.split())
 """Words that come and go with a denial and say nothing of their own."""
-_IS: Final = frozenset(
-    "is are was were = ist sind war est sont était es son era è sono é são"
-    " это 是 在 为 為 叫 于 於 で は が".split()
-)
-_SMALL: Final = frozenset(
-    "the a an in at on to by der die das ein eine im am auf le la les un une à en el los las il"
-    " lo o os as".split()
-)
-"""Articles and the like, which may stand between what is spoken of and what is said of it."""
+_IS: Final = frozenset(_LINKING.split())
+_SMALL: Final = frozenset(_ARTICLES.split())
+"""What may stand between what is spoken of and what is said of it."""
 _LONGEST: Final = 40
 """Words of a statement; a longer one says more than one thing."""
 _MOST: Final = 30
@@ -106,20 +111,17 @@ def _statements(text: str) -> tuple[_Said, ...]:
     for sentence in _SENTENCE_END.split(unicodedata.normalize("NFKC", text).replace("’", "'")):
         if sentence.rstrip().endswith("?"):
             continue
-        written = tuple(_TOKEN.findall(_NOT.sub(_apart, sentence)))
+        apart = _ELIDED.sub(r"\1 ", _NOT.sub(" not", sentence))
+        written = tuple(_TOKEN.findall(apart))
         if written:
             made.append(_Said(written, tuple(word.casefold() for word in written)))
     return tuple(made[:_MOST])
 
 
-def _apart(match: re.Match[str]) -> str:
-    return " not" if "'" in match.group() or match.group().casefold() == "not" else match.group()
-
-
 def _clash(one: _Said, other: _Said) -> str:
     """Return why two statements cannot both hold, "" if they can."""
     longer, shorter = sorted((len(one.words), len(other.words)), reverse=True)
-    if one.words == other.words or longer > _LONGEST or shorter < 2:  # noqa: PLR2004 - a pair
+    if one.words == other.words or longer > _LONGEST or shorter < 2:
         return ""
     shared = (Counter(one.words) & Counter(other.words)).total()
     if shared < max(2, _SHARED * longer):

@@ -3,51 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from memoryware.tiers.ranking import words_of
-from memoryware.tiers.records import Entry, Origin, Provenance, Trust
+from memoryware.tiers.records import Entry, Provenance, Trust
 
 
-def likeness(one: str, other: str) -> float:
-    """Return the share of words that two texts have in common, from 0 to 1."""
-    first, second = set(words_of(one)), set(words_of(other))
-    return len(first & second) / len(first | second) if first and second else 0.0
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A text that says the same.
 
-
-def says_who(provenance: Provenance) -> Origin:
-    """Return the origin that a text counts as: the least trusted of its lineage.
-
-    Where several are trusted alike, a user counts rather than the agent that noted it down,
-    so that two users of one agent are two.
+    Attributes:
+        id: Of the entry; "" for a text that is none.
+        provenance: Who made it, and of what.
     """
-    people = [one for one in provenance.roots if one.kind in ("user", "person")]
-    if people and provenance.trust >= Trust.UNVERIFIED:
-        return people[0]
-    return min(provenance.roots, key=lambda one: (one.trust, one))
+
+    id: str
+    provenance: Provenance
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The names of the human beings in its lineage."""
+        roots = self.provenance.roots
+        return frozenset(one.name.casefold() for one in roots if one.kind in ("user", "person"))
+
+    @property
+    def voices(self) -> frozenset[str]:
+        """Everybody in its lineage."""
+        return frozenset(map(str, self.provenance.roots))
+
+    def depends_on(self, other: Support) -> bool:
+        """Say whether this and another may be one voice that is heard twice.
+
+        Two texts are independent if different people stand behind them. What nobody but an
+        agent has said must not share that agent with the other, and nothing may be made of
+        the other.
+        """
+        if other.id in self.provenance.sources or self.id in other.provenance.sources:
+            return True
+        if self.people and other.people:
+            return not self.people.isdisjoint(other.people)
+        return not self.voices.isdisjoint(other.voices)
 
 
-def independent(supporting: Sequence[tuple[str, Provenance]]) -> set[Origin]:
-    """Return the independent origins among texts that say the same.
+def independent(supporting: Sequence[Support]) -> int:
+    """Return from how many independent origins texts come that say the same.
 
-    What came from outside does not count, and nor does a text that was made of another one
-    of them: it adds nothing.
-
-    Args:
-        supporting: Id and provenance of each.
+    What came from outside does not count. Where texts depend on each other in several ways,
+    those with the fewest voices count, which may be less than possible, never more.
     """
-    ids = {id_ for id_, _ in supporting}
-    return {
-        says_who(provenance)
-        for _, provenance in supporting
-        if provenance.trust > Trust.UNTRUSTED and not ids & set(provenance.sources)
-    }
+    trusted = [one for one in supporting if one.provenance.trust > Trust.UNTRUSTED]
+    # Of texts with the same lineage one is enough.
+    different = {(one.people or one.voices, one.provenance.sources): one for one in trusted}
+    chosen: list[Support] = []
+    for one in sorted(different.values(), key=lambda one: (len(one.voices), one.id)):
+        if not any(one.depends_on(other) for other in chosen):
+            chosen.append(one)
+    return len(chosen)
 
 
 def alike(text: str, entries: Iterable[Entry], share: float) -> list[Entry]:
-    """Return the entries that say the same as a text and are no echo of memory."""
-    return [one for one in entries if not is_echo(one) and likeness(text, one.content) >= share]
+    """Return the entries that share so many of their words with a text; echoes are left out.
 
-
-def is_echo(entry: Entry) -> bool:
-    """Say whether an entry only repeats what memory had shown."""
-    return bool(entry.echo_of) or entry.refused == "echo"
+    The share is that of the words of both that both have.
+    """
+    wanted, found = set(words_of(text)), []
+    for one in entries:
+        words = set(words_of(one.content))
+        if not one.echo_of and len(wanted & words) >= share * len(wanted | words) > 0:
+            found.append(one)
+    return found

@@ -13,14 +13,19 @@ class PromotionPolicy:
     """What a promotion needs beside somebody who does it. By default nothing more.
 
     Attributes:
-        corroboration: From how many independent origins the same must have come. The origin
-            of a text is the least trusted of its lineage; origins from outside do not count.
-        approval: Whether a person must promote: `by` that begins with "agent:", "tool:" or
-            "model:" is refused.
+        corroboration: From how many independent origins the same must have come. Two texts
+            are independent if different people stand behind them, or different agents if
+            nobody else does, and neither is made of the other. What came from outside does
+            not count.
+        approval: Whether a person must promote: `by` that begins with "agent:", "model:",
+            "tool:" or "import:" is refused.
         four_eyes: Whether somebody else must have proposed it: `propose(...)` by one, then
             `promote(...)` by another.
         min_trust: The least trust of the text.
         similarity: Share of words that two texts must have in common to say the same.
+
+    Raises:
+        SettingError: For a number outside its range.
     """
 
     corroboration: int = 0
@@ -34,3 +39,5 @@ class PromotionPolicy:
             raise SettingError(f"corroboration={self.corroboration!r}: must be at least 0")
         if not 0 < self.similarity <= 1:
             raise SettingError(f"similarity={self.similarity!r}: must be above 0 and at most 1")
+        if self.min_trust not in tuple(Trust):
+            raise SettingError(f"min_trust={self.min_trust!r}: must be a Trust")

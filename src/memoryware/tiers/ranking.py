@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -13,37 +13,67 @@ from memoryware.tiers._stemming import STOP, stemmed
 
 T = TypeVar("T")
 
-_WORD: Final = re.compile(r"[\w]+")
-_STOP: Final = frozenset(map(stemmed, STOP)) | STOP
-_UNSPACED: Final = re.compile(
-    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\U00020000-\U000323af]+"
+WORDS_VERSION: Final = 1
+"""Changes with what `words_of` returns; words that another version made have to be made anew."""
+
+_MARKS: Final = (
+    "\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece"
+    "\u0f18-\u0f84\u102b-\u103e\u17b4-\u17d3\u1b00-\u1b44"
 )
-"""Scripts that are written without blanks."""
+"""Vowel signs, which are part of a word and no letters to `re`."""
+_WORD: Final = re.compile(rf"[\w{_MARKS}]+")
+_PAIRED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U000323af]+"
+)
+"""Scripts written without blanks, and Korean, whose words have changing ends."""
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_VOICED: Final = "\u3099\u309a"
+"""Marks that make another sound of a Japanese letter; all other accents do not count."""
 
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text as all engines index and search them, in order, with repeats.
 
     Case, width, accents and the endings of English words do not count. Scripts without blanks
-    give pairs of characters.
+    give pairs of characters; of a name like `max_tokens` its parts are words as well.
     """
-    return [stemmed(one) for one in plain_words(text)]
+    return _stems(plain_words(text))
+
+
+def _stems(words: Iterable[str]) -> list[str]:
+    found = []
+    for word in words:
+        found.append(stemmed(word))
+        if "_" in word.strip("_"):
+            found += [stemmed(part) for part in word.split("_") if part]
+    return found
 
 
 def plain_words(text: str) -> list[str]:
     """Return the words of a text with their endings; case, width and accents do not count."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(one for one in plain if not unicodedata.combining(one))
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", text)
+        text = "".join(c for c in text if c in _VOICED or not unicodedata.combining(c))
+        text = unicodedata.normalize("NFC", text)
     found: list[str] = []
-    for word in _WORD.findall(unicodedata.normalize("NFC", plain)):
-        position = 0
-        for run in _UNSPACED.finditer(word):
-            found += [word[position : run.start()]] if run.start() > position else []
-            characters = run.group()
-            found += [characters[n : n + 2] for n in range(max(1, len(characters) - 1))]
-            position = run.end()
-        found += [word[position:]] if position < len(word) else []
+    for word in _WORD.findall(_THOUSANDS.sub("", text.casefold())):
+        found += [word] if word.isascii() else _parts(word)
     return found
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Yield a word as pairs of characters where its script has no blanks, else as it is."""
+    position = 0
+    for run in _PAIRED.finditer(word):
+        if run.start() > position:
+            yield word[position : run.start()]
+        characters = run.group()
+        for place in range(max(1, len(characters) - 1)):
+            yield characters[place : place + 2]
+        position = run.end()
+    if position < len(word):
+        yield word[position:]
 
 
 def query_words(text: str) -> list[str]:
@@ -51,84 +81,25 @@ def query_words(text: str) -> list[str]:
 
     Words such as "what" and "the" are left out where there are others.
     """
-    every = dict.fromkeys(words_of(text))
-    telling = [one for one in every if one not in _STOP]
-    return telling or list(every)
+    every = plain_words(text)
+    telling = [one for one in every if one not in STOP]
+    return list(dict.fromkeys(_stems(telling or every)))
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the lists of one search say of a text.
-
-    Attributes:
-        words: Its BM25 score; None if no word of the query is in it.
-        similarity: Its cosine; None if it was not measured.
-        near: The best score of a neighbour, before it was lent; 0 for none.
-    """
-
-    words: float | None = None
-    similarity: float | None = None
-    near: float = 0.0
-
-
-WORDS_WEIGHT: Final = 0.5
-"""What full coverage of the query's words counts beside a cosine of 1."""
-SMOOTHING: Final = 0.3
-"""Share of a neighbour's score that a chunk is lent."""
-FULL: Final = 6.0
-"""BM25 score of one rare word: where half of what words can count is reached."""
-
-
-def coverage(words: float | None) -> float:
-    """Return a BM25 score as a share from 0 to 1 that does not depend on the other hits."""
-    return words / (words + FULL) if words else 0.0
-
-
-def fused(found: Found) -> float:
-    """Return one score of what words and vectors say, from -1 to 1 and a half.
-
-    It is absolute: what other texts score does not change it, so a text that only one list
-    has found keeps what it is worth. Cosine and coverage are added; without a cosine coverage
-    stands alone.
-    """
-    own = coverage(found.words)
-    if found.similarity is None:
-        return own
-    return found.similarity + WORDS_WEIGHT * own
-
-
-def interleaved(ranked: Sequence[T], dense: Sequence[T], every: int = 3) -> list[T]:
-    """Return a ranked list in which each third place goes to the best of a second list.
-
-    What is in both is there once; nothing is lost.
-    """
-    left, others, made = list(ranked), list(dense), list[T]()
-    while left or others:
-        source = others if others and (not left or len(made) % every == every - 1) else left
-        one = source.pop(0)
-        made.append(one)
-        for rest in (left, others):
-            if one in rest:
-                rest.remove(one)
-    return made
-
-
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the cosine of two vectors, from -1 to 1; 0 if one has no length."""
-    lengths = math.hypot(*one) * math.hypot(*other)
-    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
-    return max(-1.0, min(1.0, product / lengths)) if lengths else 0.0
-
+# Words.
 
 SATURATION: Final = 1.2
 LENGTHS: Final = 0.75
 """The parameters k1 and b of BM25, with the values that SQLite's FTS5 has."""
 
 
+def rarity(texts: int, count: int) -> float:
+    """Return what a word counts that so many of all texts have; never negative."""
+    return math.log(1 + (max(count, texts) - texts + 0.5) / (texts + 0.5))
+
+
 def bm25(words: Mapping[str, int], having: Mapping[str, int], count: int, mean: float) -> float:
     """Return the BM25 score of a text for the words of a query; above 0 if it has one.
-
-    The rarity of a word is log(1 + (n - k + 0.5) / (k + 0.5)), which is never negative.
 
     Args:
         words: How often each word stands in the text.
@@ -141,6 +112,96 @@ def bm25(words: Mapping[str, int], having: Mapping[str, int], count: int, mean: 
     for word, texts in having.items():
         often = words.get(word, 0)
         if often:
-            rarity = math.log(1 + (max(count, texts) - texts + 0.5) / (texts + 0.5))
-            score += rarity * often * (SATURATION + 1) / (often + norm)
+            score += rarity(texts, count) * often * (SATURATION + 1) / (often + norm)
     return score
+
+
+def whole_score(having: Mapping[str, int], count: int) -> float:
+    """Return about what a text scores by `bm25` that has every word of a query once."""
+    return math.fsum(rarity(texts, count) for texts in having.values())
+
+
+# Words and vectors together.
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the lists of one search say of a text.
+
+    Attributes:
+        words: Its BM25 score; None if no word of the query is in it.
+        coverage: That as a share of what a text with all words has, from 0 to 1.
+        similarity: Its cosine; None if it was not measured.
+        near: The best score of a text beside it in the same document; 0 for none.
+    """
+
+    words: float | None = None
+    coverage: float = 0.0
+    similarity: float | None = None
+    near: float = 0.0
+
+
+WORDS_WEIGHT: Final = 0.5
+"""What all words of the query count beside a cosine of 1."""
+UNMEASURED: Final = 0.5
+"""The cosine that a text with all words of the query is taken to have if it has no vector."""
+SMOOTHING: Final = 0.3
+"""Share of a neighbour's score that a chunk is lent."""
+FULL: Final = 6.0
+"""BM25 score that counts half where the store does not say what a whole match scores."""
+
+
+def coverage_of(words: float, whole: float | None) -> float:
+    """Return a BM25 score as a share from 0 to 1 that does not depend on the other hits."""
+    return min(1.0, words / whole) if whole else words / (words + FULL)
+
+
+def fused(found: Found, *, vectors: bool = True) -> float:
+    """Return one score of what words and vectors say, from -1 to 1.
+
+    It is absolute: what other texts score does not change it, so a text that only one list
+    has found keeps what it is worth.
+
+    Args:
+        found: What the lists say.
+        vectors: Whether this search measures similarity at all; without, words stand alone.
+    """
+    if not vectors:
+        own = found.coverage
+    else:
+        cosine_ = found.similarity
+        cosine_ = UNMEASURED * found.coverage if cosine_ is None else cosine_
+        own = (cosine_ + WORDS_WEIGHT * found.coverage) / (1 + WORDS_WEIGHT)
+    return min(1.0, own + SMOOTHING * max(0.0, found.near))
+
+
+def with_places(
+    ranked: Sequence[T], by_vectors: Sequence[T], by_words: Sequence[T], most: int
+) -> list[T]:
+    """Return the first of a ranked list, in its order, with the best of two others among them.
+
+    The third place, and each fifth after it, is kept for the best by vectors, the fifth and
+    each fifth after it for the best by words; what is among the first already needs no place.
+    """
+    places: dict[int, Sequence[T]] = {2: by_vectors, 4: by_words}
+    chosen: list[int] = []
+    at = {id(one): place for place, one in enumerate(ranked)}
+    for place in range(min(most, len(ranked))):
+        kept = places.get(place % 5, ())[: place // 5 + 1]
+        waiting = [at[id(one)] for one in kept if id(one) in at]
+        free = [one for one in waiting if one not in chosen]
+        chosen.append(free[0] if free else next(n for n in range(len(ranked)) if n not in chosen))
+    return [ranked[n] for n in sorted(chosen)]
+
+
+def best_first(items: Sequence[T], value: Callable[[T], float | None]) -> list[T]:
+    """Return the items that have a value, the highest first; equal ones keep their order."""
+    having = [(measured, one) for one in items if (measured := value(one)) is not None]
+    return [one for _, one in sorted(having, key=lambda pair: -pair[0])]
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the cosine of two vectors, from -1 to 1; 0 if one has no length."""
+    lengths = math.hypot(*one) * math.hypot(*other)
+    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
+    return max(-1.0, min(1.0, product / lengths)) if lengths else 0.0

@@ -18,6 +18,7 @@ from memoryware.tiers.ingress.echo import ECHO, without_marks
 from memoryware.tiers.ingress.filters import ExactDuplicate
 from memoryware.tiers.ingress.knowing import repeated
 from memoryware.tiers.ingress.making import Made, entry_of, redacted
+from memoryware.tiers.noticing import notice_recorded
 from memoryware.tiers.records import Entry, Status
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Recorded
@@ -132,6 +133,7 @@ async def _kept(parts: Parts, via: Via, entry: Entry) -> tuple[Entry, bool]:
     """Keep an entry in quarantine; return what is there now, and whether it is new."""
     quarantine = parts.stores.quarantine
     kept = await via(quarantine.add, quarantine.aadd, entry)
+    notice_recorded(quarantine, kept)
     if kept.id == entry.id:
         _tell_recorded(parts, entry, "quarantine")
     return kept, kept.id == entry.id

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from memoryware._twins import Via
 from memoryware.errors import EmbeddingFailed, EmbeddingMismatch, SettingError
 from memoryware.events import logger
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.embedding import Embedder
+from memoryware.tiers.embedding import PROBE, Embedder
+from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.values import Reindexed
 
-_PROBE = "memory"
-"""A text that is embedded to learn how long the vectors of a model are."""
+_COUNTED: Final = 100_000
+"""Memories without a vector that are counted at most where a model fails."""
 
 
 async def check_space(parts: Parts, via: Via, on_mismatch: str) -> None:
     """Hold the embedder against the vectors that are there.
 
+    How long its vectors are is known after the first one only; it is held against the store
+    then.
+
     Raises:
         EmbeddingMismatch: If they are of another model, unless words shall find alone.
     """
-    store = parts.stores.long_term
-    known = list(await via(store.spaces, store.aspaces))
-    if parts.embedder is None or not known:
-        return
-    current = known[0]
-    if current.name == parts.embedder.name:
+    current = await _current(parts, via)
+    if parts.embedder is None or current is None or current.name == parts.embedder.name:
         return
     if on_mismatch == "raise":
         raise EmbeddingMismatch(str(current), parts.embedder.name)
@@ -37,73 +40,135 @@ async def check_space(parts: Parts, via: Via, on_mismatch: str) -> None:
     )
 
 
-async def writes_vectors(parts: Parts, via: Via, space: Space) -> bool:
-    """Say whether vectors of this space may be stored beside those that are there.
+async def may_keep(parts: Parts, via: Via, space: Space) -> bool:
+    """Say whether vectors of this space may be stored now.
 
-    They may not where the store has another model, until `reindex` has moved it.
+    A store that was opened to serve words alone keeps those of a new model beside the old
+    ones, so that `reindex` has less to do.
 
     Raises:
-        EmbeddingMismatch: If the same model makes vectors of another length now.
+        EmbeddingMismatch: If the store has another model, or another length of its vectors.
     """
     store = parts.stores.long_term
     known = list(await via(store.spaces, store.aspaces))
-    for one in known:
-        if one.name == space.name and one.dimension != space.dimension:
-            raise EmbeddingMismatch(str(one), str(space))
-    return not known or known[0] == space
+    named = next((one for one in known if one.name == space.name), space)
+    against = named if named != space else known[0] if known and known[0] != space else None
+    if against is None:
+        return True
+    if parts.on_mismatch == "raise":
+        raise EmbeddingMismatch(str(against), str(space))
+    return named == space
 
 
-async def embed_pending(parts: Parts, via: Via, limit: int | None = None) -> int:
+async def embed_pending(
+    parts: Parts, via: Via, limit: int | None = None, *, again: bool = True
+) -> int:
     """Embed memories that have no vector yet, oldest first; return how many got one.
+
+    Nothing is done while the store has the vectors of another model: `reindex` does that.
+
+    Args:
+        parts: With an embedder.
+        via: How to wait.
+        limit: How many memories to try.
+        again: Whether to try texts that the model has refused before.
 
     Raises:
         EmbeddingFailed: If the model does not answer; what was done stays done.
+        SettingError: Without an embedder.
     """
     embedder = _embedder(parts)
-    store, done = parts.stores.long_term, 0
-    known = list(await via(store.spaces, store.aspaces))
-    if known and known[0].name != embedder.name:
+    space = await _space(parts, via, embedder)
+    current = await _current(parts, via)
+    if current is not None and current != space:
         return 0
-    while limit is None or done < limit:
-        some = embedder.batch if limit is None else min(embedder.batch, limit - done)
-        embedded = await _embed_some(parts, via, embedder, known[0] if known else None, some)
-        if not embedded:
-            break
-        done += embedded
+    done, _ = await _embed(parts, via, space, limit, again=again)
     return done
 
 
 async def reindex(parts: Parts, via: Via) -> Reindexed:
-    """Embed everything with the present model, then forget the vectors of all others."""
+    """Embed everything with the present model, then forget the vectors of all others.
+
+    What was embedded before an interruption is not embedded again.
+
+    Raises:
+        EmbeddingFailed: If the model cannot be asked at all; nothing has changed then.
+        SettingError: Without an embedder.
+    """
     embedder = _embedder(parts)
-    space = embedder.space_of(await embedder.query(via, _PROBE))
-    store, done, failed = parts.stores.long_term, 0, 0
-    try:
-        while embedded := await _embed_some(parts, via, embedder, space, embedder.batch):
-            done += embedded
-    except EmbeddingFailed as error:
-        failed = len(await via(store.unembedded, store.aunembedded, space, limit=1_000_000))
-        logger.warning("%s; call reindex() again to go on with the other %d", error, failed)
-        return Reindexed(space=str(space), embedded=done, failed=failed)
-    await via(store.adopt, store.aadopt, space, drop_others=True)
-    return Reindexed(space=str(space), embedded=done, failed=failed)
-
-
-async def _embed_some(
-    parts: Parts, via: Via, embedder: Embedder, space: Space | None, limit: int
-) -> int:
-    """Embed the oldest memories without a vector; return how many got one."""
+    space = embedder.space_of(await embedder.query(via, PROBE))
     store = parts.stores.long_term
-    space = space or embedder.space_of(await embedder.query(via, _PROBE))
-    waiting = await via(store.unembedded, store.aunembedded, space, limit=limit)
-    if not waiting:
+    await _drop_other_length(parts, via, space)
+    try:
+        done, failed = await _embed(parts, via, space)
+    except EmbeddingFailed as error:
+        left = await via(store.unembedded, store.aunembedded, space, limit=_COUNTED)
+        logger.warning("%s; call reindex() again to go on with the other %d", error, len(left))
+        return Reindexed(space=str(space), embedded=0, failed=len(left))
+    await via(store.adopt, store.aadopt, space, drop_others=True)
+    more, failed = await _embed(parts, via, space)  # what was promoted meanwhile
+    return Reindexed(space=str(space), embedded=done + more, failed=failed)
+
+
+async def _embed(
+    parts: Parts, via: Via, space: Space, limit: int | None = None, *, again: bool = True
+) -> tuple[int, int]:
+    """Embed what has no vector in a space; return how many got one, and how many did not."""
+    embedder, store = _embedder(parts), parts.stores.long_term
+    done, tried = 0, dict[str, None]()
+    while limit is None or len(tried) < limit:
+        some = embedder.batch if limit is None else min(embedder.batch, limit - len(tried))
+        passed = len(tried) - done
+        waiting = await via(store.unembedded, store.aunembedded, space, limit=some + passed)
+        new = [one for one in waiting if one.id not in tried]
+        tried.update(dict.fromkeys(one.id for one in new))
+        if not again:
+            new = [one for one in new if not embedder.known.has_refused(one.content)]
+        if not new:
+            break
+        done += await _keep(parts, via, embedder, new)
+    return done, len(tried) - done
+
+
+async def _keep(parts: Parts, via: Via, embedder: Embedder, new: Sequence[Memory]) -> int:
+    vectors = await embedder.each(via, [one.content for one in new])
+    pairs = [(one.id, made) for one, made in zip(new, vectors, strict=True) if made is not None]
+    if not pairs:
         return 0
-    vectors = await embedder.documents(via, [one.content for one in waiting])
-    pairs = [(one.id, vector) for one, vector in zip(waiting, vectors, strict=True)]
+    store = parts.stores.long_term
     kept: int = await via(
-        store.put_vectors, store.aput_vectors, pairs, embedder.space_of(vectors[0])
+        store.put_vectors, store.aput_vectors, pairs, embedder.space_of(pairs[0][1])
     )
     return kept
+
+
+async def _drop_other_length(parts: Parts, via: Via, space: Space) -> None:
+    """Drop vectors of the same model that have another length: none of them can be used.
+
+    A store knows one length of the vectors of a model, so that it takes the new ones only
+    after the old ones are gone.
+    """
+    store = parts.stores.long_term
+    known = list(await via(store.spaces, store.aspaces))
+    if any(one.name == space.name and one != space for one in known):
+        logger.warning("the vectors of %s have another length now; words alone find", space.name)
+        between = Space(f"{space.name}, {space.dimension} dimensions", space.dimension)
+        await via(store.adopt, store.aadopt, between, drop_others=True)
+        await via(store.adopt, store.aadopt, space, drop_others=True)
+
+
+async def _space(parts: Parts, via: Via, embedder: Embedder) -> Space:
+    """Return the space of an embedder, without asking it if the store knows how long it is."""
+    store = parts.stores.long_term
+    for one in await via(store.spaces, store.aspaces):
+        if one.name == embedder.name:
+            return one
+    return embedder.space_of(await embedder.query(via, PROBE))
+
+
+async def _current(parts: Parts, via: Via) -> Space | None:
+    store = parts.stores.long_term
+    return next(iter(await via(store.spaces, store.aspaces)), None)
 
 
 def _embedder(parts: Parts) -> Embedder:

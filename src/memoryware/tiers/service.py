@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, Self, TypedDict, get_args
+from typing import Any, Self, TypedDict, get_args
 
 from typing_extensions import Unpack
 
@@ -17,7 +18,7 @@ from memoryware.tiers._doors.keeping import KeepingDoors
 from memoryware.tiers._doors.promoting import PromotingDoors
 from memoryware.tiers._doors.recalling import RecallingDoors
 from memoryware.tiers._doors.writing import WritingDoors
-from memoryware.tiers._parts import HotRanking, IngressFilter, OnError, Parts, TtlScope
+from memoryware.tiers._parts import HotRanking, IngressFilter, OnError, OnMismatch, Parts, TtlScope
 from memoryware.tiers.embedding import Embedder, space_name
 from memoryware.tiers.ingress import default_filters
 from memoryware.tiers.policy import PromotionPolicy
@@ -25,8 +26,6 @@ from memoryware.tiers.reindexing import check_space
 from memoryware.tiers.stores.opening import aopen_stores, open_stores
 from memoryware.tiers.stores.protocol import Stores
 
-OnMismatch = Literal["raise", "words"]
-"""What opening a store with the vectors of another model does."""
 _REDACT = Guard(on_secret="redact")  # noqa: S106 - a mode, not a secret
 
 
@@ -143,9 +142,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
             StoreNewer: If a newer version has written it.
             EmbeddingMismatch: If its vectors are of another model.
         """
-        memory = cls(open_stores(url, lock_timeout=_patience(options)), **options)
-        finish(memory._checked(blocking, on_mismatch))
-        return memory
+        return finish(cls._open(blocking, url, on_mismatch, options))
 
     @classmethod
     async def aopen(
@@ -156,19 +153,22 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         **options: Unpack[Options],
     ) -> Self:
         """Async twin of `open`."""
-        stores = await aopen_stores(url, lock_timeout=_patience(options))
-        memory = cls(stores, **options)
-        await memory._checked(native, on_mismatch)
-        return memory
+        return await cls._open(native, url, on_mismatch, options)
 
-    async def _checked(self, via: Via, on_mismatch: OnMismatch) -> None:
-        """Hold the vectors that are there against the embedder; close the stores if it fails."""
+    @classmethod
+    async def _open(cls, via: Via, url: str, on_mismatch: OnMismatch, options: Options) -> Self:
+        _one_of("on_mismatch", on_mismatch, get_args(OnMismatch))
+        patience = (options.get("limits") or TierLimits()).lock_timeout
+        stores = await via(open_stores, aopen_stores, url, lock_timeout=patience)
         try:
-            _one_of("on_mismatch", on_mismatch, get_args(OnMismatch))
-            await check_space(self.parts, via, on_mismatch)
+            memory = cls(stores, **options)
+            memory.parts = replace(memory.parts, on_mismatch=on_mismatch)
+            await check_space(memory.parts, via, on_mismatch)
         except BaseException:
-            await via(self.close, self.aclose)
+            for one in (stores.quarantine, stores.working, stores.long_term):
+                await via(one.close, one.aclose)
             raise
+        return memory
 
     def close(self) -> None:
         """Give back what the stores hold open. May be called twice."""
@@ -203,10 +203,6 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         trace: TracebackType | None,
     ) -> None:
         await self.aclose()
-
-
-def _patience(options: Options) -> float:
-    return (options.get("limits") or TierLimits()).lock_timeout
 
 
 def _embedder(embeddings: Any, space: str | None, limits: TierLimits) -> Embedder | None:

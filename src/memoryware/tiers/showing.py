@@ -80,17 +80,24 @@ def history_text(
     limits: TierLimits,
     heading: str = "Related memory",
     score_label: str = "relevance",
-    labels: tuple[str, str] = ("verified", "unverified"),
+    labels: tuple[str, str, str] = ("verified", "unverified", "found wrong by a check"),
 ) -> str:
     """Return recalled texts as Markdown: a heading, then each with its score; "" for none."""
     if not items:
         return ""
     lines = [
         f"{number}. {one_line(one.content, limits.item_chars)}"
-        f" ({score_label}: {one.score:.2f}, {labels[0] if one.verified else labels[1]})"
+        f" ({score_label}: {one.score:.2f}, {labels[_checked(one)]})"
         for number, one in enumerate(items, 1)
     ]
     return "\n".join([f"## {heading}", "", *lines])
+
+
+def _checked(item: ContextItem) -> int:
+    """Return 0 for what is verified, 2 for what a check has found wrong, else 1."""
+    if item.verdict is not None and not item.verdict.verified:
+        return 2
+    return 0 if item.verified else 1
 
 
 def one_line(text: str, chars: int | None) -> str:

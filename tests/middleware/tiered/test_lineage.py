@@ -15,8 +15,10 @@ from memoryware import MemoryScope
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.settings import TierLimits
 from memoryware.tiers.records import Origin, Provenance, Trust
+from memoryware.tiers.service import TieredMemory
 from middleware.tiered.rig import (
     ANSWER,
+    DOORS,
     FACT,
     OTHER,
     SHOP,
@@ -26,6 +28,7 @@ from middleware.tiered.rig import (
     entries,
     known,
     roots,
+    through,
     turn,
 )
 
@@ -145,6 +148,27 @@ def test_what_an_earlier_turn_recalled_still_counts(again):
     assert {"user:ann", "user:bo"} <= set(roots(entry)), "both have spoken in this thread"
 
 
+@pytest.mark.parametrize("door", DOORS)
+async def test_another_process_knows_what_was_recalled_by_its_id(door, tmp_path):
+    url, checkpoints = f"sqlite:///{tmp_path}/memory.db", InMemorySaver()
+    with TieredMemory.open(url) as memory:
+        memory.promote(FACT, "shop", by="ann")
+        model = ScriptedModel(call("recall", query="orders PostgreSQL"), say("One moment."))
+        agent = an_agent(memory, model, checkpointer=checkpoints, retrieve=None)
+        await through(door, agent, "zebra", "t", user_id="ann")
+    with TieredMemory.open(url) as memory:
+        model = ScriptedModel(say(f"As I said: {FACT}"), say(ANSWER))
+        agent = an_agent(memory, model, checkpointer=checkpoints, retrieve=None)
+        await through(door, agent, "say that again", "t", user_id="bo")
+        await through(door, agent, "and the deliveries?", "t", user_id="bo")
+        echo, answer = entries(memory)[-2:]
+
+    assert echo.refused == "echo"
+    assert answer.refused is None
+    assert len(answer.provenance.sources) == 1
+    assert roots(answer) == ["agent:", "person:ann", "user:ann", "user:bo"]
+
+
 def test_what_the_model_looked_up_itself_is_a_source_and_no_outside_tool():
     memory = known(FACT)
     model = ScriptedModel(call("recall", query="orders PostgreSQL"), say(ANSWER))
@@ -253,6 +277,7 @@ def test_what_a_helper_has_seen_is_not_lost_over_an_interrupt():
         tools=[delegate],
         name="parent",
         inside_tools=["delegate"],
+        retrieve=None,
         checkpointer=InMemorySaver(),
     )
     turn(parent, "hello", "t")

@@ -88,6 +88,21 @@ def test_the_text_before_a_tool_call_is_no_final_answer():
     assert texts(memory) == [ANSWER]
 
 
+def test_a_run_that_ends_with_a_tool_has_no_final_answer():
+    @tool(return_direct=True)
+    def show(word: str) -> str:
+        """Show something to the person."""
+        return f"{word} is shown"
+
+    memory = a_memory()
+    turn(
+        an_agent(memory, ScriptedModel(with_text(ANSWER, call("show", word="x"))), tools=[show]),
+        "x",
+    )
+
+    assert texts(memory) == []
+
+
 def test_each_model_call_is_recorded_on_request_but_no_bare_tool_call():
     memory = a_memory()
     turns = with_text("I will look that up.", call("look_up", word="x")), call("look_up", word="y")

@@ -235,7 +235,9 @@ def test_several_calls_at_once_are_all_answered():
     answers = tool_messages(turn(agent, "zebra", user_id="bo"))
 
     assert [one.status for one in answers] == ["success"] * 3
-    assert len(entries(memory)[-1].provenance.sources) == 2
+    promoted = {one.id for one in memory.list("shop", layer="longterm").items}
+    assert len(promoted) == 2
+    assert promoted <= set(entries(memory)[-1].provenance.sources)
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -342,7 +342,10 @@ async def _same_document(tx: Transaction, first: Memory) -> list[Memory]:
 async def _end(tx: Transaction, first: Memory, replaces: Sequence[str]) -> None:
     which = Select.within(first.scope, documents=tuple(replaces))
     where, values = _rows.condition("long_term", which)
-    for seq, body in await tx.execute(f"SELECT seq, body FROM record WHERE {where}", *values):
+    rows = await tx.execute(
+        f"SELECT seq, body FROM record WHERE {where} AND valid_to IS NULL", *values
+    )
+    for seq, body in rows:
         ended = replace(
             _rows.record_of("long_term", body),
             valid_to=first.valid_from,

@@ -193,6 +193,8 @@ class EmbeddedLongTerm(_Records[Memory]):
             self._keep(kept, space)
             ended = Select.within(first.scope, documents=tuple(replaces)) if replaces else None
             for one in self.find(ended).items if ended else ():
+                if one.valid_to is not None:
+                    continue
                 self._records[one.id] = replace(
                     one, valid_to=first.valid_from, superseded_by=first.document_id
                 )

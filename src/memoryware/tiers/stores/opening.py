@@ -26,6 +26,11 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
         from memoryware.tiers.stores.sqlite import sqlite_stores
 
         return sqlite_stores(rest[1:], lock_timeout=lock_timeout)
+    if scheme in ("redis", "rediss", "valkey"):
+        raise StoreUnavailable(
+            f"{url!r}: Redis alone has no place for quarantine and long-term memory; it needs a"
+            f" database beside it (postgresql://... + redis://...). For now use {_KNOWN}"
+        )
     raise StoreUnavailable(f"{url!r} is no address of a memory: use {_KNOWN}")
 
 

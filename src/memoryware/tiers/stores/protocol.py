@@ -208,7 +208,7 @@ class LongTermStore(RecordStore[Memory], Protocol):
             space: The space of the vectors.
             replaces: `document_id` of documents of the same tenant and group that end where
                 this one begins: their `valid_to` becomes its `valid_from`, and
-                `superseded_by` its id, in the same step.
+                `superseded_by` its id, in the same step. What has ended already stays so.
 
         Raises:
             EmbeddingMismatch: A vector has not the dimension of its space, or the store knows

@@ -1,0 +1,200 @@
+"""A document is in long-term memory as a whole, once, and ends where another takes its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from memoryware.conformance._documents import FLAT, document
+from memoryware.conformance._tiers import (
+    ACME,
+    NEIGHBOURS,
+    NOON,
+    WORKERS,
+    Asked,
+    OpenStore,
+    TierSuite,
+    later,
+    within,
+)
+from memoryware.errors import EmbeddingMismatch
+from memoryware.tiers.records import Memory
+
+
+class DocumentsConformance(TierSuite):
+    """What `add` does."""
+
+    async def test_all_chunks_of_a_document_are_kept(self, store: Asked) -> None:
+        chunks = document("one", "two", "three")
+        assert await store.add(chunks) == chunks
+        found = (await store.find(within(documents=(chunks[0].document_id,)))).items
+        assert sorted(found, key=lambda one: one.chunk_index) == chunks
+
+    async def test_nothing_to_keep_is_no_error(self, store: Asked) -> None:
+        assert await store.add([]) == []
+        assert (await store.find(within())).total == 0
+
+    async def test_a_document_is_there_as_a_whole_or_not_at_all(self, store: Asked) -> None:
+        chunks = document("one", "two", "three")
+        with pytest.raises(EmbeddingMismatch):
+            await store.add(chunks, [[1, 0, 0], [0, 1, 0], [1, 0]], FLAT)
+        assert (await store.find(within())).total == 0
+        assert await store.by_words(["one", "two", "three"], within(), limit=5) == []
+        assert await store.spaces() == {}
+        assert await store.add(chunks, [[1, 0, 0], [0, 1, 0], [0, 0, 1]], FLAT) == chunks
+
+    async def test_vectors_that_are_not_one_for_each_chunk_are_refused(self, store: Asked) -> None:
+        for vectors in ([[1, 0, 0]], [[1, 0, 0]] * 3, [None]):
+            with pytest.raises(ValueError):
+                await store.add(document("one", "two"), vectors, FLAT)
+        assert (await store.find(within())).total == 0
+        assert await store.spaces() == {}
+
+    async def test_a_failed_document_has_ended_no_other(self, store: Asked) -> None:
+        old = document("old")
+        await store.add(old)
+        with pytest.raises(EmbeddingMismatch):
+            await store.add(document("new"), [[1, 0]], FLAT, replaces=[old[0].document_id])
+        assert (await store.one(within())).valid_to is None
+
+    async def test_the_same_text_is_there_once(self, store: Asked) -> None:
+        first = document("one", "two")
+        await store.add(first)
+        assert await store.add(document("one", "two")) == first
+        assert (await store.find(within())).total == 2
+
+    async def test_a_known_text_is_returned_as_it_is_now(self, store: Asked) -> None:
+        first = document("one", "two", "three")
+        await store.add(first)
+        await store.edit(within(), lambda one: replace(one, metadata={"n": one.chunk_index}))
+        again = await store.add(document("one", "two", "three"), [None] * 3, FLAT)
+        assert [one.id for one in again] == [one.id for one in first]
+        assert [one.metadata for one in again] == [{"n": 0}, {"n": 1}, {"n": 2}]
+
+    async def test_the_same_text_of_another_owner_is_another(self, store: Asked) -> None:
+        others = [
+            document("text", agent="a"),
+            document("text", agent="b"),
+            *(document("text", scope=one) for one in NEIGHBOURS),
+        ]
+        await store.add(document("text"))
+        for one in others:
+            assert await store.add(one) == one
+            assert await store.add(document("text", scope=one[0].scope)) == one
+
+    async def test_who_asked_makes_no_other_text(self, store: Asked) -> None:
+        first = document("text")
+        await store.add(first)
+        scope = replace(ACME, user_id="bob", session_id="s9", node_id="n")
+        assert await store.add(document("text", scope=scope)) == first
+
+    async def test_a_text_that_does_not_hold_anymore_can_come_back(self, store: Asked) -> None:
+        await store.add(document("ended", valid_to=later(days=1)))
+        await store.add(document("revoked", revocation="r"))
+        for text in ("ended", "revoked"):
+            again = document(text)
+            assert await store.add(again) == again
+
+    async def test_a_document_ends_where_another_takes_its_place(self, store: Asked) -> None:
+        old, new = document("old 1", "old 2"), document("new", valid_from=later(days=1))
+        await store.add(old)
+        await store.add(new, replaces=[old[0].document_id])
+        found = {one.content: one for one in (await store.find(within())).items}
+        for text in ("old 1", "old 2"):
+            assert found[text].valid_to == later(days=1)
+            assert found[text].superseded_by == new[0].document_id
+        assert found["new"].valid_to is None
+        assert await store.ids(within(live_at=later(days=1))) == [new[0].id]
+        before = await store.find(within(live_at=later(hours=23)))
+        assert {one.content for one in before.items} == {"old 1", "old 2"}
+
+    async def test_what_has_ended_is_not_ended_again(self, store: Asked) -> None:
+        old, first = document("old"), document("first", valid_from=later(days=1))
+        await store.add(old)
+        await store.add(first, replaces=[old[0].document_id])
+        second = document("second", valid_from=later(days=2))
+        assert await store.add(second, replaces=[old[0].document_id]) == second
+        ended = await store.one(within(documents=(old[0].document_id,)))
+        assert (ended.valid_to, ended.superseded_by) == (later(days=1), first[0].document_id)
+
+    async def test_only_documents_of_the_group_are_replaced(self, store: Asked) -> None:
+        old = [document("old", scope=one) for one in NEIGHBOURS]
+        for one in old:
+            await store.add(one)
+        await store.add(document("new"), replaces=[one[0].document_id for one in old])
+        found = [await store.one(within(one)) for one in NEIGHBOURS]
+        assert found == [one[0] for one in old]
+
+    async def test_several_documents_are_replaced_and_no_other(self, store: Asked) -> None:
+        old = [document(f"old {n}", agent=agent) for n, agent in enumerate((None, "a", None))]
+        for one in old:
+            await store.add(one, [[1, 0, 0]], FLAT)
+        ids = [one[0].document_id for one in old[:2]]
+        await store.add(document("new"), replaces=[*ids, "nobody's"])
+        found = {one.content: one.valid_to for one in (await store.find(within())).items}
+        assert found == {"old 0": NOON, "old 1": NOON, "old 2": None, "new": None}
+        assert await store.spaces() == {FLAT: 3}
+        assert await store.by_words(["0"], within(live_at=NOON), limit=5) == []
+        assert len(await store.by_words(["0"], within(), limit=5)) == 1
+
+    async def test_a_known_text_replaces_nothing(self, store: Asked) -> None:
+        old, same = document("old"), document("same")
+        await store.add(old)
+        await store.add(same)
+        await store.add(document("same"), replaces=[old[0].document_id])
+        assert (await store.one(within(documents=(old[0].document_id,)))).valid_to is None
+
+    async def test_validity_is_a_condition(self, store: Asked) -> None:
+        await store.add(document("now"))
+        await store.add(document("later", valid_from=later(days=1)))
+        await store.add(document("gone", revocation="r"))
+        await store.add(document("ended", valid_to=NOON))
+        assert await store.texts(within(live_at=NOON)) == ["now"]
+        found = await store.find(within(live_at=later(days=2)))
+        assert {one.content for one in found.items} == {"now", "later"}
+
+    async def test_documents_and_subjects_are_conditions(self, store: Asked) -> None:
+        subjects = (None, "", "db", "DB", "db2", "None")
+        kept = [document(f"text {n}", subject=one) for n, one in enumerate(subjects)]
+        for one in kept:
+            await store.add(one)
+        found = [await store.ids(within(subjects=(one,))) for one in subjects]
+        assert found == [[one[0].id] for one in kept]
+        assert await store.ids(within(subjects=("db", None))) == [kept[2][0].id, kept[0][0].id]
+        assert await store.ids(within(documents=(kept[1][0].document_id, "x"))) == [kept[1][0].id]
+        assert await store.ids(within(documents=())) == []
+
+    async def test_one_text_from_eight_workers_is_one_document(
+        self, store: Asked, opened: OpenStore
+    ) -> None:
+        found: list[list[Memory]] = []
+
+        async def add(_: int, mine: Asked) -> None:
+            found.append(await mine.add(document("one", "two"), [[1, 0, 0], None], FLAT))
+
+        await self.at_work(self.workers(store, opened), add)
+        assert len(found) == WORKERS
+        assert all(some == found[0] for some in found)
+        assert (await store.find(within())).total == 2
+        assert await store.spaces() == {FLAT: 1}
+
+    async def test_a_document_is_seen_whole_and_there_is_always_a_current_one(
+        self, store: Asked, opened: OpenStore
+    ) -> None:
+        chain = [document(f"{n} a", f"{n} b", f"{n} c", subject="s") for n in range(6)]
+        await store.add(chain[0])
+
+        async def work(me: int, mine: Asked) -> None:
+            for old, new in pairwise(chain):
+                if me == 0:
+                    await mine.add(new, replaces=[old[0].document_id])
+                else:
+                    live = await mine.find(within(live_at=later(days=1), subjects=("s",)))
+                    assert len({one.document_id for one in live.items}) == 1
+                    assert live.total == 3
+                    assert len(await mine.texts(within())) % 3 == 0
+
+        await self.at_work(self.workers(store, opened), work)
+        assert (await store.find(within())).total == 18

@@ -1,0 +1,231 @@
+"""What a search by vector finds, and which vectors there are."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from memoryware.conformance._documents import FLAT, OTHER, document
+from memoryware.conformance._guarded import Door
+from memoryware.conformance._tiers import (
+    ACME,
+    NEIGHBOURS,
+    Asked,
+    OpenStore,
+    TierSuite,
+    later,
+    within,
+)
+from memoryware.errors import EmbeddingMismatch
+from memoryware.scope import MemoryScope
+from memoryware.tiers.ranking import cosine
+from memoryware.tiers.stores.protocol import Select, Space
+
+
+async def by_vector(
+    store: Asked, vector: list[float], which: Select | None = None, space: Space = FLAT
+) -> list[tuple[str, float]]:
+    """Return what is found by a vector, with its cosine."""
+    hits = await store.by_vector(vector, which or within(), space=space, limit=10)
+    return [(hit.memory.content, round(hit.value, 2)) for hit in hits]
+
+
+class VectorsConformance(TierSuite):
+    """What `by_vector`, `put_vectors`, `unembedded`, `spaces` and `adopt` do."""
+
+    async def test_the_nearest_comes_first_with_its_cosine(self, store: Asked) -> None:
+        vectors = {
+            "east": [1, 0, 0],
+            "north-east": [3, 3, 0],
+            "north": [0, 2, 0],
+            "west": [-5, 0, 0],
+        }
+        for text, vector in vectors.items():
+            await store.add(document(text), [vector], FLAT)
+        near = await by_vector(store, [10, 0, 0])
+        assert near == [("east", 1.0), ("north-east", 0.71), ("north", 0.0), ("west", -1.0)]
+
+    async def test_vectors_are_compared_exactly(self, store: Asked) -> None:
+        dice = random.Random(3)  # noqa: S311 - dice, not a secret
+        wide = Space("wide", 24)
+        texts = [f"text {n}" for n in range(60)]
+        vectors = [[dice.gauss(0, 1) for _ in range(24)] for _ in texts]
+        await store.add(document(*texts), vectors, wide)
+        query = [dice.gauss(0, 1) for _ in range(24)]
+        wanted = sorted((cosine(query, one) for one in vectors), reverse=True)
+        found = await store.by_vector(query, within(), space=wide, limit=20)
+        assert [hit.value for hit in found] == pytest.approx(wanted[:20], abs=0.01)
+        for hit in found:
+            own = vectors[hit.memory.chunk_index]
+            assert hit.value == pytest.approx(cosine(query, own), abs=0.01)
+
+    async def test_vectors_are_found_in_their_group_only(self, store: Asked) -> None:
+        for place, scope in enumerate(NEIGHBOURS):
+            await store.add(document(f"{place}", scope=scope), [[1, 0, 0]], FLAT)
+        found = {scope: await by_vector(store, [1, 0, 0], within(scope)) for scope in NEIGHBOURS}
+        assert found == {scope: [(f"{place}", 1.0)] for place, scope in enumerate(NEIGHBOURS)}
+
+    async def test_vectors_keep_to_what_may_be_shown(self, store: Asked) -> None:
+        await store.add(document("now"), [[1, 0, 0]], FLAT)
+        await store.add(document("revoked", revocation="r"), [[1, 0, 0]], FLAT)
+        await store.add(document("ended", valid_to=later(hours=1)), [[1, 0, 0]], FLAT)
+        await store.add(document("later", valid_from=later(days=1)), [[1, 0, 0]], FLAT)
+        assert await by_vector(store, [1, 0, 0], within(live_at=later(hours=1))) == [("now", 1.0)]
+        assert len(await by_vector(store, [1, 0, 0])) == 4
+
+    async def test_a_limit_keeps_the_nearest_as_they_are_now(self, store: Asked) -> None:
+        chunks = document("east", "north-east", "north")
+        await store.add(chunks, [[1, 0, 0], [1, 1, 0], [0, 1, 0]], FLAT)
+        await store.edit(within(), lambda old: replace(old, subject="s"))
+        hits = await store.by_vector([0, 2, 0], within(), space=FLAT, limit=2)
+        assert [hit.memory for hit in hits] == [
+            replace(chunks[2], subject="s"),
+            replace(chunks[1], subject="s"),
+        ]
+
+    async def test_vectors_keep_to_groups_conditions_and_limits(self, store: Asked) -> None:
+        for place, group in enumerate(("g1", "g10", "a'b")):
+            scope = replace(ACME, group_id=group)
+            await store.add(document(f"text {place}", scope=scope, agent="a"), [[1, 0, 0]], FLAT)
+        g1 = replace(ACME, group_id="g1")
+        assert [text for text, _ in await by_vector(store, [1, 0, 0], within(g1))] == ["text 0"]
+        assert await by_vector(store, [1, 0, 0], within(g1, agents=(None,))) == []
+        hits = await store.by_vector([1, 0, 0], Select(tenant="t"), space=FLAT, limit=2)
+        assert len(hits) == 2
+
+    async def test_large_small_and_empty_vectors_are_kept(self, store: Asked) -> None:
+        for text, vector in {
+            "large": [1e30, 0, 0],
+            "small": [0, 1e-30, 0],
+            "none": [0, 0, 0],
+        }.items():
+            await store.add(document(text), [vector], FLAT)
+        found = dict(await by_vector(store, [1, 1, 0]))
+        assert found == {"large": 0.71, "small": 0.71, "none": 0.0}
+        assert all(math.isfinite(value) for value in found.values())
+
+    async def test_what_has_no_vector_is_found_by_words_and_named(self, store: Asked) -> None:
+        chunks = document("one tea", "two tea", "three tea")
+        await store.add(chunks, [[1, 0, 0], None, None], FLAT)
+        assert [text for text, _ in await by_vector(store, [1, 0, 0])] == ["one tea"]
+        assert len(await store.by_words(["tea"], within(), limit=5)) == 3
+        missing = await store.unembedded(FLAT, limit=10)
+        assert [one.content for one in missing] == ["two tea", "three tea"]
+        assert [one.content for one in await store.unembedded(FLAT, limit=1)] == ["two tea"]
+
+    async def test_vectors_can_be_kept_later(self, store: Asked) -> None:
+        one, two = document("one"), document("two", scope=MemoryScope(group_id="x"))
+        for some in (one, two):
+            await store.add(some)
+        assert len(await store.unembedded(FLAT, limit=9)) == 2
+        pairs = [(one[0].id, [1, 0, 0]), (two[0].id, [0, 1, 0]), ("gone", [0, 0, 1])]
+        assert await store.put_vectors(pairs, FLAT) == 2
+        assert await store.unembedded(FLAT, limit=9) == []
+        assert await by_vector(store, [1, 0, 0]) == [("one", 1.0)]
+        await store.put_vectors([(one[0].id, [0, 1, 0])], FLAT)
+        assert await by_vector(store, [1, 0, 0]) == [("one", 0.0)]
+
+    async def test_the_oldest_of_all_tenants_are_named_first(self, store: Asked) -> None:
+        scopes = (ACME, MemoryScope(tenant="u", group_id="x"), MemoryScope(), ACME)
+        for n, scope in enumerate(scopes):
+            await store.add(document(f"{n}", scope=scope, created_at=later(days=-n)))
+        await store.add(document("has one"), [[1, 0, 0]], FLAT)
+        missing = [one.content for one in await store.unembedded(FLAT, limit=9)]
+        assert missing == ["0", "1", "2", "3"]
+        assert [one.content for one in await store.unembedded(FLAT, limit=2)] == ["0", "1"]
+        assert len(await store.unembedded(OTHER, limit=9)) == 5
+        assert await store.spaces() == {FLAT: 1}
+
+    async def test_vectors_for_nobody_are_no_error(self, store: Asked) -> None:
+        assert await store.put_vectors([], FLAT) == 0
+        assert await store.put_vectors([("gone", [1, 0, 0])], FLAT) == 0
+        (one,) = document("one")
+        await store.add([one])
+        for _ in range(2):
+            assert await store.put_vectors([(one.id, [1, 0, 0])], FLAT) == 1
+        assert await store.spaces() == {FLAT: 1}
+
+    async def test_spaces_do_not_mix(self, store: Asked) -> None:
+        one = document("one")
+        await store.add(one, [[1, 0, 0]], FLAT)
+        await store.put_vectors([(one[0].id, [0, 1])], OTHER)
+        assert await by_vector(store, [0, 1], space=OTHER) == [("one", 1.0)]
+        assert await by_vector(store, [0, 1, 0]) == [("one", 0.0)]
+        for third in (Space("third", 3), Space("FLAT", 3), Space("", 3)):
+            assert await by_vector(store, [1, 0, 0], space=third) == []
+
+    async def test_a_space_has_one_dimension(self, store: Asked) -> None:
+        await store.add(document("one"), [[1, 0, 0]], FLAT)
+        wrong = Space("flat", 2)
+        with pytest.raises(EmbeddingMismatch, match=r"flat \(3 dimensions\)"):
+            await store.add(document("two"), [[1, 0]], wrong)
+        with pytest.raises(EmbeddingMismatch):
+            await store.put_vectors([((await store.find(within())).items[0].id, [1, 0])], wrong)
+        with pytest.raises(EmbeddingMismatch):
+            await store.by_vector([1, 0], within(), space=wrong, limit=5)
+        assert (await store.find(within())).total == 1
+
+    async def test_a_failed_batch_of_vectors_keeps_none(self, store: Asked) -> None:
+        chunks = document("one", "two")
+        await store.add(chunks)
+        with pytest.raises(EmbeddingMismatch):
+            await store.put_vectors([(chunks[0].id, [1, 0, 0]), (chunks[1].id, [1])], FLAT)
+        assert len(await store.unembedded(FLAT, limit=9)) == 2
+        assert await store.spaces() == {}
+        await store.put_vectors([(one.id, [0, 1, 0]) for one in chunks], FLAT)
+        with pytest.raises(EmbeddingMismatch):
+            await store.put_vectors([(chunks[0].id, [1, 0, 0]), (chunks[1].id, [1])], FLAT)
+        assert await by_vector(store, [0, 1, 0]) == [("one", 1.0), ("two", 1.0)]
+
+    async def test_a_query_has_the_dimension_of_its_space(self, store: Asked) -> None:
+        await store.add(document("one"), [[1, 0, 0]], FLAT)
+        with pytest.raises(EmbeddingMismatch):
+            await store.by_vector([1, 0], within(), space=FLAT, limit=5)
+
+    async def test_a_space_can_be_adopted_before_it_has_vectors(self, store: Asked) -> None:
+        await store.adopt(OTHER)
+        await store.adopt(OTHER)
+        assert await store.spaces() == {OTHER: 0}
+        await store.add(document("one"), [[1, 0, 0]], FLAT)
+        assert list((await store.spaces()).items()) == [(OTHER, 0), (FLAT, 1)]
+
+    async def test_vectors_are_there_when_the_store_is_opened_again(
+        self, opened: OpenStore, door: Door
+    ) -> None:
+        first = Asked(opened(), door, self.deadline)
+        await first.add(document("one"), [[1, 0, 0]], FLAT)
+        await first.adopt(OTHER)
+        await first.close()
+        again = Asked(opened(), door, self.deadline)
+        assert await by_vector(again, [1, 0, 0]) == ([("one", 1.0)] if self.persistent else [])
+        wanted = {OTHER: 0, FLAT: 1} if self.persistent else {}
+        assert list((await again.spaces()).items()) == [*wanted.items()]
+
+    async def test_the_first_space_is_the_current_one_until_another_is_adopted(
+        self, store: Asked
+    ) -> None:
+        assert await store.spaces() == {}
+        chunks = document("one", "two")
+        await store.add(chunks, [[1, 0, 0], [0, 1, 0]], FLAT)
+        await store.put_vectors([(chunks[0].id, [1, 0])], OTHER)
+        assert list((await store.spaces()).items()) == [(FLAT, 2), (OTHER, 1)]
+        await store.adopt(OTHER)
+        assert list((await store.spaces()).items()) == [(OTHER, 1), (FLAT, 2)]
+        await store.adopt(OTHER, drop_others=True)
+        assert await store.spaces() == {OTHER: 1}
+        assert await by_vector(store, [1, 0, 0]) == []
+        assert len(await store.unembedded(FLAT, limit=9)) == 2
+
+    async def test_a_vector_does_not_outlive_its_text(self, store: Asked) -> None:
+        one, two, three = document("one"), document("two"), document("three")
+        for some in (one, two, three):
+            await store.add(some, [[1, 0, 0]], FLAT)
+        await store.delete(within(ids=(one[0].id,)))
+        await store.edit(within(ids=(two[0].id,)), lambda old: replace(old, content="new"))
+        await store.edit(within(ids=(three[0].id,)), lambda old: replace(old, subject="s"))
+        assert await by_vector(store, [1, 0, 0]) == [("three", 1.0)]
+        assert [old.content for old in await store.unembedded(FLAT, limit=9)] == ["new"]
+        assert await store.spaces() == {FLAT: 1}

@@ -1,0 +1,172 @@
+"""What a search by words finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memoryware.conformance._documents import document
+from memoryware.conformance._guarded import Door
+from memoryware.conformance._tiers import (
+    ACME,
+    NEIGHBOURS,
+    Asked,
+    OpenStore,
+    TierSuite,
+    later,
+    within,
+)
+from memoryware.scope import MemoryScope
+from memoryware.tiers.ranking import words_of
+from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.stores.protocol import Select
+
+
+async def by_words(
+    store: Asked, text: str, which: Select | None = None, limit: int = 10
+) -> list[str]:
+    """Return what is found by the words of a text, best first."""
+    hits = await store.by_words(words_of(text), which or within(), limit=limit)
+    return [hit.memory.content for hit in hits]
+
+
+class WordsConformance(TierSuite):
+    """What `by_words` does."""
+
+    async def test_one_word_is_enough_and_more_are_better(self, store: Asked) -> None:
+        for text in ("green tea at four", "green door", "black coffee"):
+            await store.add(document(text))
+        assert await by_words(store, "Green TEA") == ["green tea at four", "green door"]
+        assert await by_words(store, "nothing of it") == []
+        assert await by_words(store, "") == []
+
+    async def test_a_rare_word_counts_more_than_a_common_one(self, store: Asked) -> None:
+        for n in range(8):
+            await store.add(document(f"common talk number {n}"))
+        await store.add(document("rare talk here once"))
+        assert (await by_words(store, "common rare"))[0] == "rare talk here once"
+
+    async def test_a_long_text_does_not_win_by_its_length(self, store: Asked) -> None:
+        await store.add(document("tea " + "and much more besides " * 30))
+        await store.add(document("tea time"))
+        assert (await by_words(store, "tea"))[0] == "tea time"
+
+    async def test_words_are_those_of_the_library(self, store: Asked) -> None:
+        texts = [
+            "\u6570\u636e\u5e93\u7528\u7684\u662fPostgreSQL",
+            "M\u00fcller & S\u00f6hne",
+            "id x_17-b",
+            "C'est \u00e7a",
+        ]
+        for text in texts:
+            await store.add(document(text))
+        for query, text in zip(("\u6570\u636e\u5e93", "muller", "X_17", "est"), texts, strict=True):
+            assert text in await by_words(store, query)
+
+    @pytest.mark.parametrize(
+        "query", ['"', "tea OR", "NOT tea", "tea*", "NEAR(tea)", "-tea", "a:b", "'", "^tea"]
+    )
+    async def test_no_query_is_a_language(self, store: Asked, query: str) -> None:
+        await store.add(document("tea"))
+        assert set(await by_words(store, query)) <= {"tea"}
+        hits = await store.by_words([query, "tea"], within(), limit=5)
+        assert [hit.memory.content for hit in hits] == ["tea"]
+
+    async def test_words_are_found_in_their_group_only(self, store: Asked) -> None:
+        for place, scope in enumerate(NEIGHBOURS):
+            await store.add(document(f"tea {place}", scope=scope))
+        found = {scope: await by_words(store, "tea", within(scope)) for scope in NEIGHBOURS}
+        assert found == {scope: [f"tea {place}"] for place, scope in enumerate(NEIGHBOURS)}
+
+    async def test_scores_of_a_group_do_not_depend_on_others(self, store: Asked) -> None:
+        for text in ("rare word", "common word", "common talk"):
+            await store.add(document(text))
+        before = await store.by_words(["rare", "common"], within(), limit=5)
+        for n in range(9):
+            text = f"rare rare {n} and many words"
+            await store.add(document(text, scope=replace(ACME, group_id=f"acme{n}")))
+            await store.add(document(text, scope=replace(ACME, tenant=f"t{n}")))
+        after = await store.by_words(["rare", "common"], within(), limit=5)
+        values = [hit.value for hit in before]
+        assert [hit.memory for hit in after] == [hit.memory for hit in before]
+        assert [hit.value for hit in after] == pytest.approx(values)
+
+    async def test_words_keep_to_every_condition(self, store: Asked) -> None:
+        made = Provenance(Origin("tool", "x"), ("e1",))
+        scope = replace(ACME, user_id="bob", session_id="s2")
+        known: dict[str, dict[str, Any]] = {
+            "plain tea": {},
+            "bob's tea": {"scope": scope, "provenance": made, "subject": "s"},
+            "agent's tea": {"agent": "a", "created_at": later(days=2)},
+            "revoked tea": {"revocation": "r"},
+            "old tea": {"valid_to": later(hours=1)},
+        }
+        kept = {text: document(text, **more)[0] for text, more in known.items()}
+        for one in kept.values():
+            await store.add([one])
+        live = {"plain tea", "bob's tea", "agent's tea"}
+        cases: tuple[tuple[dict[str, Any], set[str]], ...] = (
+            ({"live_at": later(hours=1)}, live),
+            ({"users": ("bob",)}, {"bob's tea"}),
+            ({"sessions": ("s2",), "subjects": ("s",)}, {"bob's tea"}),
+            ({"agents": (None,)}, {*known} - {"agent's tea"}),
+            ({"agents": ("a",), "since": later(days=2)}, {"agent's tea"}),
+            ({"before": later(days=2), "revocations": (None,), "contains": "OLD"}, {"old tea"}),
+            ({"root": "tool:x", "made_of": ("e1",)}, {"bob's tea"}),
+            ({"ids": (kept["old tea"].id,)}, {"old tea"}),
+            ({"documents": (kept["old tea"].document_id, "x")}, {"old tea"}),
+            ({"hashes": (kept["plain tea"].content_hash,)}, {"plain tea"}),
+            ({"groups": ()}, set()),
+            ({"users": ()}, set()),
+            ({"statuses": ("pending",)}, set()),
+        )
+        for conditions, wanted in cases:
+            which = within().also(**conditions)
+            assert {*await by_words(store, "tea", which)} == wanted, conditions
+
+    async def test_a_limit_keeps_the_best(self, store: Asked) -> None:
+        for n in range(12):
+            await store.add(document("tea " * (n + 1) + "cup " * (12 - n)))
+        best = await by_words(store, "tea", limit=12)
+        assert len(best) == 12
+        assert await by_words(store, "tea", limit=3) == best[:3]
+        assert best[0].count("tea") == 12
+
+    async def test_what_is_found_is_the_record_as_it_is_now(self, store: Asked) -> None:
+        (one,) = document("green tea")
+        await store.add([one])
+        new = replace(one, subject="s", metadata={"seen": 1})
+        await store.edit(within(), lambda _: new)
+        assert [hit.memory for hit in await store.by_words(["tea"], within(), limit=5)] == [new]
+
+    async def test_words_are_there_when_the_store_is_opened_again(
+        self, opened: OpenStore, door: Door
+    ) -> None:
+        first = Asked(opened(), door, self.deadline)
+        await first.add(document("green tea", "black coffee"))
+        await first.close()
+        again = Asked(opened(), door, self.deadline)
+        assert await by_words(again, "tea") == (["green tea"] if self.persistent else [])
+
+    async def test_words_of_all_groups_of_a_tenant(self, store: Asked) -> None:
+        for group in ("a", "b"):
+            await store.add(document(f"tea {group}", scope=MemoryScope(tenant="t", group_id=group)))
+        await store.add(document("tea c", scope=MemoryScope(tenant="u", group_id="a")))
+        found = await by_words(store, "tea", Select(tenant="t"))
+        assert sorted(found) == ["tea a", "tea b"]
+        both = await by_words(store, "tea", Select(tenant="t", groups=("a", "b", "x")))
+        assert sorted(both) == ["tea a", "tea b"]
+        assert await by_words(store, "tea", Select()) == []
+
+    async def test_deleted_and_changed_texts_are_not_found_by_old_words(self, store: Asked) -> None:
+        one, two = document("green tea"), document("green door")
+        await store.add(one)
+        await store.add(two)
+        await store.delete(within(ids=(one[0].id,)))
+        await store.edit(within(ids=(two[0].id,)), lambda old: replace(old, content="red gate"))
+        assert await by_words(store, "green tea door") == []
+        assert await by_words(store, "gate") == ["red gate"]
+        await store.add(one)
+        assert await by_words(store, "green") == ["green tea"]

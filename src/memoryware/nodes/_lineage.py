@@ -1,0 +1,211 @@
+"""What a conversation has seen so far: what is said next is made of that.
+
+Nobody can tell which part of a state a node has used. So whatever was recalled or recorded in a
+conversation before a step counts for what that step says, except what happens beside it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from memoryware import _langchain
+from memoryware._twins import Via
+from memoryware.events import logger
+from memoryware.scope import MemoryScope
+from memoryware.tiers.extraction import first_text, value_in
+from memoryware.tiers.records import Entry, Memory, Origin
+from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import ContextItem
+
+UNKNOWN: Final = Origin("tool", "recall")
+"""The origin of a recalled text that is no longer there to ask for its own."""
+_LATEST: Final = 16
+"""Entries of a conversation that are read again in another process: each has the roots of those
+before it, and some may have been made side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a graph: its path, and the checkpoint of each graph around it."""
+
+    path: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, config: Any) -> Step:
+        """Return the step that runs."""
+        return cls(*_langchain.step_of(config))
+
+    def is_beside(self, other: Step) -> bool:
+        """Say whether two steps run side by side, so that neither has seen the other."""
+        common = self.places.keys() & other.places.keys()
+        if not common or any(self.places[one] != other.places[one] for one in common):
+            return False
+        first, second = sorted((self.path, other.path), key=len)
+        return second != first and not second.startswith(f"{first}|")
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a step was shown, and where what it said comes from."""
+
+    step: Step = field(default_factory=Step)
+    items: Mapping[str, ContextItem] = field(default_factory=dict)
+    roots: frozenset[Origin] = frozenset()
+
+    def __add__(self, other: Trace) -> Trace:
+        return Trace(self.step, {**self.items, **other.items}, self.roots | other.roots)
+
+    def every_root(self) -> frozenset[Origin]:
+        """Return all roots, those of what was shown as well."""
+        return self.roots | {root for one in self.items.values() for root in one.provenance.roots}
+
+    def cut(self, most: int) -> Trace:
+        """Return it with the newest items only; the roots of the others stay."""
+        if len(self.items) <= most:
+            return self
+        newest = dict(list(self.items.items())[-most:])
+        return Trace(self.step, newest, self.every_root())
+
+
+class Conversations:
+    """What the conversations with one memory have seen; the newest are kept in mind."""
+
+    def __init__(self, memory: TieredMemory) -> None:
+        self._limits, self._new_id = memory.limits, memory.parts.new_id
+        self._traces: OrderedDict[Any, dict[str, Trace]] = OrderedDict()
+        self._runs: OrderedDict[int, tuple[Any, str]] = OrderedDict()
+        self._keys: dict[str, str | None] = {"history_context": "memory_items"}
+        self._lock = Lock()
+
+    def shows_under(self, output_key: str, items_key: str | None) -> None:
+        """Note under what keys of a state a node puts what it has recalled."""
+        with self._lock:
+            self._keys[output_key] = items_key
+
+    def run_id(self, handle: Any) -> str:
+        """Return the id of a run that has no thread, by what all its steps share."""
+        with self._lock:
+            if id(handle) not in self._runs:  # the handle is held, so that its number stays its
+                self._runs[id(handle)] = handle, self._new_id()
+            while len(self._runs) > self._limits.runs:
+                self._runs.popitem(last=False)
+            return self._runs[id(handle)][1]
+
+    def note(self, scope: MemoryScope, trace: Trace) -> None:
+        """Keep in mind what a step was shown or has said."""
+        if not scope.session_id:
+            return
+        with self._lock:
+            traces = self._traces.setdefault(_key(scope), {})
+            self._traces.move_to_end(_key(scope))
+            path = trace.step.path
+            traces[path] = (traces.pop(path, Trace(trace.step)) + trace).cut(self._most)
+            while len(traces) > self._limits.thread_ids:
+                oldest = next(one for one in traces if one)
+                merged = traces.pop("", Trace()) + traces.pop(oldest)
+                traces[""] = Trace(Step(), merged.items, merged.roots).cut(self._most)
+            while len(self._traces) > self._limits.runs:
+                self._traces.popitem(last=False)
+
+    async def before(
+        self, via: Via, memory: TieredMemory, scope: MemoryScope, step: Step, state: Any
+    ) -> Trace:
+        """Return all that a step may have seen: in this process, in the store, in its state."""
+        with self._lock:
+            known = self._traces.get(_key(scope))
+            traces = list(known.values()) if known is not None else []
+        if known is None and scope.session_id:
+            traces = [await _read(via, memory, scope)]
+            self.note(scope, traces[0])
+        seen = Trace(step)
+        for one in traces:
+            seen += Trace() if one.step.is_beside(step) else one
+        return seen + await self._shown_in(via, memory, scope, (state, seen))
+
+    async def _shown_in(
+        self, via: Via, memory: TieredMemory, scope: MemoryScope, given: tuple[Any, Trace]
+    ) -> Trace:
+        """Return what a state shows of memory that this process has not seen being recalled."""
+        (state, seen), found = given, Trace()
+        for output_key, items_key in list(self._keys.items()):
+            if not first_text(state, (output_key,)):
+                continue
+            ids = _ids(value_in(state, items_key) if items_key else ())
+            missing = [one for one in ids if one not in seen.items]
+            read = await _records(via, memory, scope, missing)
+            found += Trace(items=read)
+            unknown = len(read) < len(missing) or not (ids or seen.items)
+            found += Trace(roots=frozenset({UNKNOWN} if unknown else ()))
+        return found
+
+    @property
+    def _most(self) -> int:
+        return self._limits.thread_ids
+
+
+_conversations: WeakKeyDictionary[TieredMemory, Conversations] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def conversations_of(memory: TieredMemory) -> Conversations:
+    """Return what is kept in mind of the conversations with a memory."""
+    with _lock:
+        return _conversations.setdefault(memory, Conversations(memory))
+
+
+def _key(scope: MemoryScope) -> tuple[str | None, ...]:
+    return scope.tenant, scope.group_id, scope.session_id
+
+
+def _ids(items: Any) -> list[str]:
+    some = items if isinstance(items, list | tuple) else ()
+    return [str(value_in(one, "id")) for one in some if value_in(one, "id")]
+
+
+async def _read(via: Via, memory: TieredMemory, scope: MemoryScope) -> Trace:
+    """Return what the entries of a conversation were made of, from the store."""
+    store = memory.parts.stores.quarantine
+    which = Select.within(scope, sessions=(scope.session_id,))
+    try:
+        entries = (await via(store.find, store.afind, which, limit=_LATEST)).items
+        ids = dict.fromkeys(one for entry in entries for one in entry.provenance.sources)
+        items = await _records(via, memory, scope, ids)
+    except Exception as error:  # stores may be anybody's; with "raise" it goes on
+        if memory.on_error == "raise":
+            raise
+        logger.warning("lineage could not be read (%s)", type(error).__name__)
+        return Trace(roots=frozenset({UNKNOWN}))
+    return Trace(items=items, roots=frozenset(r for one in entries for r in one.provenance.roots))
+
+
+async def _records(
+    via: Via, memory: TieredMemory, scope: MemoryScope, ids: Iterable[str]
+) -> dict[str, ContextItem]:
+    """Return records of exactly this tenant and group by their ids."""
+    wanted = tuple(ids)
+    if not wanted:
+        return {}
+    stores, which = memory.parts.stores, Select.within(scope, ids=wanted)
+    entries = (await via(stores.quarantine.find, stores.quarantine.afind, which)).items
+    memories = (await via(stores.long_term.find, stores.long_term.afind, which)).items
+    found: list[Entry | Memory] = [*entries, *memories]
+    return {one.id: _item_of(one) for one in found}
+
+
+def _item_of(record: Entry | Memory) -> ContextItem:
+    return ContextItem(
+        id=record.id,
+        content=record.content,
+        source="cold" if isinstance(record, Memory) else "hot",
+        score=0.0,
+        created_at=record.created_at,
+        scope=record.scope,
+        provenance=record.provenance,
+    )

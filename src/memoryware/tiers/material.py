@@ -1,0 +1,158 @@
+"""What somebody asks to promote: a text, an entry or an insight, with where it comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeAlias
+
+from memoryware._twins import Via, in_thread
+from memoryware.errors import EntryMissing, EntryRefused
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import Parts, group_of
+from memoryware.tiers.actors import Actor
+from memoryware.tiers.ingress.making import AT_ONCE, at_once, mended
+from memoryware.tiers.records import Entry, Provenance, Verdict
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import Insight
+
+What: TypeAlias = str | Entry | Insight
+"""What can be promoted: a text, an entry or its id, an insight of a digest."""
+
+_ID: Final = re.compile(r"[0-9a-f]{32}")
+_LONGEST_ID: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A text that is to be promoted.
+
+    Attributes:
+        content: The text, without secrets.
+        scope: Whose memory it becomes.
+        provenance: Who made it, and of what.
+        entries: The entries that it is made of, as quarantine has them now.
+        verdict: What a check of facts said of exactly this text.
+    """
+
+    content: str
+    scope: MemoryScope
+    provenance: Provenance
+    entries: tuple[Entry, ...] = ()
+    verdict: Verdict | None = None
+
+
+async def material_of(
+    parts: Parts, via: Via, what: What, scope: MemoryScope | None, actor: Actor
+) -> Material:
+    """Return what is meant.
+
+    Raises:
+        ScopeMissing: Without a group.
+        EntryMissing: If there is no such entry in this scope.
+        EntryRefused: For what is no text or too long.
+    """
+    if isinstance(what, str):
+        where = group_of(scope or MemoryScope(), "a promotion")
+        entry = await _entry_named(parts, via, what, where)
+        if entry is not None:
+            return await _of_entry(parts, via, entry)
+        text = await _kept_of(parts, via, what)
+        return Material(text, where, Provenance(actor.origin))
+    if not isinstance(what, Entry | Insight):
+        raise EntryRefused(
+            "a text, an entry, the id of an entry or an insight can be promoted, and this is"
+            f" {type(what).__name__}"
+        )
+    where = _own_scope(what, scope)
+    if isinstance(what, Entry):
+        return await _of_entry(parts, via, (await _entries(parts, via, (what.id,), where))[0])
+    entries = await _entries(parts, via, what.source_entry_ids, where)
+    made = Provenance.made(what.provenance.origin, entries, what.provenance.roots)
+    return Material(await _kept_of(parts, via, what.summary), what.scope, made, tuple(entries))
+
+
+async def edited(
+    parts: Parts, via: Via, entries: Iterable[Entry], change: Callable[[Entry], Entry]
+) -> dict[str, Entry]:
+    """Change entries of one group in quarantine in one step; return them as they are then.
+
+    Those that are not there anymore are missing from the answer.
+    """
+    known, seen = tuple(entries), dict[str, Entry]()
+    if not known:
+        return seen
+
+    def noted(one: Entry) -> Entry:
+        seen[one.id] = change(one)
+        return seen[one.id]
+
+    store = parts.stores.quarantine
+    which = Select.within(known[0].scope, ids=tuple(one.id for one in known))
+    await via(store.edit, store.aedit, which, noted)
+    return seen
+
+
+async def _entry_named(parts: Parts, via: Via, name: str, scope: MemoryScope) -> Entry | None:
+    """Return the entry that has this id; None if it is a text and no id."""
+    if not name or len(name) > _LONGEST_ID or any(map(str.isspace, name)):
+        return None
+    store = parts.stores.quarantine
+    found = (await via(store.find, store.afind, Select.within(scope, ids=(name,)))).items
+    if not found and _ID.fullmatch(name):
+        raise _missing(name, scope)
+    return found[0] if found else None
+
+
+async def _of_entry(parts: Parts, via: Via, entry: Entry) -> Material:
+    made = Provenance.made(entry.provenance.origin, [entry])
+    text = await _kept_of(parts, via, entry.content)
+    return Material(text, entry.scope, made, (entry,), entry.verdict)
+
+
+def _own_scope(what: Entry | Insight, scope: MemoryScope | None) -> MemoryScope:
+    mine = group_of(what.scope, "a promotion")
+    if scope is not None and (scope.tenant, scope.group_id) != (mine.tenant, mine.group_id):
+        raise EntryMissing(
+            f"What you pass belongs to group {mine.group_id!r} of tenant {mine.tenant!r}, and not"
+            f" to group {scope.group_id!r} of tenant {scope.tenant!r}; leave the scope out, or"
+            " promote its text"
+        )
+    return mine
+
+
+async def _entries(parts: Parts, via: Via, ids: Sequence[str], scope: MemoryScope) -> list[Entry]:
+    """Return the entries of these ids, which must all be there."""
+    if not ids:
+        return []
+    store = parts.stores.quarantine
+    found = await via(store.find, store.afind, Select.within(scope, ids=tuple(ids)))
+    known = {one.id: one for one in found.items}
+    for one in ids:
+        if one not in known:
+            raise _missing(one, scope)
+    return [known[one] for one in dict.fromkeys(ids)]
+
+
+def _missing(id_: str, scope: MemoryScope) -> EntryMissing:
+    return EntryMissing(
+        f"There is no entry {id_} in quarantine of group {scope.group_id!r}; digest() and"
+        " list() show what is there"
+    )
+
+
+async def _kept_of(parts: Parts, via: Via, text: str) -> str:
+    """Return a text as it may be kept: whole characters, and no secrets."""
+    most = parts.limits.entry_chars
+    if len(text) > most:
+        raise EntryRefused(
+            f"the text has {len(text)} characters, and memory keeps at most entry_chars={most};"
+            " cut it, or raise the limit: TierLimits(entry_chars=...)"
+        )
+
+    def work() -> str:
+        return parts.redacted(mended(text))
+
+    return await via(work, partial(in_thread if len(text) > AT_ONCE else at_once, work))

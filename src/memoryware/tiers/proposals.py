@@ -1,0 +1,109 @@
+"""Asking for a promotion, and turning one down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from memoryware._twins import Via
+from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import Parts
+from memoryware.tiers.actors import Actor
+from memoryware.tiers.material import Material, What, edited, material_of
+from memoryware.tiers.permission import refusal_of
+from memoryware.tiers.records import Entry
+
+
+async def propose(
+    parts: Parts, via: Via, what: What, scope: MemoryScope | None, *, by: str
+) -> Entry:
+    """Note that somebody asks for a promotion; return the entry, which quarantine keeps.
+
+    A text or insight becomes an entry by it. What is promoted already stays so.
+
+    Raises:
+        PromotionRefused: For an entry that was revoked or is an echo.
+        EntryMissing: If there is no such entry in this scope.
+        EntryRefused: For an empty text, or one that is too long.
+    """
+    actor = Actor.of(by)
+    material = await material_of(parts, via, what, scope, actor)
+    if not material.content.strip():
+        raise EntryRefused("there is no text to propose")
+    refused = {code: said for one in material.entries for code, said in refusal_of(one).items()}
+    if refused:
+        raise PromotionRefused(f"Not proposed: {'; '.join(refused.values())}", tuple(refused))
+    if len(material.entries) != 1 or material.entries[0].content != material.content:
+        return await _new_entry(parts, via, material, actor)
+
+    def change(one: Entry) -> Entry:
+        if one.status in ("promoted", "revoked"):
+            return one
+        return replace(one, status="proposed", proposed_by=actor.name)
+
+    return await _changed(parts, via, material.entries[0], change)
+
+
+async def reject(
+    parts: Parts,
+    via: Via,
+    what: str | Entry,
+    scope: MemoryScope | None,
+    *,
+    by: str,
+    reason: str = "",
+) -> Entry:
+    """Note that an entry shall not be promoted; return it.
+
+    Raises:
+        PromotionRefused: If it was promoted or revoked already.
+        EntryMissing: If there is no such entry in this scope.
+    """
+    actor = Actor.of(by)
+    material = await material_of(parts, via, what, scope, actor)
+    if len(material.entries) != 1 or not isinstance(what, str | Entry):
+        raise EntryMissing("Only an entry can be rejected: pass it, or its id")
+    said = {"rejected_because": parts.redacted(reason)} if reason else {}
+
+    def change(one: Entry) -> Entry:
+        if one.status in ("promoted", "revoked"):
+            return one
+        return replace(
+            one,
+            status="rejected",
+            decided_by=actor.name,
+            decided_at=parts.clock(),
+            metadata={**one.metadata, **said},
+        )
+
+    entry = await _changed(parts, via, material.entries[0], change)
+    if entry.status != "rejected":
+        raise PromotionRefused(
+            f"Entry {entry.id} was {entry.status} already, so it cannot be rejected; revoke()"
+            " takes back what was promoted",
+            (entry.status,),
+        )
+    return entry
+
+
+async def _new_entry(parts: Parts, via: Via, material: Material, actor: Actor) -> Entry:
+    entry = Entry(
+        id=parts.new_id(),
+        scope=material.scope,
+        content=material.content,
+        created_at=parts.clock(),
+        provenance=material.provenance,
+        role="other",
+        status="proposed",
+        proposed_by=actor.name,
+    )
+    store = parts.stores.quarantine
+    return await via(store.add, store.aadd, entry)
+
+
+async def _changed(parts: Parts, via: Via, entry: Entry, change: Callable[[Entry], Entry]) -> Entry:
+    seen = await edited(parts, via, [entry], change)
+    if entry.id not in seen:
+        raise EntryMissing(f"Entry {entry.id} was forgotten meanwhile")
+    return seen[entry.id]

@@ -1,0 +1,285 @@
+"""What takes whose place in long-term memory, from when on, and what contradicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from memoryware._twins import Via, in_thread
+from memoryware.errors import EntryMissing, PromotionRefused, SettingError
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import Parts
+from memoryware.tiers.contradiction import why
+from memoryware.tiers.material import Material
+from memoryware.tiers.ranking import words_of
+from memoryware.tiers.records import Memory, hash_of
+from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.values import ContextItem, Contradiction, Promotion
+
+Old: TypeAlias = str | Memory | Promotion | ContextItem
+"""What can be superseded: a memory, its id or that of its document."""
+
+_SKEW: Final = timedelta(seconds=5)
+"""How far two clocks that write the same memory may be apart."""
+_LOOKED_AT: Final = 4000
+"""Characters of a text whose words are searched for what it may contradict."""
+_WORDS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What is said with a promotion; see `TieredMemory.promote`.
+
+    Attributes:
+        subject: What it is about.
+        agent_id: Whose experience it is; None for memory of the group.
+        metadata: What else is known of it.
+        valid_from: Since when it holds; None is now.
+        replaces: `document_id` of documents that end where it begins.
+    """
+
+    subject: str | None = None
+    agent_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    valid_from: datetime | None = None
+    replaces: tuple[str, ...] = ()
+
+
+AS_IS: Final = How()
+"""A promotion with which nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text goes among what is there.
+
+    Attributes:
+        begins: Since when it holds.
+        replaces: Documents that end there.
+        against: Memories that it contradicts, and why.
+    """
+
+    begins: datetime
+    replaces: tuple[str, ...] = ()
+    against: tuple[tuple[Memory, str], ...] = ()
+
+    def contradictions(self, memories: Sequence[Memory]) -> tuple[Contradiction, ...]:
+        """Return what the chunks of the text contradict."""
+        return tuple(
+            Contradiction(
+                first=other.id,
+                second=next(
+                    (one.id for one in memories if why(other.content, one.content)),
+                    memories[0].id,
+                ),
+                reason=reason,
+            )
+            for other, reason in self.against
+        )
+
+
+def checked(how: How) -> How:
+    """Return how to promote, with a time that can be compared.
+
+    Raises:
+        SettingError: For a time without a zone, or a blank subject.
+    """
+    if how.subject is not None and not how.subject.strip():
+        raise SettingError(f"subject={how.subject!r}: must name what the text is about")
+    if how.valid_from is None:
+        return how
+    return replace(how, valid_from=aware(how.valid_from, "valid_from"))
+
+
+def aware(moment: datetime, name: str) -> datetime:
+    """Return a moment in UTC.
+
+    Raises:
+        SettingError: If it has no time zone.
+    """
+    if moment.tzinfo is None:
+        raise SettingError(f"{name}={moment!r}: must have a time zone, such as datetime.UTC")
+    return moment.astimezone(UTC)
+
+
+async def place_of(parts: Parts, via: Via, material: Material, how: How) -> Place:
+    """Return whose place a text takes, and what it contradicts without taking its place.
+
+    Raises:
+        PromotionRefused: If it would begin before what it replaces.
+    """
+    which = Select.within(material.scope, agents=(how.agent_id,))
+    replaced = await _named(parts, via, which, how)
+    against: list[tuple[Memory, str]] = []
+    if how.subject is not None:
+        for one in await _current(parts, via, which.also(subjects=(how.subject,))):
+            if one.content_hash == hash_of(material.content) or one.document_id in replaced:
+                continue
+            if material.provenance.trust >= one.provenance.trust:
+                replaced[one.document_id] = one
+            else:
+                said = f"the same subject {how.subject!r}, and what was there is trusted more"
+                against.append((one, said))
+    begins = _begin(parts, replaced.values(), how)
+    known = {*replaced, *(one.document_id for one, _ in against)}
+    against += await _contradicted(parts, via, material, how, known)
+    return Place(begins, tuple(replaced), tuple(against))
+
+
+async def end(
+    parts: Parts, via: Via, by: Memory, documents: Iterable[str], begins: datetime
+) -> tuple[str, ...]:
+    """End documents where another takes their place; return those that did end."""
+    named = tuple(documents)
+
+    def change(one: Memory) -> Memory:
+        if one.valid_to is not None or one.document_id == by.document_id:
+            return one
+        return replace(one, valid_to=max(begins, one.valid_from), superseded_by=by.document_id)
+
+    if not named:
+        return ()
+    store, which = parts.stores.long_term, Select.within(by.scope, documents=named)
+    ended = await via(store.edit, store.aedit, which, change)
+    return tuple(dict.fromkeys(one.document_id for one in ended))
+
+
+async def keep_one_current(parts: Parts, via: Via, new: Memory) -> tuple[str, ...]:
+    """End all but one text of a subject, where several were promoted at the same moment.
+
+    Everybody who looks comes to the same: the last one stays. What is trusted more than that
+    one stays as well. Returns what ended.
+    """
+    if new.subject is None:
+        return ()
+    which = Select.within(new.scope, agents=(new.scope.agent_id,), subjects=(new.subject,))
+    found = await _current(parts, via, which)
+    if len(found) < 2:
+        return ()
+    last = max(found, key=lambda one: (one.valid_from, one.created_at, one.document_id))
+    losers = [one for one in found if one.provenance.trust <= last.provenance.trust]
+    others = [one.document_id for one in losers if one is not last]
+    return await end(parts, via, last, others, last.valid_from)
+
+
+async def was_late(parts: Parts, via: Via, new: Memory, named: Sequence[str]) -> bool:
+    """Say whether somebody else took the place of one of these documents first."""
+    store = parts.stores.long_term
+    which = Select.within(new.scope, documents=tuple(named))
+    found = (await via(store.find, store.afind, which)).items if named else []
+    return any(one.superseded_by != new.document_id for one in found)
+
+
+async def undo(parts: Parts, via: Via, new: Memory) -> None:
+    """Remove a document that must not be there, and let hold again what it had ended."""
+    store = parts.stores.long_term
+
+    def reopen(one: Memory) -> Memory:
+        if one.superseded_by != new.document_id:
+            return one
+        return replace(one, valid_to=None, superseded_by=None)
+
+    mine = Select.within(new.scope, documents=(new.document_id,))
+    await via(store.delete, store.adelete, mine)
+    await via(store.edit, store.aedit, Select.within(new.scope), reopen)
+
+
+async def first_of(parts: Parts, via: Via, old: Old, scope: MemoryScope) -> Memory:
+    """Return the first chunk of a document that can be superseded.
+
+    Raises:
+        EntryMissing: If there is no such memory in this scope.
+        PromotionRefused: If it was superseded or revoked already.
+    """
+    store = parts.stores.long_term
+    if isinstance(old, str | Memory):
+        id_ = old if isinstance(old, str) else old.id
+        one = await via(store.find, store.afind, Select.within(scope, ids=(id_,)))
+        document = one.items[0].document_id if one.items else id_
+    else:
+        document = old.document_id or ""
+    found = await via(store.find, store.afind, Select.within(scope, documents=(document,)))
+    if not found.items:
+        raise EntryMissing(
+            f"There is no such memory in long-term memory of group {scope.group_id!r}; what is in"
+            " working memory only cannot be superseded"
+        )
+    first = min(found.items, key=lambda one: one.chunk_index)
+    if first.valid_to is not None or first.revocation is not None:
+        raise not_current(first)
+    return first
+
+
+def not_current(memory: Memory) -> PromotionRefused:
+    """Return the error of who wants to supersede what does not hold anymore."""
+    by = f" by {memory.superseded_by}" if memory.superseded_by else ""
+    state = "was revoked" if memory.revocation else f"was superseded{by} already"
+    return PromotionRefused(
+        f"Memory {memory.id} {state}, so nothing can take its place; supersede what holds now, or"
+        " promote the new text",
+        ("not_current",),
+    )
+
+
+def scope_of_old(old: Old) -> MemoryScope | None:
+    """Return the scope that what is superseded brings with it."""
+    if isinstance(old, Promotion):
+        return old.memories[0].scope if old.memories else None
+    return None if isinstance(old, str) else old.scope
+
+
+async def _named(parts: Parts, via: Via, which: Select, how: How) -> dict[str, Memory]:
+    """Return the documents that are replaced by name; they may be of another agent."""
+    if not how.replaces:
+        return {}
+    where = which.also(agents=None, documents=how.replaces)
+    return {one.document_id: one for one in await _current(parts, via, where)}
+
+
+async def _current(parts: Parts, via: Via, which: Select) -> list[Memory]:
+    """Return the first chunk of each document that holds without end."""
+    store = parts.stores.long_term
+    found = (await via(store.find, store.afind, which.also(revocations=(None,)))).items
+    return [one for one in found if one.valid_to is None and one.chunk_index == 0]
+
+
+def _begin(parts: Parts, replaced: Iterable[Memory], how: How) -> datetime:
+    begins = how.valid_from or parts.clock()
+    for one in replaced:
+        if one.valid_from <= begins:
+            continue
+        if how.valid_from is not None or one.valid_from - begins > _SKEW:
+            raise PromotionRefused(
+                f"Memory {one.id} holds since {one.valid_from.isoformat()}, and what takes its"
+                " place cannot begin before that: pass a later valid_from",
+                ("valid_from",),
+            )
+        begins = one.valid_from
+    return begins
+
+
+async def _contradicted(
+    parts: Parts, via: Via, material: Material, how: How, known: set[str]
+) -> list[tuple[Memory, str]]:
+    """Return current memories that say something else, one of each document."""
+    store = parts.stores.long_term
+    words = list(dict.fromkeys(words_of(material.content[:_LOOKED_AT])))[:_WORDS]
+    agents = tuple({None, how.agent_id})
+    which = Select.within(material.scope, agents=agents, live_at=parts.clock())
+    hits = await via(store.by_words, store.aby_words, words, which, limit=parts.limits.candidates)
+    work = partial(_among, material.content, hits, known)
+    return await via(work, partial(in_thread, work))
+
+
+def _among(text: str, hits: Sequence[Hit], known: set[str]) -> list[tuple[Memory, str]]:
+    found: dict[str, tuple[Memory, str]] = {}
+    for hit in hits:
+        document = hit.memory.document_id
+        if document not in known and document not in found:
+            reason = why(hit.memory.content, text)
+            if reason:
+                found[document] = hit.memory, reason
+    return list(found.values())

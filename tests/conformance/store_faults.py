@@ -1,0 +1,593 @@
+"""Stores with one fault each, which the suites of the tiers have to notice: faults of any tier."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from dataclasses import replace
+from datetime import timedelta
+
+from memoryware.tiers.records import Provenance
+from memoryware.tiers.stores._selecting import fits
+from memoryware.tiers.stores.protocol import Page
+
+FAULTS: list[type] = []
+
+
+def fault(kind):
+    FAULTS.append(kind)
+    return kind
+
+
+class Fault:
+    """Something to put before a store that is right otherwise."""
+
+    lasts = True
+    """Opened again, it has its records."""
+
+    def _loosely(self, which, name, takes):
+        """Everything that fits but for one condition, which is decided by `takes`."""
+        if getattr(which, name) in (None, ""):
+            return super()._fitting(which)
+        lax = which.also(**{name: "" if name == "contains" else None})
+        return [one for one in super()._fitting(lax) if takes(one)]
+
+
+# Pages.
+
+
+@fault
+class FindsOldestFirst(Fault):
+    def _fitting(self, which):
+        return super()._fitting(which)[::-1]
+
+
+@fault
+class FindsByTime(Fault):
+    def _fitting(self, which):
+        return sorted(super()._fitting(which), key=lambda one: one.created_at, reverse=True)
+
+
+@fault
+class IgnoresTheLimit(Fault):
+    def find(self, which, *, limit=None, offset=0):
+        return super().find(which, offset=offset)
+
+
+@fault
+class IgnoresTheLimitInOneHalf(Fault):
+    async def afind(self, which, *, limit=None, offset=0):
+        return await super().afind(which, offset=offset)
+
+
+@fault
+class TakesNoneForTheLimit(Fault):
+    def find(self, which, *, limit=None, offset=0):
+        return super().find(which, limit=limit or None, offset=offset)
+
+
+@fault
+class IgnoresTheOffset(Fault):
+    def find(self, which, *, limit=None, offset=0):
+        return super().find(which, limit=limit)
+
+
+@fault
+class CountsThePage(Fault):
+    def find(self, which, *, limit=None, offset=0):
+        page = super().find(which, limit=limit, offset=offset)
+        return Page(page.items, len(page.items) + offset)
+
+
+@fault
+class FindsTheNewestHundred(Fault):
+    def _fitting(self, which):
+        return super()._fitting(which)[:30]
+
+
+# Whose it is.
+
+
+@fault
+class TakesGroupsByPrefix(Fault):
+    def _fitting(self, which):
+        groups = which.groups or ()
+        return self._loosely(
+            which,
+            "groups",
+            lambda one: any(str(one.scope.group_id).startswith(str(g)) for g in groups),
+        )
+
+
+@fault
+class TakesGroupsByCase(Fault):
+    def _fitting(self, which):
+        groups = [one and one.lower() for one in which.groups or ()]
+        return self._loosely(
+            which,
+            "groups",
+            lambda one: (one.scope.group_id and one.scope.group_id.lower()) in groups,
+        )
+
+
+@fault
+class TakesGroupsByForm(Fault):
+    """Two spellings of one letter are one group."""
+
+    def _fitting(self, which):
+        def form(text):
+            return text and unicodedata.normalize("NFC", text)
+
+        groups = [form(one) for one in which.groups or ()]
+        return self._loosely(which, "groups", lambda one: form(one.scope.group_id) in groups)
+
+
+@fault
+class StripsGroups(Fault):
+    def _fitting(self, which):
+        groups = [one and one.strip() for one in which.groups or ()]
+        return self._loosely(
+            which,
+            "groups",
+            lambda one: (one.scope.group_id and one.scope.group_id.strip()) in groups,
+        )
+
+
+@fault
+class TakesNoGroupForAnEmptyOne(Fault):
+    def _fitting(self, which):
+        groups = [one or "" for one in which.groups or ()]
+        return self._loosely(which, "groups", lambda one: (one.scope.group_id or "") in groups)
+
+
+@fault
+class TakesNoGroupForAWord(Fault):
+    def _fitting(self, which):
+        groups = [*map(str, which.groups or ())]
+        return self._loosely(which, "groups", lambda one: str(one.scope.group_id) in groups)
+
+
+@fault
+class TakesNoTenantForAll(Fault):
+    def _fitting(self, which):
+        if which.tenant is not None:
+            return super()._fitting(which)
+        return [
+            one
+            for one in reversed(self._records.values())
+            if fits(one, which.also(tenant=one.scope.tenant))
+        ]
+
+
+@fault
+class JoinsTenantAndGroup(Fault):
+    separator = "."
+
+    def _fitting(self, which):
+        def joined(tenant, group):
+            return f"{tenant or ''}{self.separator}{group or ''}" if tenant and group else None
+
+        wanted = {joined(which.tenant, one) for one in which.groups or ()} - {None}
+        if not wanted:
+            return super()._fitting(which)
+        lax = [
+            one
+            for one in reversed(self._records.values())
+            if joined(one.scope.tenant, one.scope.group_id) in wanted
+        ]
+        return [
+            one
+            for one in lax
+            if fits(one, which.also(tenant=one.scope.tenant, groups=(one.scope.group_id,)))
+        ]
+
+
+@fault
+class JoinsTenantAndGroupByAControlCharacter(JoinsTenantAndGroup):
+    separator = "\x1f"
+
+
+@fault
+class EditsAcrossGroups(Fault):
+    """What is named by its id is found anywhere in the tenant."""
+
+    def edit(self, which, change):
+        return super().edit(which.also(groups=None) if which.ids else which, change)
+
+
+@fault
+class DeletesAcrossTenants(Fault):
+    def delete(self, which):
+        for tenant in {one.scope.tenant for one in self._records.values()} if which.ids else ():
+            super().delete(which.also(tenant=tenant, groups=None))
+        return super().delete(which)
+
+
+# Conditions.
+
+
+@fault
+class IgnoresUsers(Fault):
+    def _fitting(self, which):
+        return super()._fitting(which.also(users=None))
+
+
+@fault
+class TakesNoSessionForAny(Fault):
+    def _fitting(self, which):
+        lax = which.sessions is not None and None in which.sessions
+        return super()._fitting(which.also(sessions=None) if lax else which)
+
+
+@fault
+class TakesNoValuesForAny(Fault):
+    def _fitting(self, which):
+        return super()._fitting(which.also(agents=which.agents or None))
+
+
+@fault
+class TakesNoGroupsForAll(Fault):
+    def _fitting(self, which):
+        return super()._fitting(which.also(groups=which.groups or None))
+
+
+@fault
+class TakesFewIds(Fault):
+    def _fitting(self, which):
+        return super()._fitting(which.also(ids=which.ids[:999]) if which.ids else which)
+
+
+@fault
+class ComparesOneHash(Fault):
+    def _fitting(self, which):
+        return super()._fitting(which.also(hashes=which.hashes[:1]) if which.hashes else which)
+
+
+@fault
+class ContainsByCase(Fault):
+    def _fitting(self, which):
+        return self._loosely(which, "contains", lambda one: which.contains in one.content)
+
+
+@fault
+class ContainsByAsciiCase(Fault):
+    def _fitting(self, which):
+        def low(text):
+            return "".join(one.lower() if one.isascii() else one for one in text)
+
+        return self._loosely(which, "contains", lambda one: low(which.contains) in low(one.content))
+
+
+@fault
+class ContainsByPattern(Fault):
+    def _fitting(self, which):
+        pieces = which.contains.casefold().split("%")
+        return self._loosely(
+            which, "contains", lambda one: all(piece in one.content.casefold() for piece in pieces)
+        )
+
+
+@fault
+class BeginsAfterwards(Fault):
+    def _fitting(self, which):
+        since = which.since and which.since + timedelta(microseconds=1)
+        return super()._fitting(which.also(since=since))
+
+
+@fault
+class EndsAfterwards(Fault):
+    def _fitting(self, which):
+        before = which.before and which.before + timedelta(microseconds=1)
+        return super()._fitting(which.also(before=before))
+
+
+@fault
+class ComparesWholeSeconds(Fault):
+    def _fitting(self, which):
+        before = which.before and which.before.replace(microsecond=0)
+        return super()._fitting(which.also(before=before))
+
+
+@fault
+class LooksAtTheOriginOnly(Fault):
+    def _fitting(self, which):
+        return self._loosely(which, "root", lambda one: str(one.provenance.origin) == which.root)
+
+
+@fault
+class TakesRootsByPrefix(Fault):
+    def _fitting(self, which):
+        return self._loosely(
+            which,
+            "root",
+            lambda one: any(str(r).startswith(which.root) for r in one.provenance.roots),
+        )
+
+
+@fault
+class LooksAtTheFirstSource(Fault):
+    def _fitting(self, which):
+        return self._loosely(
+            which, "made_of", lambda one: {*one.provenance.sources[:1]} & {*which.made_of}
+        )
+
+
+@fault
+class WantsAllSources(Fault):
+    def _fitting(self, which):
+        return self._loosely(
+            which, "made_of", lambda one: {*which.made_of} <= {*one.provenance.sources}
+        )
+
+
+@fault
+class ShowsWhatWasRevoked(Fault):
+    def _fitting(self, which):
+        def alive(one):
+            return fits(replace(one, revocation=None), which.also(revocations=None))
+
+        return self._loosely(which, "live_at", alive)
+
+
+@fault
+class OneConditionIsEnough(Fault):
+    def _fitting(self, which):
+        if which.agents and which.contains:
+            both = (
+                super()._fitting(which.also(agents=None)),
+                super()._fitting(which.also(contains="")),
+            )
+            ids = {one.id for found in both for one in found}
+            return [one for one in reversed(self._records.values()) if one.id in ids]
+        return super()._fitting(which)
+
+
+# Keeping.
+
+
+class _Returns(Fault):
+    """Gives back something else than it was given."""
+
+    def find(self, which, *, limit=None, offset=0):
+        page = super().find(which, limit=limit, offset=offset)
+        return Page([self.other(one) for one in page.items], page.total)
+
+
+@fault
+class StripsContents(_Returns):
+    def other(self, record):
+        return replace(record, content=record.content.strip())
+
+
+@fault
+class NormalisesContents(_Returns):
+    def other(self, record):
+        return replace(record, content=unicodedata.normalize("NFC", record.content))
+
+
+@fault
+class MakesNewlinesAlike(_Returns):
+    def other(self, record):
+        return replace(record, content=record.content.replace("\r\n", "\n"))
+
+
+@fault
+class CutsContents(_Returns):
+    def other(self, record):
+        return replace(record, content=record.content[:65_535])
+
+
+@fault
+class LosesMicroseconds(_Returns):
+    def other(self, record):
+        return replace(record, created_at=record.created_at.replace(microsecond=0))
+
+
+@fault
+class LosesVerdicts(_Returns):
+    def other(self, record):
+        return replace(record, verdict=None)
+
+
+@fault
+class LosesNodes(_Returns):
+    def other(self, record):
+        return replace(record, scope=replace(record.scope, node_id=None))
+
+
+@fault
+class SortsSources(_Returns):
+    def other(self, record):
+        made = record.provenance
+        return replace(
+            record, provenance=Provenance(made.origin, tuple(sorted(made.sources)), made.roots)
+        )
+
+
+@fault
+class LosesRoots(_Returns):
+    def other(self, record):
+        made = record.provenance
+        return replace(record, provenance=Provenance(made.origin, made.sources))
+
+
+@fault
+class KeepsFlatMetadata(_Returns):
+    def other(self, record):
+        flat = {key: one for key, one in record.metadata.items() if not isinstance(one, list)}
+        return replace(record, metadata=flat)
+
+
+@fault
+class SharesMetadata(Fault):
+    def find(self, which, *, limit=None, offset=0):
+        page = super().find(which, limit=limit, offset=offset)
+        return Page([self._records[one.id] for one in page.items], page.total)
+
+
+# Edits and deletes.
+
+
+@fault
+class ReturnsAllThatFits(Fault):
+    def edit(self, which, change):
+        super().edit(which, change)
+        return self.find(which).items
+
+
+@fault
+class KeepsHalfOfAFailure(Fault):
+    def edit(self, which, change):
+        changed = []
+        for one in self._fitting(which):
+            changed += super().edit(which.also(ids=(one.id,)), change)
+        return changed
+
+
+@fault
+class LetsAFailedChangeSpoilIt(Fault):
+    def edit(self, which, change):
+        return super().edit(which, lambda one: change(self._records[one.id]))
+
+
+@fault
+class SwallowsAFailure(Fault):
+    def edit(self, which, change):
+        try:
+            return super().edit(which, change)
+        except RuntimeError:
+            return []
+
+
+@fault
+class EditsMoveToTheFront(Fault):
+    def edit(self, which, change):
+        changed = super().edit(which, change)
+        for one in changed:
+            self._records[one.id] = self._records.pop(one.id)
+        return changed
+
+
+@fault
+class EditsWithoutALock(Fault):
+    def edit(self, which, change):
+        before = [*map(replace, self._fitting(which))]
+        after = [change(one) for one in before]
+        time.sleep(0.002)
+        differing = [both for both in zip(before, after, strict=True) if both[0] != both[1]]
+        for old, new in differing:
+            with self._alone():
+                if old.id in self._records:
+                    self._records[old.id] = new
+                    self._changed(old, new)
+        return [new for _, new in differing]
+
+
+@fault
+class EditsAreSeenByHalves(Fault):
+    def edit(self, which, change):
+        made = [(one, change(replace(one))) for one in super().find(which).items]
+        found = []
+        for old, _ in made:
+            found += super().edit(which.also(ids=(old.id,)), lambda one: change(one))
+            time.sleep(0.001)
+        return found
+
+
+@fault
+class EditsTheFirstOnly(Fault):
+    def edit(self, which, change):
+        first = self._fitting(which)[:1]
+        return super().edit(which.also(ids=tuple(one.id for one in first)), change)
+
+
+@fault
+class AsyncEditsDoNothing(Fault):
+    async def aedit(self, which, change):
+        return [change(one) for one in (await self.afind(which)).items if change(one) != one]
+
+
+@fault
+class DeletesTheFirstOnly(Fault):
+    def delete(self, which):
+        first = self._fitting(which)[:1]
+        return super().delete(which.also(ids=tuple(one.id for one in first)))
+
+
+@fault
+class CountsNoDeletes(Fault):
+    def delete(self, which):
+        return min(1, super().delete(which))
+
+
+@fault
+class ForgetsTheDeletedForGood(Fault):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self._gone = set()
+
+    def delete(self, which):
+        self._gone |= {one.id for one in self._fitting(which)}
+        return super().delete(which)
+
+    def _fitting(self, which):
+        return [one for one in super()._fitting(which) if one.id not in self._gone]
+
+
+# Doors.
+
+
+@fault
+class BlocksTheLoop(Fault):
+    async def afind(self, which, *, limit=None, offset=0):
+        time.sleep(0.001)  # noqa: ASYNC251 - the fault
+        return self.find(which, limit=limit, offset=offset)
+
+
+@fault
+class BlocksTheLoopInADelete(Fault):
+    async def adelete(self, which):
+        time.sleep(0.001)  # noqa: ASYNC251 - the fault
+        return self.delete(which)
+
+
+@fault
+class HasOtherTwins(Fault):
+    async def afind(self, which, *, limit=50, offset=0):
+        return await super().afind(which, limit=limit, offset=offset)
+
+
+@fault
+class NamesItsArgumentsOtherwise(Fault):
+    def delete(self, select):
+        return super().delete(select)
+
+    async def adelete(self, select):
+        return await super().adelete(select)
+
+
+@fault
+class ForgetsAllWhenItIsOpened(Fault):
+    lasts = False
+
+
+@fault
+class ClosesOnce(Fault):
+    closed = False
+
+    def close(self):
+        if self.closed:
+            raise RuntimeError("closed already")
+        self.closed = True
+
+    async def aclose(self):
+        self.close()
+
+
+@fault
+class EmptiesItselfWhenClosed(Fault):
+    def close(self):
+        self._records.clear()
+
+    async def aclose(self):
+        self.close()
