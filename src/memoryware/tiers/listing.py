@@ -9,7 +9,7 @@ from memoryware._twins import Via
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.ranking import words_of
+from memoryware.tiers.ranking import query_words, words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Listed, Listing
@@ -47,7 +47,7 @@ async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted)
     if limit < 0 or page.offset < 0:
         raise SettingError(f"limit={limit!r}, offset={page.offset!r}: must be at least 0")
     which = Select.within(scope)
-    query = set(words_of(page.query))
+    query = set(query_words(page.query))
     most = None if query else page.offset + limit
     found: list[Listed] = []
     total = 0
