@@ -126,7 +126,9 @@ def learns(shop: Shop, stage: Stage) -> dict[str, bool]:
     insight = next(one for one in digest.insights if "PostgreSQL" in one.summary)
     promotion = shop.memory.promote(insight, by="ann")
     stage.say("ann", f"promote {promotion.document_id[:8]}")
-    stage.say("memory", f"{len(promotion.ids)} chunk, made of {len(insight.source_entry_ids)} entry")
+    stage.say(
+        "memory", f"{len(promotion.ids)} chunk, made of {len(insight.source_entry_ids)} entry"
+    )
     return {
         "every answer is in quarantine": len(shop.waiting()) == 3,
         "and nothing was in long-term memory before a person promoted it": before == 0,

@@ -166,6 +166,8 @@ class TierLimits(_Ranged):
     """Memories of the agent itself in one recall."""
     candidates: int = _limit(50, 1)
     """Memories that each list of a search names before they are ranked together."""
+    neighbour_chunks: int = _limit(2000, 0)
+    """Chunks of the documents of what was found among which neighbours are looked for."""
     query_chars: int = _limit(4000, 1)
     """Characters of a query that are looked at."""
     item_chars: int = _limit(500, 2)

@@ -1,15 +1,24 @@
-"""Every store that we ship passes the suite of its protocol."""
+"""Every store that we ship passes the suite of its protocol, and all of them rank alike."""
 
 from __future__ import annotations
 
+import random
+import subprocess
+import sys
+
 import pytest
 
+from docs.pages import ROOT, blocks
 from memoryware.conformance import (
     LongTermStoreConformance,
     QuarantineStoreConformance,
     WorkingStoreConformance,
 )
+from memoryware.conformance._documents import document
+from memoryware.conformance._tiers import later, within
+from memoryware.tiers.ranking import words_of
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
 
 
@@ -49,3 +58,110 @@ class TestSqliteWorking(_Sqlite, WorkingStoreConformance):
 
 class TestSqliteLongTerm(_Sqlite, LongTermStoreConformance):
     pass
+
+
+WORDS = [
+    "tea",
+    "milk",
+    "green",
+    "black",
+    "cup",
+    "the",
+    "of",
+    "four",
+    "o'clock",
+    "数据库",
+    "Straße",
+    "naïve",
+    "x_17",
+]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_stores_rank_alike(tmp_path, seed):
+    dice = random.Random(seed)
+    stores = [embedded().long_term, sqlite_stores(tmp_path / "memory.db").long_term]
+    space = Space("a model", 12)
+    for n in range(40):
+        texts = [" ".join(dice.choices(WORDS, k=dice.randrange(1, 30))) for _ in range(2)]
+        made = document(*texts, created_at=later(hours=n), agent=dice.choice([None, "a"]))
+        vectors = [[dice.gauss(0, 1) for _ in range(12)] for _ in texts]
+        ended = [
+            one.items[0].document_id for one in [stores[0].find(within(), limit=1)] if one.items
+        ]
+        for store in stores:
+            store.add(made, vectors, space, replaces=ended if n % 9 == 8 else ())
+    for _ in range(20):
+        query = words_of(" ".join(dice.choices(WORDS, k=3)))
+        which = within(live_at=later(hours=dice.randrange(40)), agents=dice.choice([None, ("a",)]))
+        one, other = (store.by_words(query, which, limit=100) for store in stores)
+        assert [hit.memory for hit in one] == [hit.memory for hit in other]
+        assert [hit.value for hit in one] == pytest.approx([hit.value for hit in other])
+        vector = [dice.gauss(0, 1) for _ in range(12)]
+        one, other = (store.by_vector(vector, which, space=space, limit=10) for store in stores)
+        values = [hit.value for hit in one]
+        assert [hit.value for hit in other] == pytest.approx(values, abs=0.002)
+
+
+# What somebody meets who runs a suite on a store of their own.
+
+
+def test_a_test_of_a_suite_cannot_be_replaced():
+    with pytest.raises(TypeError, match=r"cannot be replaced.*test_a_key_is_recorded_once"):
+
+        class Replaced(QuarantineStoreConformance):
+            async def test_a_key_is_recorded_once(self):
+                """Nothing to see here."""
+
+    with pytest.raises(TypeError, match=r"cannot be replaced.*test_tenants_and_groups_never_meet"):
+
+        class Removed(WorkingStoreConformance):
+            test_tenants_and_groups_never_meet = None
+
+
+def test_a_class_tests_one_tier():
+    with pytest.raises(TypeError, match="one class for each tier"):
+
+        class Both(QuarantineStoreConformance, WorkingStoreConformance):
+            pass
+
+
+def test_a_door_has_a_name():
+    with pytest.raises(TypeError, match="name 'blocking', 'native' or both"):
+
+        class Neither(LongTermStoreConformance):
+            doors = ("async",)
+
+
+@pytest.mark.parametrize(
+    "suite", [QuarantineStoreConformance, WorkingStoreConformance, LongTermStoreConformance]
+)
+def test_every_test_of_a_suite_is_marked_for_strict_mode(suite):
+    tests = [name for name in dir(suite) if name.startswith("test_")]
+    assert len(tests) >= 40
+    assert [name for name in tests if not getattr(suite, name).pytestmark] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_tests_that_the_reference_shows_pass_in_a_project_of_somebody_else(tmp_path):
+    (shown,) = (
+        one
+        for one in blocks(ROOT / "docs" / "reference" / "conformance.md")
+        if one.title == "test_my_stores.py"
+    )
+    (tmp_path / shown.title).write_text(shown.text)
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\nasyncio_mode = strict\nasyncio_default_fixture_loop_scope = function\n"
+        "filterwarnings = error\nxfail_strict = true\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--color=no"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    assert "skipped" not in run.stdout

@@ -56,6 +56,7 @@ ONE_OF_EACH = {
     "retrieved": {"hot": 3, "cold": 2, "best": 0.9, "ms": 12.0},
     "retrieval_error": {"error": "TimeoutError", "ms": 12.0},
     "promoted": {"tier": "long_term", "entries": 2},
+    "node_state": {"status": "completed", "characters": 10},
 }
 
 
@@ -70,7 +71,7 @@ def told(event, **given):
 
 def test_every_event_has_a_class_and_every_class_an_event():
     assert set(facts.KINDS) == set(EVENT_NAMES) == set(get_args(EventName)) == set(ONE_OF_EACH)
-    assert len(EVENT_NAMES) == len(set(EVENT_NAMES)) == 10
+    assert len(EVENT_NAMES) == len(set(EVENT_NAMES)) == 11
 
 
 @pytest.mark.parametrize("event", EVENT_NAMES)

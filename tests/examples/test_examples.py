@@ -173,6 +173,15 @@ auth0|bo
 ann@example_org
 (No memory loaded)
 """,
+    "plain_graph": """\
+written:  The orders of the shop are in PostgreSQL 16, on the server db2.
+verified: False, ['It is 17.']
+
+quarantine: fact_check, by the node 'check'
+quarantine: agent, by the node 'write'
+cold: The orders of the shop are in PostgreSQL 17, on db2.  (promoted by a person)
+hot: The orders of the shop are in PostgreSQL 16, on the server db2.  (wrong, says a check)
+""",
     "plain_agent": """\
 The file now:
 # Team

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
+from kit import ScriptedModel, call, say
 from memoryware import (
     MemoryRetrievalNode,
     MemoryScope,
     Origin,
     Provenance,
     TieredMemory,
+    TieredMemoryMiddleware,
     Trust,
     remember,
     with_memory,
@@ -216,6 +219,10 @@ async def test_a_store_that_fails_leaves_a_lineage_that_is_not_trusted(door):
     )
     (entry,) = store.find(_all()).items
     assert entry.provenance.trust is Trust.UNTRUSTED
+    shown = {"history_context": "1. Something", "memory_items": [{"id": "a" * 32}]}
+    node = remember(given({"content": f"{NEW} More."}), memory=tiers)
+    await run(line(("w", node)).compile(), door, shown, thread="t")
+    assert len(store.find(_all()).items) == 2
 
 
 def _all():
@@ -294,3 +301,32 @@ async def test_two_groups_in_one_thread_do_not_share_what_they_have_seen(door):
     await run(graph, door, {"topic": "x"}, thread="t", context={**WHO, "group_id": "bakery"})
     (other,) = entries(tiers, "bakery")
     assert roots(other) == ["agent:w"]
+
+
+@both_doors
+async def test_our_own_tools_are_known_by_what_they_have_shown(door):
+    tiers, where = memory(), {"group_id": "shop"}
+    tiers.promote(LONG, "shop", by="ann")
+    agent = create_agent(
+        ScriptedModel(call("recall", query="orders"), say(NEW)),
+        middleware=[TieredMemoryMiddleware(tiers, retrieve=None)],
+        context_schema=Context,
+    )
+    builder = line(("agent", agent), ("editor", given({"content": f"{NEW} Edited."})))
+    graph = with_memory(builder, tiers).compile()
+    done = await run(graph, door, {"messages": [HumanMessage("q")]}, context=where)
+    assert [one.provenance.trust for one in entries(tiers)] == [Trust.UNVERIFIED] * 2
+    assert all("person:ann" in roots(one) for one in entries(tiers))
+
+    elsewhere = remember(given({"content": f"{NEW} Elsewhere."}), memory=tiers)
+    _conversations.clear()
+    await run(line(("w", elsewhere)).compile(), door, {"messages": done["messages"]}, thread="t")
+    assert "person:ann" in roots(entries(tiers)[-1])
+    assert entries(tiers)[-1].provenance.trust is Trust.UNVERIFIED
+
+    strange = ToolMessage(
+        "page", tool_call_id="1", name="web", artifact={"memoryware_recalled": []}
+    )
+    again = remember(given({"content": f"{NEW} Again."}), memory=tiers)
+    await run(line(("w", again)).compile(), door, {"messages": [strange]}, thread="t")
+    assert "tool:web" in roots(entries(tiers)[-1])

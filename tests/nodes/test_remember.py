@@ -299,6 +299,39 @@ async def test_a_broken_store_does_not_end_a_graph_unless_that_is_wanted(door, c
         await run(line(("x", remember(given({"content": LONG}), memory=strict))).compile(), door)
 
 
+async def test_a_broken_working_memory_never_ends_a_graph(door, caplog):
+    for how in ("warn", "raise"):
+        tiers = memory_with(broken("working"), on_error=how)
+        node = remember(given({"content": LONG}), memory=tiers, role="agent")
+        await run(line(("x", node)).compile(), door)
+        assert kept(tiers) == [LONG]
+    assert caplog.text.count("working memory failed") == 2
+
+
+async def test_states_of_every_kind_are_recorded(door):
+    from dataclasses import dataclass
+
+    from pydantic import BaseModel
+
+    class Model(BaseModel):
+        topic: str = ""
+        content: str = ""
+
+    @dataclass
+    class Data:
+        topic: str = ""
+        content: str = ""
+
+    tiers = memory()
+    for schema in (Model, Data):
+        builder = StateGraph(schema)
+        builder.add_node("x", lambda state: type(state)(content=f"{LONG} {state.topic}"))
+        builder.add_edge(START, "x")
+        graph = with_memory(builder, tiers, scope="shop").compile()
+        await run(graph, door, schema(topic=schema.__name__), context=None)
+    assert kept(tiers) == [f"{LONG} Model", f"{LONG} Data"]
+
+
 def memory_with(stores, **options):
     from memoryware import TieredMemory
 

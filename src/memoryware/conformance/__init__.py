@@ -1,4 +1,4 @@
-"""Test suites that every backend must pass, ours and yours.
+"""Test suites that every backend and every store of tiers must pass, ours and yours.
 
 A backend of your own is checked in a few lines of its own project::
 
@@ -17,8 +17,8 @@ derived from as well: a backend that offers one without its suite fails. A backe
 keeps a history, by `HistoryBackend` or on its own, is held to `HistoryConformance`.
 
 Stores of tiers have a suite for each protocol, `QuarantineStoreConformance`,
-`WorkingStoreConformance` and `LongTermStoreConformance`: override `open_stores`, a function
-that returns `Stores`.
+`WorkingStoreConformance` and `LongTermStoreConformance`: derive a class for each tier and
+override `open_stores`, a function that opens `Stores` on the same, at first empty, data.
 """
 
 from __future__ import annotations

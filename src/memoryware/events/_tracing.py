@@ -19,7 +19,7 @@ from memoryware.events._log import safely
 from memoryware.events._teller import To, teller_of
 from memoryware.events.facts import COMMON, OWN_KEYS
 
-SpanName = Literal["memory.load", "memory.write"]
+SpanName = Literal["memory.load", "memory.write", "memory.recall"]
 """Every piece of work that gets a span."""
 
 _NAMES: Final = {

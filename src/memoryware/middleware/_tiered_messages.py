@@ -5,7 +5,6 @@ All functions are pure, and none changes a message.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
@@ -17,19 +16,11 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-RECALLED: Final = "memoryware_recalled"
-"""Key in the artifact of a tool message: ids of what our own tool has shown."""
-KEPT: Final = "memoryware_kept"
-"""Key in the artifact of a tool message: ids of what our own tool has recorded."""
-_NOT_FROM_OUTSIDE: Final = frozenset({"write_todos"})
-"""Tools whose results only repeat what the model wrote."""
-_MEDIA: Final = frozenset(
-    {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file"}
-)
-"""Types of content blocks that are noted and not kept."""
-_SERVER_CALLS: Final = ("server_tool_call", "server_tool_result")
-_SERVER_TOOL: Final = "server_tool"
-"""The name of a tool of the provider that has none."""
+from memoryware.tiers import extraction
+from memoryware.tiers.extraction import text_of
+
+RECALLED: Final = extraction.RECALLED
+KEPT: Final = extraction.KEPT
 
 
 def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:
@@ -38,29 +29,6 @@ def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:
         if isinstance(messages[place], HumanMessage):
             return place
     return None
-
-
-def question_in(messages: Sequence[AnyMessage | BaseMessage]) -> str:
-    """Return the text of the newest message of a person; "" for none."""
-    place = newest_human(messages)
-    return "" if place is None else str(messages[place].text).strip()
-
-
-def text_of(message: BaseMessage) -> str:
-    """Return the text parts of a message."""
-    return str(message.text).strip()
-
-
-def media_in(message: BaseMessage) -> dict[str, int]:
-    """Return how many images, recordings and files a message has, by type."""
-    if not isinstance(message.content, list):
-        return {}
-    kinds = [str(one.get("type")) for one in message.content if isinstance(one, Mapping)]
-    return dict(Counter(_plain(kind) for kind in kinds if kind in _MEDIA))
-
-
-def _plain(kind: str) -> str:
-    return kind.removeprefix("input_").removesuffix("_url")
 
 
 def answers_in(
@@ -140,44 +108,9 @@ def outside_tools(
         own: Our own tools: what they have shown is known by its id.
         inside: Tools that bring nothing from outside.
     """
-    called = {
-        call["id"]: call["name"]
-        for message in messages
-        if isinstance(message, AIMessage)
-        for call in message.tool_calls
-    }
-    found: set[str] = set()
-    for message in messages:
-        if isinstance(message, ToolMessage) and not is_own(message, own):
-            found.add(message.name or called.get(message.tool_call_id) or "")
-        elif isinstance(message, AIMessage):
-            found.update(_server_tools(message))
-    return found - _NOT_FROM_OUTSIDE - {*inside}
-
-
-def _server_tools(message: AIMessage) -> Iterator[str]:
-    """Yield the tools that the provider itself has called while the model answered."""
-    if isinstance(message.content, str):
-        return
-    try:
-        blocks = message.content_blocks
-    except Exception:  # noqa: BLE001 - a foreign format; what cannot be read is not trusted
-        yield _SERVER_TOOL
-        return
-    for block in blocks:
-        if block["type"] in _SERVER_CALLS:
-            yield str(block.get("name") or _SERVER_TOOL)
-        elif block["type"] == "text" and any(map(_names_a_page, block.get("annotations") or ())):
-            yield _SERVER_TOOL
-
-
-def _names_a_page(annotation: Any) -> bool:
-    return isinstance(annotation, Mapping) and bool(annotation.get("url"))
-
-
-def has_user(messages: Sequence[AnyMessage | BaseMessage]) -> bool:
-    """Say whether a person has written any of the messages."""
-    return any(isinstance(one, HumanMessage) for one in messages)
+    return extraction.outside_tools(
+        [one for one in messages if not is_own(one, own)], inside=inside
+    )
 
 
 # Placing.

@@ -9,10 +9,10 @@ from langchain_core.messages import AnyMessage
 
 from memoryware._twins import Via
 from memoryware.events import Teller, emit, logger
-from memoryware.middleware._tiered_messages import question_in
 from memoryware.middleware._tiered_options import Options
 from memoryware.middleware._tiered_runs import Run, Runs, Step
 from memoryware.scope import MemoryScope
+from memoryware.tiers.extraction import last_human_text
 from memoryware.tiers.records import Role
 from memoryware.tiers.showing import NOTE, recalled_block
 from memoryware.tiers.values import Recall
@@ -35,7 +35,9 @@ class Recaller:
         self, via: Via, run: Run, state: Mapping[str, Any], who: tuple[MemoryScope, Role, Teller]
     ) -> None:
         """Put into a run what memory knows of the newest question of a person."""
-        found = await self.search(via, question_in(state.get("messages") or ()), who) or Recall()
+        found = (
+            await self.search(via, last_human_text(state.get("messages") or ()), who) or Recall()
+        )
         run.items, run.step = tuple(found), step_of(state)
         run.block = self.block_of(found)
 

@@ -18,17 +18,15 @@ from memoryware.middleware._tiered_messages import (
     RECALLED,
     answers_in,
     final_answer,
-    has_user,
     ids_in,
     last_call,
-    media_in,
     outside_tools,
-    text_of,
 )
 from memoryware.middleware._tiered_options import Options
 from memoryware.middleware._tiered_runs import OUTER, Outer, Run, Runs, item_of
 from memoryware.middleware._tiered_state import Thread
 from memoryware.scope import MemoryScope
+from memoryware.tiers.extraction import has_user, media_in, text_of
 from memoryware.tiers.records import Origin, Provenance, Role, hash_of
 from memoryware.tiers.values import ContextItem, Layer, Recorded
 

@@ -7,7 +7,7 @@ conversation before a step counts for what that step says, except what happens b
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
@@ -74,6 +74,15 @@ class Trace:
         return Trace(self.step, newest, self.every_root())
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a step can see: what its state shows, and ids of what our own tools have shown."""
+
+    step: Step
+    state: Any = None
+    ids: tuple[str, ...] = ()
+
+
 class Conversations:
     """What the conversations with one memory have seen; the newest are kept in mind."""
 
@@ -114,9 +123,7 @@ class Conversations:
             while len(self._traces) > self._limits.runs:
                 self._traces.popitem(last=False)
 
-    async def before(
-        self, via: Via, memory: TieredMemory, scope: MemoryScope, step: Step, state: Any
-    ) -> Trace:
+    async def before(self, via: Via, memory: TieredMemory, scope: MemoryScope, look: Look) -> Trace:
         """Return all that a step may have seen: in this process, in the store, in its state."""
         with self._lock:
             known = self._traces.get(_key(scope))
@@ -124,26 +131,26 @@ class Conversations:
         if known is None and scope.session_id:
             traces = [await _read(via, memory, scope)]
             self.note(scope, traces[0])
-        seen = Trace(step)
+        seen = Trace(look.step)
         for one in traces:
-            seen += Trace() if one.step.is_beside(step) else one
-        return seen + await self._shown_in(via, memory, scope, (state, seen))
+            seen += Trace() if one.step.is_beside(look.step) else one
+        missing, unknown = self._missing(look, seen)
+        read = await _records(via, memory, scope, missing)
+        unknown = unknown or len(read) < len(missing)
+        return seen + Trace(items=read, roots=frozenset({UNKNOWN} if unknown else ()))
 
-    async def _shown_in(
-        self, via: Via, memory: TieredMemory, scope: MemoryScope, given: tuple[Any, Trace]
-    ) -> Trace:
-        """Return what a state shows of memory that this process has not seen being recalled."""
-        (state, seen), found = given, Trace()
+    def _missing(self, look: Look, seen: Trace) -> tuple[list[str], bool]:
+        """Return ids of what a step sees and this process has not seen being recalled.
+
+        And whether the state shows something of which nobody knows what it is.
+        """
+        ids, unknown = list(look.ids), False
         for output_key, items_key in list(self._keys.items()):
-            if not first_text(state, (output_key,)):
-                continue
-            ids = _ids(value_in(state, items_key) if items_key else ())
-            missing = [one for one in ids if one not in seen.items]
-            read = await _records(via, memory, scope, missing)
-            found += Trace(items=read)
-            unknown = len(read) < len(missing) or not (ids or seen.items)
-            found += Trace(roots=frozenset({UNKNOWN} if unknown else ()))
-        return found
+            if first_text(look.state, (output_key,)):
+                named = _ids(value_in(look.state, items_key) if items_key else ())
+                unknown = unknown or not (named or seen.items)
+                ids += named
+        return [one for one in dict.fromkeys(ids) if one not in seen.items], unknown
 
     @property
     def _most(self) -> int:
@@ -173,30 +180,40 @@ async def _read(via: Via, memory: TieredMemory, scope: MemoryScope) -> Trace:
     """Return what the entries of a conversation were made of, from the store."""
     store = memory.parts.stores.quarantine
     which = Select.within(scope, sessions=(scope.session_id,))
-    try:
-        entries = (await via(store.find, store.afind, which, limit=_LATEST)).items
-        ids = dict.fromkeys(one for entry in entries for one in entry.provenance.sources)
-        items = await _records(via, memory, scope, ids)
-    except Exception as error:  # stores may be anybody's; with "raise" it goes on
-        if memory.on_error == "raise":
-            raise
-        logger.warning("lineage could not be read (%s)", type(error).__name__)
+    entries = await _found(via, memory, store, which, _LATEST)
+    if entries is None:
         return Trace(roots=frozenset({UNKNOWN}))
+    ids = dict.fromkeys(one for entry in entries for one in entry.provenance.sources)
+    items = await _records(via, memory, scope, ids)
     return Trace(items=items, roots=frozenset(r for one in entries for r in one.provenance.roots))
 
 
 async def _records(
     via: Via, memory: TieredMemory, scope: MemoryScope, ids: Iterable[str]
 ) -> dict[str, ContextItem]:
-    """Return records of exactly this tenant and group by their ids."""
+    """Return records of exactly this tenant and group by their ids; those that can be read."""
     wanted = tuple(ids)
     if not wanted:
         return {}
     stores, which = memory.parts.stores, Select.within(scope, ids=wanted)
-    entries = (await via(stores.quarantine.find, stores.quarantine.afind, which)).items
-    memories = (await via(stores.long_term.find, stores.long_term.afind, which)).items
-    found: list[Entry | Memory] = [*entries, *memories]
+    found: list[Entry | Memory] = []
+    for store in (stores.quarantine, stores.long_term):
+        found += await _found(via, memory, store, which) or ()
     return {one.id: _item_of(one) for one in found}
+
+
+async def _found(
+    via: Via, memory: TieredMemory, store: Any, which: Select, limit: int | None = None
+) -> Sequence[Any] | None:
+    """Return what a store has; None if it fails."""
+    try:
+        found: Sequence[Any] = (await via(store.find, store.afind, which, limit=limit)).items
+    except Exception as error:  # stores may be anybody's; with "raise" it goes on
+        if memory.on_error == "raise":
+            raise
+        logger.warning("lineage could not be read (%s)", type(error).__name__)
+        return None
+    return found
 
 
 def _item_of(record: Entry | Memory) -> ContextItem:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.errors import BackendUnavailable, EntryRefused, MemorywareError, SettingError
 from memoryware.events import emit, logger
-from memoryware.nodes._lineage import Step, Trace, conversations_of
+from memoryware.nodes._lineage import Look, Step, Trace, conversations_of
 from memoryware.nodes._who import Who
 from memoryware.scope import MemoryScope
 from memoryware.tiers.extraction import (
@@ -23,6 +23,7 @@ from memoryware.tiers.extraction import (
     has_user,
     messages_in,
     outside_tools,
+    shown_by_us,
 )
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.noticing import Noticed, noticing
@@ -166,11 +167,14 @@ async def _lineage(
 ) -> tuple[Provenance, tuple[ContextItem, ...]]:
     """Return who said it, of what people, tools and memory had said before, and what it saw."""
     ran, scope = output.ran, output.scope
-    before = await conversations_of(memory).before(via, memory, scope, step, ran.state)
-    seen = before + Trace(items=ran.noticed.recalled)
     update = getattr(ran.result, "update", None) if hasattr(ran.result, "goto") else ran.result
     messages = [*_messages_of_graph(), *messages_in(ran.state), *messages_in(update)]
-    tools = outside_tools(messages, inside=output.how.inside_tools)
+    ours = {id(one): ids for one in messages if (ids := shown_by_us(one)) is not None}
+    look = Look(step, ran.state, tuple(one for ids in ours.values() for one in ids))
+    seen = await conversations_of(memory).before(via, memory, scope, look)
+    seen += Trace(items=ran.noticed.recalled)
+    others = [one for one in messages if id(one) not in ours]
+    tools = outside_tools(others, inside=output.how.inside_tools)
     roots = {*seen.every_root(), *ran.roots, *(Origin("tool", one) for one in tools)}
     if has_user(messages):
         roots.add(Origin("user", scope.user_id or ""))
@@ -200,8 +204,3 @@ def _is_recorded(memory: TieredMemory, said: Said, noticed: Noticed) -> bool:
 def _key(scope: MemoryScope, step: Step, said: Said) -> str | None:
     """Return what is the same when a step is repeated, and different in another step."""
     return f"{scope.session_id or ''}:{step.path}:{hash_of(said.text)}" if step.path else None
-
-
-def with_lent(how: Recording, memory: TieredMemory | None) -> Recording:
-    """Return how a node is recorded, with a memory where it has none."""
-    return how if how.memory is not None else replace(how, memory=memory)

@@ -33,6 +33,8 @@ from memoryware.tiers.extraction import KEYS, Content, content_of
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.noticing import Noticed
 from memoryware.tiers.records import Entry, Origin, Role, Verdict, hash_of
+from memoryware.tiers.retrieval import Source
+from memoryware.tiers.roles import ROLES
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.showing import cut, item_line, one_line
 from memoryware.tiers.stores.protocol import Select
@@ -93,7 +95,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         k_memory: int | None = None,
         k_search: int | None = None,
         threshold: float | None = None,
-        layers: Sequence[str] = ("cold",),
+        layers: Sequence[Source] = ROLES["fact_check"].recall,
         content: Content = KEYS,
         output_key: str | None = None,
         attach: bool = True,
@@ -268,13 +270,13 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             sources=tuple(one.id for one in entries),
         )
         await record_output(self._how, via, ran)
-        result = noted.result
+        result, issues = noted.result, noted.result["issues"]
         wrong = any(one.judged and not one.supported for one in checked)
         if self._attach and (result["verified"] or wrong):
             verdict = Verdict(
                 verified=result["verified"],
                 confidence=result["confidence"],
-                issues=tuple(result["issues"]),
+                issues=tuple(self._kept(one)[: self.memory.limits.item_chars] for one in issues),
                 by="fact_check",
             )
             await self._attached(via, entries, verdict)

@@ -19,12 +19,12 @@ from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers.extraction import first_text, last_human_text, messages_in
 from memoryware.tiers.records import Role
 from memoryware.tiers.retrieval import Source
+from memoryware.tiers.roles import ROLES
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.showing import history_text, one_line
 from memoryware.tiers.values import ContextItem, Recall
 
 _KEYS: Final = ("topic", "content", "document")
-_BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
 
 
 class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
@@ -68,7 +68,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         score_threshold: float | Literal["default"] | None = "default",
         time_range_days: float | None = None,
         include_verdicts: bool = True,
-        layers: Sequence[Source] = _BOTH,
+        layers: Sequence[Source] = ROLES["memory_retrieval"].recall,
         heading: str = "Related memory",
         scope: MemoryScope | str | None = None,
         group_keys: Sequence[str] = GROUP_KEYS,

@@ -39,7 +39,7 @@ class Actor:
         Raises:
             SettingError: If nobody is named.
         """
-        name = str(by or "").strip()
+        name = str(by or "").encode("utf-8", "replace").decode().strip()
         if not name:
             raise SettingError("by: say who does it, such as by='ann' or by='agent:helper'")
         before, colon, after = unicodedata.normalize("NFKC", name).partition(":")

@@ -5,22 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.errors import EmbeddingFailed, SettingError
-from memoryware.events import logger
+from memoryware.errors import SettingError
+from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, scope_of
-from memoryware.tiers.retrieval import Wanted, retrieve
-from memoryware.tiers.showing import cut, item_line, recalled_block
-from memoryware.tiers.stores.protocol import Vector
-from memoryware.tiers.values import ContextItem
+from memoryware.tiers.retrieval import Source, Wanted, retrieve
+from memoryware.tiers.showing import FENCE, Labels, cut, disputes, fenced, item_line
+from memoryware.tiers.values import ContextItem, Contradiction, Recall
 
 LayerOfPrompt = Literal[
     "group_prompt", "persona", "group_memory", "agent_memory", "proposal", "attachments"
 ]
 """A part of the context."""
+ORDER: Final[tuple[LayerOfPrompt, ...]] = (
+    "group_prompt",
+    "persona",
+    "group_memory",
+    "agent_memory",
+    "proposal",
+    "attachments",
+)
+"""The order in which the parts stand."""
+DROPPED: Final[tuple[LayerOfPrompt, ...]] = ("agent_memory", "group_memory", "attachments")
+"""The order in which a budget takes parts away."""
+_MEMORY: Final[tuple[LayerOfPrompt, ...]] = ("group_memory", "agent_memory")
+_FENCES: Final = fence_pattern((FENCE,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +73,7 @@ class BuiltContext:
         system: Layers 1 and 2, for the system message.
         recalled: Layers 3 and 4 as a fenced block, to stand before the newest message.
         dropped: What the budget left out, by name; of memory as often as items went.
+        notes: What a person should know of the recall, in sentences.
     """
 
     text: str
@@ -69,16 +82,53 @@ class BuiltContext:
     system: str
     recalled: str
     dropped: tuple[LayerOfPrompt, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Draft:
     """The parts of a context before they are put together."""
 
-    texts: dict[LayerOfPrompt, str]
+    proposal: str
+    attachments: list[str]
     items: dict[LayerOfPrompt, list[ContextItem]]
-    attachments: list[str] = field(default_factory=list)
+    contradictions: Sequence[Contradiction] = ()
+    notes: tuple[str, ...] = ()
     dropped: list[LayerOfPrompt] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, found: Recall, proposal: str, attachments: Sequence[str]) -> _Draft:
+        """Return a draft with everything that was found."""
+        own = [one for one in found if one.source == "cold" and one.scope.agent_id is not None]
+        return cls(
+            proposal=proposal,
+            attachments=[one for one in attachments if one.strip()],
+            items={
+                "group_memory": [one for one in found if one not in own],
+                "agent_memory": own,
+            },
+            contradictions=found.contradictions,
+            notes=found.notes,
+        )
+
+    def let_go(self) -> bool:
+        """Drop the next thing that a budget may take; say whether there was one."""
+        for name in DROPPED:
+            if self.items.get(name):
+                worst = min(reversed(self.items[name]), key=lambda one: one.score)
+                self.items[name] = [one for one in self.items[name] if one is not worst]
+            elif name == "attachments" and self.attachments:
+                self.attachments.pop()
+            else:
+                continue
+            self.dropped.append(name)
+            return True
+        return False
+
+    def numbered(self, name: LayerOfPrompt) -> list[tuple[int, ContextItem]]:
+        """Return the items of a layer of memory with numbers that go on from one to the other."""
+        before = len(self.items["group_memory"]) if name == "agent_memory" else 0
+        return list(enumerate(self.items.get(name, ()), before + 1))
 
 
 class ContextBuilder:
@@ -94,11 +144,15 @@ class ContextBuilder:
         persona: Layer 2: who the agent is.
         max_tokens: The budget; None for none.
         count_tokens: A text's token count; by default half of its characters, rounded up.
+            langchain's `count_tokens_approximately` serves as well.
         headings: What stands above each layer.
+        labels: The words with which recalled texts are labelled.
         separator: What stands between two layers.
+        layers: What is recalled for layer 3: ("cold",) leaves working memory out.
+        score_threshold: The least cosine of what is recalled; None for any.
 
     Raises:
-        SettingError: For a budget below 1.
+        SettingError: For a budget below 1, or a counter that is no function.
     """
 
     def __init__(
@@ -108,18 +162,23 @@ class ContextBuilder:
         group_prompt: str = "",
         persona: str = "",
         max_tokens: int | None = None,
-        count_tokens: Callable[[str], int] | None = None,
+        count_tokens: Callable[..., int] | None = None,
         headings: Headings | None = None,
+        labels: Labels | None = None,
         separator: str = "\n\n---\n\n",
+        layers: Sequence[Source] = ("hot", "cold"),
+        score_threshold: float | None = None,
     ) -> None:
         if max_tokens is not None and max_tokens < 1:
             raise SettingError(f"max_tokens={max_tokens!r}: must be at least 1, or None")
         self._parts: Parts = memory if isinstance(memory, Parts) else memory.parts
-        self._group_prompt, self._persona = group_prompt, persona
+        self._prompts = {"group_prompt": group_prompt, "persona": persona}
         self._max_tokens = max_tokens
-        self._count = count_tokens or half_of_characters
+        self._count = _counter(count_tokens)
         self._headings = headings or Headings()
+        self._labels = labels or Labels(score="relevance")
         self._separator = separator
+        self._wanted = Wanted(layers=tuple(layers), score_threshold=score_threshold)
 
     def build(
         self,
@@ -136,6 +195,9 @@ class ContextBuilder:
             scope: Who asks; the experience of its agent is layer 4.
             attachments: Texts after the proposal.
             proposal: The text of layer 5.
+
+        Raises:
+            StoreUnavailable: If memory fails and has `on_error="raise"`.
         """
         given = query, scope_of(scope), query if proposal is None else proposal, attachments
         return finish(self._build(blocking, *given))
@@ -155,34 +217,8 @@ class ContextBuilder:
     async def _build(
         self, via: Via, query: str, scope: MemoryScope, proposal: str, attachments: Sequence[str]
     ) -> BuiltContext:
-        vector = await self._vector(via, query)
-        wanted = Wanted(query_vector=vector)
-        found = await retrieve(self._parts, via, query, scope, wanted=wanted)
-        own = [one for one in found if one.source == "cold" and one.scope.agent_id is not None]
-        draft = _Draft(
-            texts={
-                "group_prompt": self._group_prompt,
-                "persona": self._persona,
-                "proposal": proposal,
-            },
-            items={
-                "group_memory": [one for one in found if one not in own],
-                "agent_memory": own,
-            },
-            attachments=list(attachments),
-        )
-        return self._fitted(draft)
-
-    async def _vector(self, via: Via, query: str) -> Vector | None:
-        """Embed the query once, for both layers of memory."""
-        text = query.strip()[: self._parts.limits.query_chars]
-        if self._parts.embedder is None or not text:
-            return None
-        try:
-            return await self._parts.embedder.query(via, text)
-        except EmbeddingFailed as failed:
-            logger.warning("%s; words alone are searched", failed)
-            return None
+        found = await retrieve(self._parts, via, query, scope, wanted=self._wanted)
+        return self._fitted(_Draft.of(found, proposal, attachments))
 
     # The budget.
 
@@ -190,57 +226,78 @@ class ContextBuilder:
         """Let go what has to, in its order, until the rest is within the budget."""
         built = self._put_together(draft)
         while self._max_tokens is not None and built.tokens > self._max_tokens:
-            if not _let_go(draft):
-                return self._cut_proposal(draft)
+            if not draft.let_go():
+                return self._with_less_proposal(draft, self._max_tokens)
             built = self._put_together(draft)
         return built
 
-    def _cut_proposal(self, draft: _Draft) -> BuiltContext:
+    def _with_less_proposal(self, draft: _Draft, most: int) -> BuiltContext:
         """Shorten the proposal to what is left; the prompts stay, whatever the budget."""
-        whole = draft.texts["proposal"]
-        low, high = 0, len(whole)
+        whole, low, high = draft.proposal, 0, len(draft.proposal)
         while low < high:
             middle = (low + high + 1) // 2
-            draft.texts["proposal"] = cut(whole, middle)
-            if self._put_together(draft).tokens <= (self._max_tokens or 0):
+            draft.proposal = cut(whole, middle)
+            if self._put_together(draft).tokens <= most:
                 low = middle
             else:
                 high = middle - 1
-        draft.texts["proposal"] = cut(whole, low) if low else ""
-        draft.dropped.append("proposal")
+        draft.proposal = cut(whole, low)
+        draft.dropped += ["proposal"] if draft.proposal != whole else []
         return self._put_together(draft)
 
     def _put_together(self, draft: _Draft) -> BuiltContext:
-        limits = self._parts.limits
-        sections = [
-            Section("group_prompt", draft.texts["group_prompt"]),
-            Section("persona", draft.texts["persona"]),
-        ]
-        for name in ("group_memory", "agent_memory"):
-            items = draft.items[name]
-            lines = [item_line(number, one, limits=limits) for number, one in enumerate(items, 1)]
-            sections.append(Section(name, "\n".join(lines), tuple(items)))
-        sections.append(Section("proposal", draft.texts["proposal"]))
-        sections.append(Section("attachments", "\n\n".join(draft.attachments)))
-        there = tuple(one for one in sections if one.text)
-        text = self._separator.join(map(self._shown, there))
-        prompts = [one for one in there if one.name in ("group_prompt", "persona")]
-        memory = [item for one in there for item in one.items]
+        sections = tuple(one for name in ORDER if (one := self._section(name, draft)).text.strip())
+        text = self._separator.join(self._shown(one, draft) for one in sections)
+        prompts = [one for one in sections if one.name in self._prompts]
         return BuiltContext(
             text=text,
             tokens=self._count(text),
-            sections=there,
-            system=self._separator.join(map(self._shown, prompts)),
-            recalled=recalled_block(memory, limits=limits),
+            sections=sections,
+            system=self._separator.join(self._shown(one, draft) for one in prompts),
+            recalled=self._recalled(draft),
             dropped=tuple(draft.dropped),
+            notes=draft.notes,
         )
 
-    def _shown(self, section: Section) -> str:
-        heading = getattr(self._headings, section.name)
+    def _section(self, name: LayerOfPrompt, draft: _Draft) -> Section:
+        if name in _MEMORY:
+            return Section(name, "\n".join(self._lines(name, draft)), tuple(draft.items[name]))
+        if name == "proposal":
+            return Section(name, neutralise(draft.proposal, _FENCES))
+        if name == "attachments":
+            return Section(name, neutralise("\n\n".join(draft.attachments), _FENCES))
+        return Section(name, self._prompts[name])
+
+    def _lines(self, name: LayerOfPrompt, draft: _Draft) -> list[str]:
+        limits, labels = self._parts.limits, self._labels
+        return [
+            item_line(number, one, limits=limits, labels=labels)
+            for number, one in draft.numbered(name)
+        ]
+
+    def _disputes(self, draft: _Draft) -> list[str]:
+        numbered = [one for name in _MEMORY for one in draft.numbered(name)]
+        return disputes(numbered, draft.contradictions, labels=self._labels)
+
+    def _shown(self, section: Section, draft: _Draft) -> str:
+        """Return a section as it stands in the whole text."""
         text = section.text
         if section.items:
-            text = recalled_block(section.items, limits=self._parts.limits)
-        return f"## {heading}\n\n{text}" if heading else text
+            lines = text.split("\n")
+            last = section.name == "agent_memory" or not draft.items["agent_memory"]
+            text = fenced([*lines, *(self._disputes(draft) if last else ())])
+        return _below(getattr(self._headings, section.name), text)
+
+    def _recalled(self, draft: _Draft) -> str:
+        """Return both layers of memory in one fence."""
+        there = [name for name in _MEMORY if draft.items[name]]
+        if not there:
+            return ""
+        blocks = [
+            _below(getattr(self._headings, name), "\n".join(self._lines(name, draft)))
+            for name in there
+        ]
+        return fenced(["\n\n".join(blocks), *self._disputes(draft)])
 
 
 def half_of_characters(text: str) -> int:
@@ -248,16 +305,16 @@ def half_of_characters(text: str) -> int:
     return math.ceil(len(text) / 2)
 
 
-def _let_go(draft: _Draft) -> bool:
-    """Let the next thing go that a budget may take; say whether there was one."""
-    for name in ("agent_memory", "group_memory"):
-        items = draft.items[name]
-        if items:
-            items.remove(min(reversed(items), key=lambda one: one.score))
-            draft.dropped.append(name)
-            return True
-    if draft.attachments:
-        draft.attachments.pop()
-        draft.dropped.append("attachments")
-        return True
-    return False
+def _counter(given: Callable[..., int] | None) -> Callable[[str], int]:
+    """Return a function of a text; langchain's own counter takes a list of messages."""
+    if given is None:
+        return half_of_characters
+    if not callable(given):
+        raise SettingError(f"count_tokens={given!r}: must be a function of a text")
+    if getattr(given, "__name__", "") == "count_tokens_approximately":
+        return lambda text: given([text])
+    return given
+
+
+def _below(heading: str, text: str) -> str:
+    return f"## {heading}\n\n{text}" if heading else text

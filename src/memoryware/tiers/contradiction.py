@@ -51,7 +51,7 @@ _SMALL: Final = frozenset(_ARTICLES.split())
 """What may stand between what is spoken of and what is said of it."""
 _LONGEST: Final = 40
 """Words of a statement; a longer one says more than one thing."""
-_MOST: Final = 30
+_MOST: Final = 60
 """Statements of one text that are looked at."""
 _LOOKED_AT: Final = 4000
 """Characters of one text that are looked at."""
@@ -67,6 +67,7 @@ class _Said:
 
     written: tuple[str, ...]
     words: tuple[str, ...]
+    different: frozenset[str]
 
 
 def contradictions_among(items: Sequence[ContextItem | Memory]) -> tuple[Contradiction, ...]:
@@ -107,21 +108,24 @@ def why(one: str, other: str, *, same: bool = False) -> str:
 
 @lru_cache(maxsize=256)
 def _statements(text: str) -> tuple[_Said, ...]:
-    made = []
+    made: dict[tuple[str, ...], _Said] = {}
     for sentence in _SENTENCE_END.split(unicodedata.normalize("NFKC", text).replace("’", "'")):
         if sentence.rstrip().endswith("?"):
             continue
         apart = _ELIDED.sub(r"\1 ", _NOT.sub(" not", sentence))
         written = tuple(_TOKEN.findall(apart))
-        if written:
-            made.append(_Said(written, tuple(word.casefold() for word in written)))
-    return tuple(made[:_MOST])
+        words = tuple(word.casefold() for word in written)
+        if words:
+            made.setdefault(words, _Said(written, words, frozenset(words)))
+    return tuple(made.values())[:_MOST]
 
 
 def _clash(one: _Said, other: _Said) -> str:
     """Return why two statements cannot both hold, "" if they can."""
     longer, shorter = sorted((len(one.words), len(other.words)), reverse=True)
     if one.words == other.words or longer > _LONGEST or shorter < 2:
+        return ""
+    if len(one.different & other.different) < 2:
         return ""
     shared = (Counter(one.words) & Counter(other.words)).total()
     if shared < max(2, _SHARED * longer):

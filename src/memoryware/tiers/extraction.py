@@ -17,6 +17,12 @@ Content: TypeAlias = str | Sequence[str] | Callable[[Any], str | None]
 
 KEYS: Final = ("messages", "content", "agent_output", "response", "output", "final_report")
 """Keys under which nodes are wont to put their text."""
+RECALLED: Final = "memoryware_recalled"
+"""Key in the artifact of a tool message: ids of what our own tool has shown."""
+KEPT: Final = "memoryware_kept"
+"""Key in the artifact of a tool message: ids of what our own tool has recorded."""
+_OURS: Final = ("recall", "remember")
+"""Names of our own tools; with a name of the middleware behind them there may be more."""
 _SAID_OF_IT: Final = ("confidence", "verify_pending")
 """What a node may say of its text, beside it or in the `additional_kwargs` of the message."""
 _KINDS: Final = {
@@ -107,6 +113,18 @@ def last_human_text(messages: Sequence[Any]) -> str:
 def has_user(messages: Sequence[Any]) -> bool:
     """Say whether a person has written any of the messages."""
     return any(kind_of(one) == "human" for one in messages)
+
+
+def shown_by_us(message: Any) -> list[str] | None:
+    """Return the ids of what one of our own tools has shown or kept; None for other messages."""
+    artifact = _field(message, "artifact")
+    name = str(_field(message, "name") or "").partition("_")[0]
+    if kind_of(message) != "tool" or name not in _OURS or not isinstance(artifact, Mapping):
+        return None
+    if not {RECALLED, KEPT} & artifact.keys():
+        return None
+    found = [artifact.get(key) for key in (RECALLED, KEPT)]
+    return [str(one) for ids in found if isinstance(ids, list) for one in ids if one]
 
 
 def outside_tools(messages: Sequence[Any], *, inside: Collection[str] = ()) -> set[str]:

@@ -46,7 +46,7 @@ async def promote(
         EmbeddingMismatch: If the store has vectors of another model, and was not opened for
             that.
     """
-    actor, how = Actor.of(by), supersession.checked(how)
+    actor, how = Actor.of(by), supersession.checked(parts, how)
     material = await material_of(parts, via, what, scope, actor)
     if not material.content.strip():
         return Promotion()
@@ -83,7 +83,7 @@ async def supersede(
             no person would replace something that is trusted more.
         EntryRefused: For a blank text.
     """
-    actor, how = Actor.of(by), supersession.checked(how)
+    actor, how = Actor.of(by), supersession.checked(parts, how)
     own = new.scope if isinstance(new, Entry | Insight) else None
     where = group_of(scope or supersession.scope_of_old(old) or own or MemoryScope(), "superseding")
     first = await supersession.first_of(parts, via, old, where)

@@ -124,6 +124,11 @@ def whole_score(having: Mapping[str, int], count: int) -> float:
 # Words and vectors together.
 
 
+def lone_characters(words: Iterable[str]) -> list[str]:
+    """Return the words that are one character of a script that is indexed in pairs."""
+    return [word for word in words if len(word) == 1 and _PAIRED.fullmatch(word)]
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What the lists of one search say of a text.

@@ -13,6 +13,7 @@ from memoryware.errors import EntryMissing, PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.contradiction import why
+from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.material import Material
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, hash_of
@@ -27,6 +28,8 @@ _SKEW: Final = timedelta(seconds=5)
 _LOOKED_AT: Final = 4000
 """Characters of a text whose words are searched for what it may contradict."""
 _WORDS: Final = 100
+_NEAREST: Final = 20
+"""Memories with most of the same words that a text is held against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +84,17 @@ class Place:
         )
 
 
-def checked(how: How) -> How:
-    """Return how to promote, with a time that can be compared.
+def checked(parts: Parts, how: How) -> How:
+    """Return how to promote, with a time that can be compared and a subject that can be kept.
 
     Raises:
         SettingError: For a time without a zone, or a blank subject.
     """
     if how.subject is not None and not how.subject.strip():
         raise SettingError(f"subject={how.subject!r}: must name what the text is about")
-    if how.valid_from is None:
-        return how
-    return replace(how, valid_from=aware(how.valid_from, "valid_from"))
+    subject = parts.redacted(mended(how.subject)) if how.subject else None
+    begins = aware(how.valid_from, "valid_from") if how.valid_from else None
+    return replace(how, subject=subject, valid_from=begins)
 
 
 def aware(moment: datetime, name: str) -> datetime:
@@ -269,7 +272,7 @@ async def _contradicted(
     words = list(dict.fromkeys(words_of(material.content[:_LOOKED_AT])))[:_WORDS]
     agents = tuple({None, how.agent_id})
     which = Select.within(material.scope, agents=agents, live_at=parts.clock())
-    hits = await via(store.by_words, store.aby_words, words, which, limit=parts.limits.candidates)
+    hits = await via(store.by_words, store.aby_words, words, which, limit=_NEAREST)
     work = partial(_among, material.content, hits, known)
     return await via(work, partial(in_thread, work))
 

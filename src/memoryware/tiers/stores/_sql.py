@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.ranking import bm25, words_of
+from memoryware.tiers.ranking import bm25, whole_score, words_of
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores import _rows
 from memoryware.tiers.stores._vectors import packed, scores
@@ -198,9 +198,13 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
             f"{inside} AND words : ({' OR '.join(map(_quoted, wanted))})",
             *values, limit * _POOL,
         )  # fmt: skip
-    mean = size / count if count else 0
+    mean, whole = size / count if count else 0, whole_score(having, count)
     hits = [
-        Hit(_rows.record_of("long_term", body), bm25(Counter(text.split()), having, count, mean))
+        Hit(
+            _rows.record_of("long_term", body),
+            bm25(Counter(text.split()), having, count, mean),
+            whole,
+        )
         for body, text in found
     ]
     return _best(hits, limit)

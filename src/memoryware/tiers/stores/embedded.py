@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from memoryware._twins import in_thread
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
-from memoryware.tiers.ranking import bm25, cosine, words_of
+from memoryware.tiers.ranking import bm25, cosine, whole_score, words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stores, Vector
@@ -222,8 +222,9 @@ class EmbeddedLongTerm(_Records[Memory]):
             found = [self._records[id_] for id_ in corpus]
         having = {word: sum(word in one for one in corpus.values()) for word in wanted}
         mean = sum(one.total() for one in corpus.values()) / len(corpus) if corpus else 0
+        whole = whole_score(having, len(corpus))
         hits = [
-            Hit(one, bm25(corpus[one.id], having, len(corpus), mean))
+            Hit(one, bm25(corpus[one.id], having, len(corpus), mean), whole)
             for one in found
             if not having.keys().isdisjoint(corpus[one.id]) and fits(one, which)
         ]
@@ -351,4 +352,4 @@ def _check_length(vector: Vector, space: Space) -> None:
 
 def _best(hits: list[Hit], limit: int) -> list[Hit]:
     hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return [Hit(_copy(hit.memory), hit.value) for hit in hits[:limit]]
+    return [Hit(_copy(hit.memory), hit.value, hit.whole) for hit in hits[:limit]]

@@ -95,10 +95,13 @@ class Hit:
         memory: The memory.
         value: How well it fits; higher is better. Of words: a BM25 score above 0. Of
             vectors: the cosine, from -1 to 1.
+        whole: Of words: what a text scores that has each word of the query once; see
+            `ranking.whole_score`. None where the store does not say.
     """
 
     memory: Memory
     value: float
+    whole: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

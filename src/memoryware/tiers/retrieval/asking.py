@@ -1,0 +1,164 @@
+"""What one recall is asked for, and what it has found so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from memoryware._twins import Via
+from memoryware.errors import SettingError
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import Parts
+from memoryware.tiers.ranking import Found, fused, query_words
+from memoryware.tiers.stores.protocol import Select, Vector
+from memoryware.tiers.values import Candidate, ContextItem
+
+Source = Literal["hot", "cold"]
+Part = Literal["hot", "group", "agent"]
+"""Where a text is: working memory, memory of the group, experience of the agent."""
+BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
+"""Both tiers that are recalled from."""
+_REASONS: Final = {
+    "recency": "among the newest of working memory",
+    "words": "has words of the query",
+    "vectors": "is near the query in meaning",
+    "neighbours": "stands beside a text that was found",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a recall is asked for; see `TieredMemory.retrieve`.
+
+    Attributes:
+        session_id: Only memories that came from this session.
+        agent_id: Whose experience is asked as well.
+        max_results: How many at most.
+        score_threshold: The least cosine.
+        time_range_days: Leave out what is older.
+        at: What held at that moment.
+        layers: The tiers that are asked.
+        explain: Whether candidates are told.
+        hot_items: Entries of working memory at most; by default that of the limits.
+        cold_items: Memories of the group at most; by default that of the limits.
+        query_vector: The vector of the query, if it is known already.
+
+    Raises:
+        SettingError: For a moment without a time zone.
+    """
+
+    session_id: str | None = None
+    agent_id: str | None = None
+    max_results: int | None = None
+    score_threshold: float | None = None
+    time_range_days: float | None = None
+    at: datetime | None = None
+    layers: tuple[Source, ...] = BOTH
+    explain: bool = False
+    hot_items: int | None = None
+    cold_items: int | None = None
+    query_vector: Vector | None = None
+
+    def __post_init__(self) -> None:
+        if self.at is not None and self.at.tzinfo is None:
+            raise SettingError(f"at={self.at!r}: needs a time zone, such as datetime.UTC")
+
+
+@dataclass(slots=True, eq=False)
+class Considered:
+    """A text that was found, and what speaks for and against it."""
+
+    item: ContextItem
+    part: Part
+    whole_hash: str
+    """A digest of the whole text of which this may be a chunk."""
+    place: tuple[str, int] = ("", 0)
+    """Document and number of the chunk."""
+    found: Found = field(default_factory=Found)
+    ranks: dict[str, int] = field(default_factory=dict)
+    left_out: str | None = None
+    detail: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether a check of facts spoke against it."""
+        return self.item.verdict is not None and not self.item.verdict.verified
+
+    def leave_out(self, code: str, detail: str) -> None:
+        """Say why it is not shown; the first reason stays."""
+        if self.left_out is None:
+            self.left_out, self.detail = code, detail
+
+    def weigh(self, *, vectors: bool) -> None:
+        """Give it its score by what was found."""
+        score = fused(self.found, vectors=vectors)
+        self.item = replace(self.item, score=score, similarity=self.found.similarity)
+
+    def candidate(self) -> Candidate:
+        """Return what a person is told of it."""
+        found = self.found
+        values = {"words": found.words, "vectors": found.similarity, "neighbours": found.near}
+        return Candidate(
+            item=self.item,
+            ranks=dict(self.ranks),
+            values={name: value for name, value in values.items() if value and name in self.ranks},
+            reason="; ".join(said for way, said in _REASONS.items() if way in self.ranks),
+            left_out=self.left_out,
+            detail=self.detail,
+        )
+
+
+@dataclass(slots=True)
+class Search:
+    """One recall on its way."""
+
+    parts: Parts
+    via: Via
+    query: str
+    scope: MemoryScope
+    wanted: Wanted
+    now: datetime
+    words: list[str] = field(init=False)
+    vector: Vector | None = None
+    failed: list[str] = field(default_factory=list)
+    errors: list[BaseException] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.words = query_words(self.query)
+
+    @property
+    def ranks_hot(self) -> bool:
+        """Whether working memory is ranked by what fits the query, not by time."""
+        default = "relevance" if self.parts.embedder else "recency"
+        return (self.parts.hot_ranking or default) == "relevance"
+
+    @property
+    def since(self) -> datetime | None:
+        """The moment before which nothing is shown."""
+        days = self.wanted.time_range_days
+        try:
+            return None if days is None else self.now - timedelta(days=days)
+        except OverflowError:
+            return None
+
+    def live(self) -> Select:
+        """Return the selection of what may be shown now, of this tenant and group."""
+        return Select.within(self.scope, live_at=self.now)
+
+    def note(self, sentence: str) -> None:
+        """Note something that a person should know, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+
+def order(one: Considered) -> tuple[bool, float, bool, int, float, str]:
+    """Return what texts are sorted by: what a check found wrong comes last, else the best first.
+
+    Of texts that are equally good what is hot comes first, then what is newer.
+    """
+    item = one.item
+    newest = one.ranks.get("recency", 0)
+    made = -item.created_at.timestamp()
+    return one.is_wrong, -item.score, item.source == "cold", newest, made, item.id

@@ -1,0 +1,148 @@
+"""What of all that was found is shown: the range, the threshold, doubles and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memoryware.events import logger
+from memoryware.tiers.contradiction import why
+from memoryware.tiers.ranking import best_first, cosine, with_places, words_of
+from memoryware.tiers.records import hash_of
+from memoryware.tiers.retrieval.asking import Considered, Part, Search, order
+from memoryware.tiers.retrieval.hot import vectors_of
+from memoryware.tiers.stores.protocol import Vector
+
+
+async def choose(search: Search, found: Sequence[Considered]) -> list[Considered]:
+    """Return what is shown, best first; note of the others why they are not."""
+    _cut_by_time(search, found)
+    _cut_by_threshold(search, found)
+    limits, wanted = search.parts.limits, search.wanted
+    _drop_same(_still(found, "group") + _still(found, "agent"))
+    group = limits.cold_items if wanted.cold_items is None else wanted.cold_items
+    _limit(_still(found, "group"), group, "memory of the group")
+    _limit(_still(found, "agent"), limits.agent_items, "experience of the agent")
+    await _drop_doubles(search, found)
+    hot = limits.hot_items if wanted.hot_items is None else wanted.hot_items
+    if search.ranks_hot:
+        _limit(_still(found, "hot"), hot, "working memory")
+    else:
+        _leave(sorted(_still(found, "hot"), key=order)[max(0, hot) :], hot, "working memory")
+    if wanted.max_results is not None:
+        _share(search, found, max(0, wanted.max_results))
+    return sorted((one for one in found if one.left_out is None), key=order)
+
+
+def _still(found: Iterable[Considered], part: Part) -> list[Considered]:
+    return [one for one in found if one.part == part and one.left_out is None]
+
+
+def _cut_by_time(search: Search, found: Sequence[Considered]) -> None:
+    since = search.since
+    for one in found:
+        if since is not None and one.item.created_at < since:
+            one.leave_out("time_range", f"older than {search.wanted.time_range_days} days")
+
+
+def _cut_by_threshold(search: Search, found: Sequence[Considered]) -> None:
+    """Leave out what is not near enough; words need no nearness, nor does what has no vector."""
+    threshold = search.wanted.score_threshold
+    if threshold is None:
+        return
+    measured = [one for one in found if one.item.similarity is not None and not one.left_out]
+    for one in measured:
+        similarity = one.item.similarity or 0.0
+        if similarity < threshold and one.found.words is None:
+            one.leave_out("threshold", f"similarity {similarity:.3f} is below {threshold}")
+    if measured and all(one.left_out for one in measured):
+        best = max(one.item.similarity or 0.0 for one in measured)
+        logger.info("nothing reaches score_threshold=%s; the best has %.3f", threshold, best)
+        search.note(f"nothing reaches score_threshold={threshold}; the best has {best:.3f}")
+
+
+def _limit(found: list[Considered], most: int, where: str) -> None:
+    """Keep so many of the best, among them the best by words and the best by meaning."""
+    kept = _best(found, max(0, most))
+    _leave([one for one in found if one not in kept], most, where)
+
+
+def _leave(found: Iterable[Considered], most: int, where: str) -> None:
+    for one in found:
+        one.leave_out("limit", f"not among the best {most} of {where}")
+
+
+def _best(found: list[Considered], most: int) -> list[Considered]:
+    ranked = sorted(found, key=order)
+    right = [one for one in ranked if not one.is_wrong]
+    by_vectors = best_first(right, lambda one: one.found.similarity)
+    by_words = best_first(right, lambda one: one.found.coverage or None)
+    return with_places(ranked, by_vectors, by_words, most)
+
+
+def _share(search: Search, found: Sequence[Considered], most: int) -> None:
+    """Keep so many of both tiers together.
+
+    Working memory that is ranked by time has no scores that could be compared; it leaves half
+    of the places to long-term memory, which was found by the query.
+    """
+    there = [one for one in found if one.left_out is None]
+    if search.ranks_hot:
+        kept = _best(there, most)
+    else:
+        cold = [one for one in there if one.part != "hot"]
+        hot = sorted((one for one in there if one.part == "hot"), key=order)
+        places = max(most - len(hot), (most + 1) // 2)
+        kept = _best(cold, min(places, most))
+        kept += hot[: most - len(kept)]
+    for one in there:
+        if one not in kept:
+            one.leave_out("limit", f"not among the best {most} of all (max_results)")
+
+
+# Doubles.
+
+
+def _drop_same(cold: list[Considered]) -> None:
+    """Show a memory once that the group and the agent have word for word."""
+    seen: dict[str, Considered] = {}
+    for one in sorted(cold, key=order):
+        same = seen.setdefault(hash_of(one.item.content), one)
+        if same is not one:
+            one.leave_out("duplicate", f"the same as {same.item.id}")
+
+
+async def _drop_doubles(search: Search, found: Sequence[Considered]) -> None:
+    """Show what is hot and cold once, as cold: somebody promoted it."""
+    cold = _still(found, "group") + _still(found, "agent")
+    hot = _still(found, "hot")
+    if not cold or not hot:
+        return
+    hashes = {one.whole_hash: one for one in cold}
+    hashes |= {hash_of(one.item.content): one for one in cold}
+    for one in hot:
+        if same := hashes.get(one.whole_hash):
+            one.leave_out("duplicate", f"the same as {same.item.id} of long-term memory")
+    hot = [one for one in hot if one.left_out is None]
+    vectors = await vectors_of(search, [one.item.content for one in [*hot, *cold]])
+    pairs = list(zip([*hot, *cold], vectors, strict=True))
+    for one, vector in pairs[: len(hot)]:
+        for other, beside in pairs[len(hot) :]:
+            if _says_the_same(search, (one, vector), (other, beside)):
+                one.leave_out("duplicate", f"says what {other.item.id} of long-term memory says")
+                break
+
+
+def _says_the_same(
+    search: Search, one: tuple[Considered, Vector | None], other: tuple[Considered, Vector | None]
+) -> bool:
+    (hot, vector), (cold, beside) = one, other
+    if vector is None or beside is None:
+        return words_of(hot.item.content) == words_of(cold.item.content)
+    if len(vector) != len(beside) or cosine(vector, beside) < search.parts.limits.near_duplicate:
+        return False
+    new, known = hot.item.content, cold.item.content  # near, and yet it may be a correction
+    return _numbers(new) <= _numbers(known) and not why(known, new)
+
+
+def _numbers(text: str) -> set[str]:
+    return {word for word in words_of(text) if any(map(str.isdigit, word))}

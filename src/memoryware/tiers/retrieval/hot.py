@@ -1,0 +1,90 @@
+"""What working memory knows of a query: the newest, or what fits best."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memoryware.errors import EmbeddingFailed
+from memoryware.events import logger
+from memoryware.tiers.ranking import (
+    Found,
+    best_first,
+    bm25,
+    cosine,
+    coverage_of,
+    whole_score,
+    words_of,
+)
+from memoryware.tiers.records import Entry
+from memoryware.tiers.retrieval.asking import Considered, Search
+from memoryware.tiers.stores.protocol import Vector
+from memoryware.tiers.values import ContextItem
+
+
+async def ask_hot(search: Search) -> list[Considered]:
+    """Return everything in working memory of the group, the newest first, with scores."""
+    parts, via, store = search.parts, search.via, search.parts.stores.working
+    limit = parts.limits.working_entries
+    page = await via(store.find, store.afind, search.live(), limit=limit)
+    found = [_considered(one, place) for place, one in enumerate(page.items, 1)]
+    _count_words(search, found)
+    if search.ranks_hot:
+        vectors = await vectors_of(search, [one.item.content for one in found])
+        for one, vector in zip(found, vectors, strict=True):
+            similarity = _cosine(search.vector, vector)
+            one.found = replace(one.found, similarity=similarity)
+        measured = any(one.found.similarity is not None for one in found)
+        for one in found:
+            one.weigh(vectors=measured)
+    for way, value in (("words", "words"), ("vectors", "similarity")):
+        ranked = best_first(found, lambda one, name=value: getattr(one.found, name))  # type: ignore[misc]
+        for place, one in enumerate(ranked, 1):
+            one.ranks[way] = place
+    return found
+
+
+async def vectors_of(search: Search, texts: Sequence[str]) -> Sequence[Vector | None]:
+    """Return a vector for each text, None for all where nothing can be compared."""
+    embedder = search.parts.embedder
+    if search.vector is None or embedder is None or not texts:
+        return [None] * len(texts)
+    try:
+        return await embedder.each(search.via, texts)
+    except EmbeddingFailed as failed:
+        logger.warning("%s; working memory is compared by words", failed)
+        search.note(f"{failed}; working memory was compared by words")
+        return [None] * len(texts)
+
+
+def _considered(entry: Entry, place: int) -> Considered:
+    item = ContextItem(
+        id=entry.id,
+        content=entry.content,
+        source="hot",
+        score=1.0,
+        created_at=entry.created_at,
+        scope=entry.scope,
+        provenance=entry.provenance,
+        verdict=entry.verdict,
+        metadata=entry.metadata,
+    )
+    return Considered(item, "hot", entry.content_hash, ranks={"recency": place})
+
+
+def _count_words(search: Search, found: Sequence[Considered]) -> None:
+    """Say of each entry how many words of the query it has, and how rare they are here."""
+    texts = [Counter(words_of(one.item.content)) for one in found]
+    having = {word: sum(word in one for one in texts) for word in search.words}
+    mean = sum(one.total() for one in texts) / len(texts) if texts else 0
+    whole = whole_score(having, len(texts))
+    for one, words in zip(found, texts, strict=True):
+        score = bm25(words, having, len(texts), mean)
+        one.found = Found(words=score or None, coverage=coverage_of(score, whole))
+
+
+def _cosine(one: Vector | None, other: Vector | None) -> float | None:
+    if one is None or other is None or len(one) != len(other):
+        return None
+    return cosine(one, other)

@@ -1,0 +1,108 @@
+"""`retrieve`: both tiers side by side, one answer, and an event that says how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final
+
+from memoryware._twins import Via
+from memoryware.errors import EmbeddingFailed, MemorywareError, StoreUnavailable
+from memoryware.events import Span, emit, logger, span
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import Parts
+from memoryware.tiers.contradiction import contradictions_among
+from memoryware.tiers.noticing import notice_recalled
+from memoryware.tiers.retrieval.asking import Considered, Search, Source, Wanted
+from memoryware.tiers.retrieval.choosing import choose
+from memoryware.tiers.retrieval.cold import ask_cold
+from memoryware.tiers.retrieval.hot import ask_hot
+from memoryware.tiers.values import Recall
+
+_ANYTHING: Final = Wanted()
+_Asks = Callable[[Search], Coroutine[Any, Any, list[Considered]]]
+_TIERS: Final[tuple[tuple[Source, _Asks], ...]] = (("hot", ask_hot), ("cold", ask_cold))
+
+
+async def retrieve(
+    parts: Parts, via: Via, query: str, scope: MemoryScope, *, wanted: Wanted = _ANYTHING
+) -> Recall:
+    """Return what working and long-term memory know about a query, best first.
+
+    Raises:
+        StoreUnavailable: If every tier that was asked fails and `on_error` is "raise".
+    """
+    text = query.strip()[: parts.limits.query_chars].encode("utf-8", "replace").decode()
+    if not scope.group_id or not text:
+        return Recall()
+    search = Search(parts, via, text, scope, wanted, wanted.at or parts.clock())
+    teller = parts.teller(scope)
+    with span("memory.recall", teller) as work:
+        await _embed(search)
+        asked = [
+            _safely(search, source, ask) for source, ask in _TIERS if _is_asked(search, source)
+        ]
+        found = [one for some in await via.all(asked) for one in some]
+        _tell_failures(search, len(asked), work)
+        kept = await choose(search, found)
+        items = [one.item for one in kept]
+        notice_recalled(items)
+        emit(teller, "retrieved", within=work, **_facts(kept), ms=work.ms)
+    return Recall(
+        items,
+        candidates=[one.candidate() for one in found] if wanted.explain else (),
+        contradictions=contradictions_among(items),
+        failed=search.failed,
+        notes=search.notes,
+    )
+
+
+def _is_asked(search: Search, source: Source) -> bool:
+    """Say whether a tier is asked; working memory keeps no past."""
+    return source in search.wanted.layers and (source == "cold" or search.wanted.at is None)
+
+
+def _facts(kept: Sequence[Considered]) -> dict[str, Any]:
+    similarities = [one.item.similarity for one in kept if one.item.similarity is not None]
+    return {
+        "hot": sum(one.part == "hot" for one in kept),
+        "cold": sum(one.part != "hot" for one in kept),
+        "best": max(similarities, default=None),
+    }
+
+
+async def _embed(search: Search) -> None:
+    """Embed the query once for everything that is asked; words serve where that fails."""
+    embedder, given = search.parts.embedder, search.wanted.query_vector
+    if embedder is None:
+        return
+    if given is not None:
+        search.vector = given
+        return
+    try:
+        search.vector = await embedder.query(search.via, search.query)
+    except EmbeddingFailed as failed:
+        logger.warning("%s; words alone are searched", failed)
+        search.note(f"{failed}; words alone were searched")
+
+
+async def _safely(search: Search, source: Source, ask: _Asks) -> list[Considered]:
+    """Ask one tier; what it cannot answer must not take the other's answer away."""
+    try:
+        return await ask(search)
+    except Exception as error:  # noqa: BLE001 - a store may be anybody's; it is told and noted
+        search.failed.append(source)
+        search.errors.append(error)
+        search.note(f"{source} memory could not be asked: {type(error).__name__}")
+        return []
+
+
+def _tell_failures(search: Search, asked: int, work: Span) -> None:
+    to = search.parts.teller(search.scope)
+    for source, error in zip(search.failed, search.errors, strict=True):
+        logger.warning("%s memory could not be asked: %s", source, error)
+        emit(to, "retrieval_error", error=type(error).__name__, ms=work.ms)
+    if asked and len(search.failed) == asked and search.parts.on_error == "raise":
+        first = search.errors[0]
+        if isinstance(first, MemorywareError):
+            raise first
+        raise StoreUnavailable(f"memory could not be asked: {type(first).__name__}") from first

@@ -1,0 +1,181 @@
+"""Contradictions: what plainly cannot both hold is named, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memoryware.scope import MemoryScope
+from memoryware.tiers.contradiction import contradictions_among, why
+from memoryware.tiers.promotion import How, promote
+from memoryware.tiers.retrieval import retrieve
+from memoryware.tiers.values import ContextItem
+from tiers.kit import DOORS, parts, run
+from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, both_stores, current, waiting
+
+NUMBERS = [
+    ("The budget is 500 EUR.", "The budget is 700 EUR."),
+    ("Budget: 500 EUR", "Budget: 700 EUR"),
+    ("The release is on 2026-03-01.", "The release is on 2026-04-01."),
+    ("The release is on 3 March.", "The release is on 4 April."),
+    ("The backup runs at 3:00.", "The backup runs at 4:30."),
+    ("We have 5 servers.", "We have 7 servers."),
+    ("会议在3点。", "会议在4点。"),
+]
+NAMES = [
+    ("The office is in Rome.", "The office is in Berlin."),
+    ("We use MySQL for the orders.", "We use Postgres for the orders."),
+    ("Ann works in Rome.", "Ann works in Berlin."),
+    ("The budget is 500 EUR.", "The budget is 500 USD."),
+    ("El servidor está en Madrid.", "El servidor está en Sevilla."),
+    ("数据库用的是PostgreSQL。", "数据库用的是MySQL。"),
+    ("Hello all. The office is in Rome. Bye.", "A note. The office is in Oslo."),
+]
+VALUES = [
+    ("the database is postgres", "the database is mysql"),
+    ("办公室在罗马。", "办公室在柏林。"),
+]
+DENIALS = [
+    ("We use MySQL.", "We don't use MySQL."),
+    ("We use MySQL.", "We do not use MySQL."),
+    ("The deploy is blocked.", "The deploy isn\u2019t blocked."),
+    ("The deploy can be done.", "The deploy cannot be done."),
+    ("The office is in Rome.", "The office is no longer in Rome."),
+    ("Wir benutzen MySQL.", "Wir benutzen nicht MySQL."),
+    ("Wir haben Server.", "Wir haben keine Server."),
+    ("Nous utilisons MySQL.", "Nous n'utilisons pas MySQL."),
+    ("Сервер работает в Москве.", "Сервер не работает в Москве."),
+    ("我们用MySQL。", "我们不用MySQL。"),
+]
+HARMLESS = [
+    ("The office is in Rome.", "The office has a garden."),
+    ("Ann works in Rome.", "Bob works in Rome."),
+    ("Ticket 12 is open.", "Ticket 13 is open."),
+    ("Order 17 shipped in May.", "Order 18 shipped in May."),
+    ("In 2024 revenue was 5 million.", "In 2025 revenue was 7 million."),
+    ("The team likes tea.", "The team likes coffee."),
+    ("We use MySQL.", "we use MYSQL!"),
+    ("We use MySQL.", "We use MySQL and Redis."),
+    ("Is the office in Rome?", "Is the office in Berlin?"),
+    ("The office is in Rome.", "The office is in Rome, Italy."),
+    ("The blue server runs Debian and hosts the shop.", "The red server runs Debian and hosts the shop."),
+    ("Invoices are paid within 30 days.", "Orders are shipped within 3 days."),
+    ("Ann likes tea.", "Ann likes tea very much."),
+    ("The customer called twice.", "The customer called today."),
+    ("", "Something."),
+    ("我们用MySQL。", "我们用MySQL和Redis。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        (NUMBERS, "not the same number"),
+        (NAMES, "not the same name"),
+        (VALUES, "not the same value"),
+        (DENIALS, "one denies what the other says"),
+    ],
+)
+def test_what_cannot_both_hold_is_said_with_its_reason(pairs, said):
+    for one, other in pairs:
+        assert why(one, other).startswith(said), (one, other)
+        assert why(other, one).startswith(said), (other, one)
+
+
+def test_what_can_both_hold_is_left_alone():
+    assert [pair for pair in HARMLESS if why(*pair) or why(*pair[::-1])] == []
+
+
+def test_texts_of_one_subject_contradict_each_other_if_they_differ():
+    assert why("Tea.", "Coffee, mostly.", same=True) == "the same subject, and not the same text"
+    assert why("We use MySQL.", "we use  MySQL", same=True) == ""
+
+
+def test_long_texts_take_no_time():
+    words = " ".join(f"word{n % 50}" for n in range(20_000))
+    assert why(words, words.replace("word1", "word2")) == ""
+    many = "\n".join(f"The server {n} is in rack {n}." for n in range(2000))
+    assert why(many, many.replace("rack", "row")) in ("", why(many, many.replace("rack", "row")))
+
+
+def item(id_, content, **more):
+    given = parts()
+    entry = waiting(given, content)
+    return ContextItem(
+        id=id_,
+        content=content,
+        source="cold",
+        score=1.0,
+        created_at=given.clock(),
+        scope=ACME,
+        provenance=entry.provenance,
+        **more,
+    )
+
+
+def test_of_many_items_each_pair_of_texts_is_named_once():
+    items = [
+        item("a1", MYSQL, document_id="a"),
+        item("a2", "It is old. " + MYSQL, document_id="a"),
+        item("b1", POSTGRES, document_id="b"),
+        item("h", "Tea is sold.", document_id=None),
+    ]
+    assert [(one.first, one.second) for one in contradictions_among(items)] == [("a1", "b1")]
+    assert contradictions_among(items[:2]) == ()
+    assert contradictions_among([]) == ()
+
+
+def test_items_of_one_subject_are_held_against_each_other():
+    one, other = item("a", "Tea.", subject="drink"), item("b", "Coffee.", subject="drink")
+    assert len(contradictions_among([one, other])) == 1
+    assert contradictions_among([one, replace(other, subject="food")]) == ()
+
+
+@pytest.fixture(params=KINDS)
+def p(request, tmp_path):
+    made = both_stores(request.param, tmp_path)
+    yield parts(made)
+    made.long_term.close()
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_promotion_names_what_it_contradicts_and_settles_nothing(p, door):
+    old = await run(door, promote, p, MYSQL, ACME, by="ann")
+    await run(door, promote, p, "Tea is sold in the shop.", ACME, by="ann")
+    new = await run(door, promote, p, POSTGRES, ACME, by="bo")
+    (against,) = new.contradictions
+    assert (against.first, against.second) == (old.ids[0], new.ids[0])
+    assert against.reason == "not the same name: MySQL and PostgreSQL"
+    assert new.superseded == ()
+    assert len(current(p)) == 3
+    recall = await run(door, retrieve, p, "orders of the shop", ACME)
+    assert {recall.contradictions[0].first, recall.contradictions[0].second} == {*old.ids, *new.ids}
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_the_chunk_that_contradicts_is_named(p, door):
+    old = await run(door, promote, p, MYSQL, ACME, by="ann")
+    long = "The shop has walls and doors. " * 30 + "\n\n" + POSTGRES
+    new = await run(door, promote, p, long, ACME, by="ann")
+    assert len(new.ids) > 1
+    assert [(one.first, one.second) for one in new.contradictions] == [(old.ids[0], new.ids[-1])]
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_others_and_the_past_are_not_contradicted(p, door):
+    await run(door, promote, p, MYSQL, MemoryScope(group_id="b"), by="ann")
+    await run(door, promote, p, MYSQL, ACME, by="ann", how=How(agent_id="a"))
+    await run(door, promote, p, MYSQL, ACME, by="ann", how=How(subject="database"))
+    p.clock.forward(days=1)
+    made = await run(door, promote, p, POSTGRES, ACME, by="ann", how=How(subject="database"))
+    assert made.contradictions == ()
+    again = await run(door, promote, p, POSTGRES, ACME, by="ann", how=How(subject="database"))
+    assert (again.existing, again.contradictions) == (True, ())
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_an_agent_is_told_what_the_group_knows_otherwise(p, door):
+    await run(door, promote, p, MYSQL, ACME, by="ann")
+    made = await run(door, promote, p, POSTGRES, ACME, by="ann", how=How(agent_id="a"))
+    assert len(made.contradictions) == 1

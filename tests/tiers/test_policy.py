@@ -1,0 +1,313 @@
+"""The policy of promotion: who else says so, who decides, and how far a text is trusted."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from memoryware.errors import PromotionRefused, SettingError
+from memoryware.scope import MemoryScope
+from memoryware.tiers.actors import Actor
+from memoryware.tiers.digest import digest
+from memoryware.tiers.policy import PromotionPolicy
+from memoryware.tiers.promotion import promote, propose, supersede
+from memoryware.tiers.records import Origin, Trust
+from tiers.kit import DOORS, parts, run
+from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, both_stores, entry_of, memories, waiting
+
+SAME = "In MySQL the orders of the shop are stored."
+OTHER = "The parcels leave the shop on Monday and Thursday."
+
+
+@pytest.fixture(params=DOORS)
+def door(request):
+    return request.param
+
+
+def strict(**policy):
+    return parts(policy=PromotionPolicy(**policy))
+
+
+async def refused(door, p, what, *, by="ann", scope=None):
+    with pytest.raises(PromotionRefused) as caught:
+        await run(door, promote, p, what, scope, by=by)
+    return caught.value
+
+
+# Corroboration.
+
+
+@pytest.mark.parametrize(
+    ("others", "enough"),
+    [
+        ([], False),
+        ([("user:bo", ())], True),
+        ([("user:ann", ())], False),  # the same one again
+        ([("person:ann", ())], False),
+        ([("agent:helper", ("user:bo",))], True),
+        ([("agent:helper", ("user:bo", "user:ann"))], False),  # may be ann's word
+        ([("agent:helper", ())], True),  # nobody but an agent, another than ann
+        ([("tool:web", ())], False),
+        ([("tool:web", ()), ("import:bundle", ()), ("agent:a", ("tool:web", "user:bo"))], False),
+    ],
+)
+async def test_two_independent_origins_must_say_the_same(door, others, enough):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "user:ann")
+    for origin, roots in others:
+        waiting(p, SAME, origin, roots)
+    if enough:
+        assert (await run(door, promote, p, entry, None, by="ann")).ids
+    else:
+        error = await refused(door, p, entry)
+        assert error.reasons == ("corroboration",)
+        assert "2 independent origins must say the same" in str(error)
+
+
+async def test_two_users_of_one_agent_are_two(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "agent:helper", ["user:ann"])
+    waiting(p, SAME, "agent:helper", ["user:bo"])
+    assert (await run(door, promote, p, entry, None, by="ann")).ids
+
+
+async def test_one_agent_that_says_it_ten_times_is_one(door):
+    p = strict(corroboration=2)
+    entries = [waiting(p, MYSQL, "agent:helper") for _ in range(5)]
+    entries += [waiting(p, MYSQL, "agent:helper", ["user:ann"]) for _ in range(5)]
+    assert (await refused(door, p, entries[0])).reasons == ("corroboration",)
+    assert (await refused(door, p, entries[-1])).reasons == ("corroboration",)
+
+
+async def test_two_agents_are_two_unless_a_user_told_both(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "agent:a")
+    waiting(p, SAME, "agent:b")
+    assert (await run(door, promote, p, entry, None, by="ann")).ids
+    told = strict(corroboration=2)
+    entry = waiting(told, MYSQL, "agent:a", ["user:mallory"])
+    waiting(told, SAME, "agent:b", ["user:mallory"])
+    assert (await refused(door, told, entry)).reasons == ("corroboration",)
+
+
+async def test_users_without_a_name_are_one(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "user:")
+    waiting(p, SAME, "user:")
+    assert (await refused(door, p, entry)).reasons == ("corroboration",)
+
+
+async def test_a_text_that_is_made_of_the_other_adds_nothing(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "user:ann")
+    waiting(p, SAME, "agent:b", sources=(entry.id,))
+    assert (await refused(door, p, entry)).reasons == ("corroboration",)
+
+
+async def test_what_a_third_mixes_does_not_cost_two_their_voices(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "user:ann")
+    waiting(p, SAME, "user:bo")
+    waiting(p, SAME, "agent:helper", ["user:ann", "user:bo"])
+    assert (await run(door, promote, p, entry, None, by="ann")).ids
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        OTHER,
+        POSTGRES,  # nearly the same words, and the opposite
+        "The orders of the shop are not stored in MySQL.",
+    ],
+)
+async def test_what_says_something_else_is_no_support(door, text):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "user:ann")
+    waiting(p, text, "user:bo")
+    assert (await refused(door, p, entry)).reasons == ("corroboration",)
+
+
+@pytest.mark.parametrize("status", ["rejected", "revoked"])
+async def test_what_was_turned_down_is_no_support(door, status):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "user:ann")
+    waiting(p, SAME, "user:bo", status=status)
+    assert (await refused(door, p, entry)).reasons == ("corroboration",)
+
+
+async def test_an_echo_is_no_support_and_what_was_promoted_is(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "user:ann")
+    waiting(p, SAME, "user:bo", echo_of=("m",))
+    assert (await refused(door, p, entry)).reasons == ("corroboration",)
+    waiting(p, SAME, "user:bo", status="promoted")
+    assert (await run(door, promote, p, entry, None, by="ann")).ids
+
+
+async def test_other_groups_are_no_support(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "user:ann")
+    waiting(p, SAME, "user:bo", scope=MemoryScope(group_id="acme2"))
+    waiting(p, SAME, "user:bo", scope=MemoryScope(tenant="t", group_id="acme"))
+    assert (await refused(door, p, entry)).reasons == ("corroboration",)
+
+
+async def test_the_entries_of_an_insight_are_its_support(door):
+    p = strict(corroboration=2)
+    for user, more in (("ann", "All of us decided that."), ("bo", "Backups are made at night.")):
+        waiting(p, f"{MYSQL} {more}", f"user:{user}")
+    (insight,) = (await run(door, digest, p, ACME)).insights
+    assert (await run(door, promote, p, insight, None, by="ann")).ids
+    alone = strict(corroboration=2)
+    for more in ("All of us decided that.", "Backups are made at night."):
+        waiting(alone, f"{MYSQL} {more}", "user:ann")
+    (insight,) = (await run(door, digest, alone, ACME)).insights
+    assert (await refused(door, alone, insight)).reasons == ("corroboration",)
+
+
+async def test_a_text_of_a_person_is_one_voice_beside_others(door):
+    p = strict(corroboration=2)
+    assert (await refused(door, p, MYSQL, scope=ACME)).reasons == ("corroboration",)
+    waiting(p, SAME, "user:bo")
+    assert (await run(door, promote, p, MYSQL, ACME, by="ann")).ids
+
+
+async def test_how_alike_two_texts_must_be_is_a_setting(door):
+    for similarity, enough in ((0.3, True), (0.9, False)):
+        p = strict(corroboration=2, similarity=similarity)
+        entry = waiting(p, MYSQL, "user:ann")
+        waiting(p, "MySQL is where orders of the shop are, says Bo.", "user:bo")
+        if enough:
+            assert (await run(door, promote, p, entry, None, by="ann")).ids
+        else:
+            await refused(door, p, entry)
+
+
+# A person decides.
+
+
+@pytest.mark.parametrize(
+    "by", ["agent:x", "tool:x", "model:x", "import:x", " AGENT:x", "\uff41gent:x"]
+)
+async def test_what_is_no_person_cannot_approve(door, by):
+    p = strict(approval=True)
+    error = await refused(door, p, waiting(p), by=by)
+    assert error.reasons == ("approval",)
+    assert "a person must promote it" in str(error)
+
+
+@pytest.mark.parametrize("by", ["ann", "person:ann", "user:ann", "agentina"])
+async def test_a_person_can_approve(door, by):
+    p = strict(approval=True)
+    assert (await run(door, promote, p, waiting(p), None, by=by)).ids
+
+
+# Four eyes.
+
+
+async def test_who_proposed_may_not_promote(door):
+    p = strict(four_eyes=True)
+    entry = waiting(p)
+    assert (await refused(door, p, entry)).reasons == ("own_proposal",)
+    await run(door, propose, p, entry, None, by="ann")
+    for by in ("ann", " Ann ", "person:ANN", "user:ann"):
+        error = await refused(door, p, entry, by=by)
+        assert error.reasons == ("own_proposal",)
+        assert "somebody else must promote" in str(error)
+    assert (await run(door, promote, p, entry, None, by="bo")).ids
+
+
+async def test_a_text_must_be_proposed_as_an_entry_first(door):
+    p = strict(four_eyes=True)
+    error = await refused(door, p, MYSQL, scope=ACME)
+    assert "propose()" in str(error)
+    entry = await run(door, propose, p, MYSQL, ACME, by="ann")
+    assert (await run(door, promote, p, entry, None, by="bo")).ids
+
+
+async def test_every_entry_of_an_insight_must_be_proposed_by_somebody_else(door):
+    p = strict(four_eyes=True)
+    entries = [waiting(p, f"{MYSQL} Since {year}.") for year in (2021, 2022)]
+    await run(door, propose, p, entries[0], None, by="bo")
+    (insight,) = (await run(door, digest, p, ACME)).insights
+    assert (await refused(door, p, insight)).reasons == ("own_proposal",)
+    await run(door, propose, p, entries[1], None, by="ann")
+    assert (await refused(door, p, insight)).reasons == ("own_proposal",)
+    await run(door, propose, p, entries[1], None, by="cy")
+    assert (await run(door, promote, p, insight, None, by="ann")).ids
+
+
+async def test_a_proposed_insight_can_be_promoted_by_another(door):
+    p = strict(four_eyes=True)
+    for year in (2021, 2022):
+        waiting(p, f"{MYSQL} Since {year}.")
+    (insight,) = (await run(door, digest, p, ACME)).insights
+    entry = await run(door, propose, p, insight, None, by="bo")
+    assert (await refused(door, p, entry, by="bo")).reasons == ("own_proposal",)
+    assert (await run(door, promote, p, entry, None, by="ann")).ids
+
+
+# Trust.
+
+
+@pytest.mark.parametrize("least", list(Trust))
+@pytest.mark.parametrize("origin", ["tool:w", "agent:a", "user:u", "person:p"])
+async def test_a_text_must_be_trusted_far_enough(door, least, origin):
+    p = strict(min_trust=least)
+    entry = waiting(p, MYSQL, origin)
+    if Origin.parse(origin).trust >= least:
+        assert (await run(door, promote, p, entry, None, by="ann")).ids
+    else:
+        error = await refused(door, p, entry)
+        assert error.reasons == ("min_trust",)
+        assert least.name in str(error)
+
+
+# All together.
+
+
+async def test_all_reasons_are_said_at_once_and_nothing_changes(door):
+    p = strict(corroboration=3, approval=True, four_eyes=True, min_trust=Trust.USER)
+    entry = waiting(p, MYSQL, "tool:web", status="rejected", decided_by="ann")
+    error = await refused(door, p, entry, by="agent:a")
+    expected = {"rejected", "approval", "own_proposal", "min_trust", "corroboration"}
+    assert set(error.reasons) == expected
+    assert str(error).count(";") >= len(expected) - 1
+    assert entry_of(p, entry) == entry
+    assert memories(p) == []
+    copy = pickle.loads(pickle.dumps(error))
+    assert (copy.reasons, str(copy)) == (error.reasons, str(error))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_the_policy_holds_for_superseding_as_well(door, kind, tmp_path):
+    stores = both_stores(kind, tmp_path)
+    old = await run(door, promote, parts(stores), MYSQL, ACME, by="ann")
+    p = parts(
+        stores,
+        policy=PromotionPolicy(corroboration=2),
+        new_id=map("x{}".format, range(99)).__next__,
+    )
+    with pytest.raises(PromotionRefused, match="independent"):
+        await run(door, supersede, p, old, POSTGRES, ACME, by="ann")
+    assert [one.valid_to for one in memories(p)] == [None]
+
+
+async def test_by_default_nothing_more_is_asked(door):
+    p = parts()
+    assert (await run(door, promote, p, waiting(p, MYSQL, "tool:web"), None, by="agent:a")).ids
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"corroboration": -1}, {"similarity": 0}, {"similarity": 1.1}, {"min_trust": 7}]
+)
+async def test_a_policy_that_cannot_be_is_an_error(door, wrong):
+    with pytest.raises(SettingError, match=next(iter(wrong))):
+        PromotionPolicy(**wrong)
+
+
+async def test_two_names_of_one_are_the_same(door):
+    ann = Actor.of("ann")
+    same = {by for by in ("Ann", "person: ann", "user:ANN", "agent:ann", "bo") if ann.is_same(by)}
+    assert same == {"Ann", "person: ann", "user:ANN"}
