@@ -33,9 +33,10 @@ from memoryware import (
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the model that the examples share
 
-import tiers
 from scripted import ScriptedModel, call, memory_block, system_prompt
 from stage import Stage
+
+import tiers
 
 PROJECT = Path(__file__).with_name("project")
 LAST_RULE = "- Run the tests before you say that something is done."

@@ -16,10 +16,10 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import tool
-
-from memoryware import MemoryScope, Origin, TieredMemory, TieredMemoryMiddleware
 from scripted import call
 from stage import Stage
+
+from memoryware import MemoryScope, Origin, TieredMemory, TieredMemoryMiddleware
 
 SHOP = MemoryScope(group_id="shop")
 OTHERS = MemoryScope(group_id="bakery")

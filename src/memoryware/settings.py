@@ -160,6 +160,8 @@ class TierLimits(_Ranged):
     """Characters of each known text that a new one is held against, to tell an echo."""
     hot_items: int = _limit(10, 0)
     """Entries of working memory in one recall."""
+    outside_similarity: float = _limit(0.5, -1, 1)
+    """Cosine from which working memory shows what came from outside and shares no word."""
     cold_items: int = _limit(5, 0)
     """Memories of the group in one recall."""
     agent_items: int = _limit(3, 0)

@@ -461,10 +461,7 @@ async def test_vectors_of_another_length_are_an_error_before_anything_is_stored(
 
 
 class Failing(EmbeddedLongTerm):
-    """A store that fails at the second chunk."""
-
-    def _changed(self, record):
-        super()._changed(record)
+    """A store that cannot be written."""
 
     def add(self, memories, vectors=(), space=None, *, replaces=()):
         raise StoreUnavailable("disk full")

@@ -73,8 +73,8 @@ def stemmed(word: str) -> str:
         return word
     word = _ROOTS.get(word, word)
     word = _without_verb_ending(_without_plural(word))
-    if word.endswith("y") and _has_vowel(word[:-1]):
-        word = word[:-1] + "i"
+    if word.endswith("y") and _kinds(word[:-1]).endswith("c") and len(word) > len("xy"):
+        word = word[:-1] + "i"  # not "deploy", which its other forms keep
     word = _without(word, _SECOND, 1)
     word = _without(word, _THIRD, 1)
     word = _without(word, _FOURTH, 2)

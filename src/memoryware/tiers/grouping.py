@@ -8,10 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from operator import mul
 from typing import Final, Generic, TypeVar
 
-from memoryware.tiers.ranking import words_of
+from memoryware.tiers.ranking import query_words
 
 V = TypeVar("V")
 
@@ -24,16 +25,15 @@ UNRELATED: Final = (
 """Texts that no entry is about; how near a model puts them is where "unrelated" begins."""
 _ABOVE: Final = 0.4
 """How far from unrelated towards equal two texts about the same are at least."""
-_SHARED: Final = 0.105
+_SHARED: Final = 0.085
 """Cosine of weighed words from which two texts are about the same."""
 _BEGINNING: Final = 5
 """Characters of a word that count, so that its endings do not."""
-_EVERYWHERE: Final = 0.3
-"""What a word counts that is in every text."""
 _MANY: Final = 200
 """Vectors from which shorter ones are compared: each is held against every group."""
 _BITS: Final = 9
 _FOLDED: Final = 1 << (_BITS - 1)
+_COPIES: Final = 4
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
 
 
@@ -48,13 +48,11 @@ class _Group(Generic[V]):
 
 def by_words(texts: Sequence[str]) -> list[list[int]]:
     """Return the places of texts that share their rare words, one list for each group."""
-    words = [{word[:_BEGINNING] for word in words_of(text)} for text in texts]
+    words = [set(map(_beginning, query_words(text))) for text in texts]
     often = Counter(word for one in words for word in one)
 
     def weight(word: str) -> float:
         rare = math.log(1 + len(texts) / often[word])
-        if often[word] == len(texts) > 3:
-            rare *= _EVERYWHERE
         # Short words say little, unless they are written without blanks.
         return rare * (1 if _UNSPACED.search(word) else min(1, len(word) / _BEGINNING))
 
@@ -99,6 +97,11 @@ def _grouped(
     return [one.places for one in groups]
 
 
+def _beginning(word: str) -> str:
+    """Return what counts of a word: all of one with a number, which is a name."""
+    return word if any(map(str.isdigit, word)) else word[:_BEGINNING]
+
+
 def _length(vector: V, product: Callable[[V, V], float]) -> float:
     return math.sqrt(product(vector, vector)) or 1.0
 
@@ -126,12 +129,18 @@ def _folded(vector: Sequence[float]) -> list[float]:
     """Return a shorter vector; cosines of such vectors are nearly those of the long ones."""
     if len(vector) <= _FOLDED:
         return list(vector)
-    dice = random.Random(len(vector))  # noqa: S311 - the same for every vector, and no secret
     made = [0.0] * _FOLDED
-    for one in vector:
-        place = dice.getrandbits(_BITS)
-        made[place >> 1] += one if place & 1 else -one
+    for one, places in zip(vector, _places(len(vector)), strict=True):
+        for place in places:
+            made[place >> 1] += one if place & 1 else -one
     return made
+
+
+@cache
+def _places(length: int) -> tuple[tuple[int, ...], ...]:
+    """Return where each number of a long vector goes in the short one, and with which sign."""
+    dice = random.Random(length)  # noqa: S311 - the same for every vector, and no secret
+    return tuple(tuple(dice.getrandbits(_BITS) for _ in range(_COPIES)) for _ in range(length))
 
 
 def _dense(one: Sequence[float], other: Sequence[float]) -> float:

@@ -99,12 +99,14 @@ async def reindex(parts: Parts, via: Via) -> Reindexed:
     space = embedder.space_of(await embedder.query(via, PROBE))
     store = parts.stores.long_term
     await _drop_other_length(parts, via, space)
+    before = (await via(store.spaces, store.aspaces)).get(space, 0)
     try:
         done, failed = await _embed(parts, via, space)
     except EmbeddingFailed as error:
+        done = (await via(store.spaces, store.aspaces)).get(space, 0) - before
         left = await via(store.unembedded, store.aunembedded, space, limit=_COUNTED)
         logger.warning("%s; call reindex() again to go on with the other %d", error, len(left))
-        return Reindexed(space=str(space), embedded=0, failed=len(left))
+        return Reindexed(space=str(space), embedded=done, failed=len(left))
     await via(store.adopt, store.aadopt, space, drop_others=True)
     more, failed = await _embed(parts, via, space)  # what was promoted meanwhile
     return Reindexed(space=str(space), embedded=done + more, failed=failed)

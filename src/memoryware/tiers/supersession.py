@@ -94,7 +94,7 @@ def checked(parts: Parts, how: How) -> How:
         raise SettingError(f"subject={how.subject!r}: must name what the text is about")
     subject = parts.redacted(mended(how.subject)) if how.subject else None
     begins = aware(how.valid_from, "valid_from") if how.valid_from else None
-    return replace(how, subject=subject, valid_from=begins)
+    return replace(how, subject=subject, agent_id=how.agent_id or None, valid_from=begins)
 
 
 def aware(moment: datetime, name: str) -> datetime:

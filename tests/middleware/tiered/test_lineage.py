@@ -117,8 +117,9 @@ def test_what_was_recalled_is_a_source_with_its_own_lineage():
     poison = Provenance(Origin("tool", "forum"))
     memory.record(OTHER, SHOP, provenance=poison)
     agent = an_agent(memory, ScriptedModel(say(ANSWER)), name="clerk")
-    turn(agent, QUESTION, user_id="bo")
-    recalled = memory.retrieve(QUESTION, SHOP)
+    question = f"{QUESTION} And the parcel in the warehouse?"
+    turn(agent, question, user_id="bo")
+    recalled = memory.retrieve(question, SHOP)
     entry = newest(memory)
 
     assert entry.content == ANSWER
@@ -126,6 +127,21 @@ def test_what_was_recalled_is_a_source_with_its_own_lineage():
     assert {one.id for one in recalled if one.content != ANSWER} == set(entry.provenance.sources)
     assert roots(entry) == ["agent:clerk", "person:ann", "tool:forum", "user:bo"]
     assert entry.provenance.trust is Trust.UNTRUSTED
+
+
+def test_what_came_from_outside_is_shown_to_those_who_ask_about_it_only():
+    memory = known(FACT)
+    memory.record(OTHER, SHOP, provenance=Provenance(Origin("tool", "forum")))
+    agent = an_agent(memory, ScriptedModel(say(ANSWER)), name="clerk")
+    turn(agent, QUESTION, user_id="bo")
+
+    assert newest(memory).provenance.trust is Trust.UNVERIFIED
+    (left_out,) = [
+        one
+        for one in memory.retrieve(QUESTION, SHOP, explain=True).candidates
+        if one.item.content == OTHER
+    ]
+    assert left_out.left_out == "from_outside"
 
 
 @pytest.mark.parametrize("again", ["the same instance", "a new instance"])

@@ -17,7 +17,7 @@ from memoryware.tiers.ranking import (
     whole_score,
     words_of,
 )
-from memoryware.tiers.records import Entry
+from memoryware.tiers.records import Entry, Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.stores.protocol import Vector
 from memoryware.tiers.values import ContextItem
@@ -42,7 +42,20 @@ async def ask_hot(search: Search) -> list[Considered]:
         ranked = best_first(found, lambda one, name=value: getattr(one.found, name))  # type: ignore[misc]
         for place, one in enumerate(ranked, 1):
             one.ranks[way] = place
+    for one in found:
+        if one.item.trust is Trust.UNTRUSTED and not _is_about(search, one):
+            one.leave_out("from_outside", "it came from outside, and is not about the query")
     return found
+
+
+def _is_about(search: Search, one: Considered) -> bool:
+    """Say whether an entry has words of the query, or is near it.
+
+    What came from outside is shown on no other ground: an answer is trusted no more than
+    what was shown before it.
+    """
+    near = one.found.similarity or 0
+    return bool(one.found.words) or near >= search.parts.limits.outside_similarity
 
 
 async def vectors_of(search: Search, texts: Sequence[str]) -> Sequence[Vector | None]:

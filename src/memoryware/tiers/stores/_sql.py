@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Protocol
 
 from memoryware.errors import EmbeddingMismatch
@@ -199,12 +200,9 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
             *values, limit * _POOL,
         )  # fmt: skip
     mean, whole = size / count if count else 0, whole_score(having, count)
+    score = partial(bm25, having=having, count=count, mean=mean)
     hits = [
-        Hit(
-            _rows.record_of("long_term", body),
-            bm25(Counter(text.split()), having, count, mean),
-            whole,
-        )
+        Hit(_rows.record_of("long_term", body), score(Counter(text.split())), whole)
         for body, text in found
     ]
     return _best(hits, limit)

@@ -1,0 +1,599 @@
+"""Recall: both tiers side by side, by words and by meaning, of one group and never of another."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from langchain_core.embeddings import Embeddings
+
+from memoryware.errors import SettingError, StoreUnavailable
+from memoryware.events import listen
+from memoryware.scope import MemoryScope
+from memoryware.settings import TierLimits
+from memoryware.tiers._parts import Parts
+from memoryware.tiers.embedding import Embedder
+from memoryware.tiers.records import Verdict
+from memoryware.tiers.retrieval import Wanted
+from memoryware.tiers.stores.protocol import Select, Space
+from tiers.kit import DOORS, Clock, HashEmbeddings, parts
+from tiers.known import SHOP, cold, hot, recall, texts
+from tiers.long_term import KINDS, Moody, both_stores
+
+NO_LIMITS = TierLimits(hot_items=100, cold_items=100, agent_items=100)
+
+
+@pytest.fixture(params=DOORS)
+def door(request):
+    return request.param
+
+
+@pytest.fixture(params=KINDS)
+def stores(request, tmp_path):
+    made = both_stores(request.param, tmp_path)
+    yield made
+    made.long_term.close()
+
+
+class Planes(Embeddings):
+    """Vectors that are given by hand: a text is as near to the query as it says."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self._of(one) for one in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [1.0, 0.0]
+
+    def _of(self, text: str) -> list[float]:
+        near = float(text.split("@")[1].split(maxsplit=1)[0]) if "@" in text else 0.0
+        return [near, (1 - near * near) ** 0.5]
+
+
+def broken(given: Parts, *tiers: str) -> Parts:
+    """Return parts of which these stores fail whatever they are asked."""
+
+    class Broken:
+        def __getattr__(self, name: str) -> Any:
+            def fail(*_: Any, **__: Any) -> Any:
+                raise OSError("disk on fire")
+
+            async def afail(*_: Any, **__: Any) -> Any:
+                raise OSError("disk on fire")
+
+            return afail if name.startswith("a") and name != "add" else fail
+
+    stores = replace(given.stores, **{tier: Broken() for tier in tiers})
+    return replace(given, stores=stores)
+
+
+# Limits and order.
+
+
+async def test_working_memory_gives_its_ten_newest_first_with_score_one(door):
+    given = parts()
+    for n in range(12):
+        hot(given, f"note {n}")
+        given.clock.forward(minutes=1)
+    found = await recall(door, given, "anything")
+    assert texts(found) == [f"note {n}" for n in range(11, 1, -1)]
+    assert {one.score for one in found} == {1.0}
+    assert {one.similarity for one in found} == {None}
+    assert {one.source for one in found} == {"hot"}
+    assert not any(one.verified for one in found)
+
+
+async def test_the_newest_is_what_was_moved_to_the_front_last(door):
+    given = parts()
+    first = hot(given, "first")
+    hot(given, "second")
+    given.stores.working.push(first, keep=50)
+    assert texts(await recall(door, given, "x")) == ["first", "second"]
+
+
+async def test_long_term_memory_gives_five_by_cosine_in_order(door, stores):
+    given = parts(stores, embeddings=Planes())
+    for near in (0.3, 0.9, 0.5, 0.8, 0.1, 0.7, 0.6):
+        cold(given, f"fact @{near}")
+    found = await recall(door, given, "zzz")
+    assert texts(found) == [f"fact @{near}" for near in (0.9, 0.8, 0.7, 0.6, 0.5)]
+    assert [one.similarity for one in found] == pytest.approx([0.9, 0.8, 0.7, 0.6, 0.5], abs=1e-3)
+    assert all(-1 <= one.score <= 1 for one in found)
+    assert all(one.verified and one.source == "cold" for one in found)
+
+
+async def test_working_memory_is_ranked_by_what_fits_where_texts_are_embedded(door):
+    given = parts(embeddings=HashEmbeddings())
+    hot(given, "The invoices go out on the last day of each month.")
+    for n in range(5):
+        hot(given, f"Tea number {n} is served in the kitchen.")
+    found = await recall(door, given, "when do invoices go out?")
+    assert found[0].content.startswith("The invoices")
+    assert found[0].similarity is not None
+    assert texts(found[1:]) == [
+        f"Tea number {n} is served in the kitchen." for n in (4, 3, 2, 1, 0)
+    ]
+
+
+async def test_both_ways_of_ranking_working_memory_can_be_asked_for(door):
+    by_time = parts(embeddings=HashEmbeddings(), hot_ranking="recency")
+    by_fit = parts(hot_ranking="relevance")
+    for given in (by_time, by_fit):
+        hot(given, "orders are in PostgreSQL")
+        hot(given, "tea is in the kitchen")
+    assert [one.score for one in await recall(door, by_time, "orders")] == [1.0, 1.0]
+    assert texts(await recall(door, by_time, "orders"))[0].startswith("tea")
+    found = await recall(door, by_fit, "orders")
+    assert texts(found) == ["orders are in PostgreSQL", "tea is in the kitchen"]
+    assert found[0].score > found[1].score == 0.0
+
+
+async def test_limits_can_be_changed_for_one_recall_and_for_all(door):
+    given = parts(limits=TierLimits(hot_items=2, cold_items=1))
+    for n in range(4):
+        hot(given, f"hot word {n}")
+        cold(given, f"cold word {n}")
+    found = await recall(door, given, "word")
+    assert [one.source for one in found] == ["hot", "hot", "cold"]
+    more = await recall(door, given, "word", hot_items=0, cold_items=3)
+    assert [one.source for one in more] == ["cold"] * 3
+    assert await recall(door, given, "word", max_results=0) == []
+    assert await recall(door, given, "word", max_results=-3) == []
+
+
+async def test_what_was_found_is_not_crowded_out_by_what_is_only_new(door):
+    given = parts()
+    for n in range(10):
+        hot(given, f"small talk {n}")
+        cold(given, f"fact {n}")
+    found = await recall(door, given, "fact", max_results=5)
+    assert [one.source for one in found] == ["hot", "hot", "cold", "cold", "cold"]
+    assert texts(found)[:2] == ["small talk 9", "small talk 8"]
+
+
+async def test_what_is_equally_good_comes_newer_first_and_then_by_id(door, stores):
+    given = parts(stores)
+    for _ in range(2):
+        for n in range(2):
+            cold(given, f"same words {n}{given.clock.now:%H}")
+        given.clock.forward(hours=1)
+    for text in ("same words 012", "same words 112"):
+        found = await recall(door, given, "same words")
+        assert texts(found) == ["same words 013", "same words 113", "same words 012", text] or (
+            [one.created_at.hour for one in found] == [13, 13, 12, 12]
+        )
+    ids = [one.id for one in await recall(door, given, "same words")]
+    assert ids[:2] == sorted(ids[:2])
+    assert ids[2:] == sorted(ids[2:])
+    assert ids == [one.id for one in await recall(door, given, "same words")]
+
+
+# Words, meaning, neighbours.
+
+
+async def test_words_alone_and_meaning_alone_both_find(door, stores):
+    given = parts(stores, embeddings=Planes())
+    cold(given, "wombat @0.0")
+    cold(given, "about the same thing @0.9")
+    for n in range(20):
+        cold(given, f"noise {n} @0.2")
+    found = await recall(door, given, "wombat")
+    assert {"wombat @0.0", "about the same thing @0.9"} <= set(texts(found))
+
+
+@pytest.mark.parametrize("candidates", [1, 2, 50])
+async def test_the_best_of_either_list_is_there_however_short_the_lists(door, stores, candidates):
+    given = parts(stores, embeddings=Planes(), limits=TierLimits(candidates=candidates))
+    for n in range(12):
+        cold(given, f"word word word {n} @0.1")
+    for n in range(12):
+        cold(given, f"thing {n} @0.{90 - n}")
+    found = texts(await recall(door, given, "word"))
+    assert "thing 0 @0.90" in found
+    assert any(one.startswith("word") for one in found)
+
+
+async def test_what_is_behind_the_end_of_a_list_is_measured_all_the_same(door, stores):
+    given = parts(stores, embeddings=Planes(), limits=TierLimits(candidates=1))
+    cold(given, "wombat @0.5")
+    cold(given, "nearer @0.9")
+    found = await recall(door, given, "wombat", explain=True)
+    by_text = {one.item.content: one for one in found.candidates}
+    assert by_text["wombat @0.5"].item.similarity == pytest.approx(0.5, abs=1e-3)
+    assert by_text["wombat @0.5"].ranks == {"words": 1}
+
+
+async def test_a_memory_without_a_vector_yet_is_found_by_words(door, stores):
+    given = parts(stores, embeddings=HashEmbeddings())
+    cold(given, "The wombat sleeps.", embed=False)
+    cold(given, "Tea is in the kitchen.")
+    found = await recall(door, given, "wombat", score_threshold=0.7)
+    assert texts(found) == ["The wombat sleeps."]
+    assert found[0].similarity is None
+
+
+async def test_a_chunk_beside_the_one_that_was_found_comes_along(door, stores):
+    given = parts(stores)
+    cold(given, "Chapter one.", "The wombat sleeps.", "It wakes at night.", "Appendix.")
+    cold(given, "Tea is in the kitchen.")
+    found = await recall(door, given, "wombat", explain=True)
+    assert texts(found)[0] == "The wombat sleeps."
+    assert set(texts(found)) == {"Chapter one.", "The wombat sleeps.", "It wakes at night."}
+    (beside,) = (one for one in found.candidates if one.item.content == "It wakes at night.")
+    assert set(beside.ranks) == {"neighbours"}
+    assert beside.reason == "stands beside a text that was found"
+
+
+async def test_neighbours_are_of_the_same_document_group_and_time(door, stores):
+    given = parts(stores)
+    (first, second) = cold(given, "The wombat sleeps.", "It wakes.")
+    cold(given, "Other.", "And more.", scope=MemoryScope(group_id="other"))
+    given.stores.long_term.edit(
+        Select.within(SHOP, ids=(second.id,)), lambda one: replace(one, revocation="r")
+    )
+    assert texts(await recall(door, given, "wombat")) == [first.content]
+
+
+async def test_neighbours_in_huge_documents_are_not_looked_for(door, stores):
+    given = parts(stores, limits=TierLimits(neighbour_chunks=3))
+    cold(given, "The wombat sleeps.", *(f"line {n}" for n in range(3)))
+    assert texts(await recall(door, given, "wombat")) == ["The wombat sleeps."]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("数据库用的是PostgreSQL", "什么数据库"),
+        ("小猫在家", "猫"),
+        ("Die Größe der Kiste ist 3 m", "GROSSE"),
+        ("Décision prise : naïveté", "decision naivete"),
+        ("We decided to deploy on Friday", "deployments and decisions"),
+        ("The order id is e6f0d1c2-17", "e6f0d1c2"),
+        ("limit is 10,000 rows", "10000"),
+        ("max_tokens is 5", "what is max tokens"),
+        ("데이터베이스를 선택했다", "데이터베이스"),
+    ],
+)
+async def test_words_are_found_in_many_languages_and_forms(door, stores, text, query):
+    given = parts(stores)
+    cold(given, text)
+    cold(given, "Tea is in the kitchen.")
+    assert texts(await recall(door, given, query)) == [text]
+
+
+# Threshold, time, session.
+
+
+async def test_the_threshold_is_a_cosine_and_words_are_exempt(door, stores, caplog):
+    given = parts(stores, embeddings=Planes())
+    for text in ("in @0.71", "out @0.69", "wombat @0.1"):
+        cold(given, text)
+    hot(given, "hot in @0.72")
+    hot(given, "hot out @0.5")
+    found = await recall(door, given, "wombat", score_threshold=0.7)
+    assert set(texts(found)) == {"in @0.71", "wombat @0.1", "hot in @0.72"}
+    with caplog.at_level(logging.INFO):
+        none = await recall(door, given, "koala", score_threshold=0.99)
+    assert none == []
+    said = [one.getMessage() for one in caplog.records if "score_threshold" in one.getMessage()]
+    assert len(said) == 1
+    assert "0.99" in said[0]
+    assert "0.720" in said[0]
+    assert any("0.720" in one for one in none.notes)
+
+
+async def test_without_an_embedder_no_threshold_cuts_anything(door):
+    given = parts()
+    hot(given, "hot")
+    cold(given, "a cold fact")
+    assert len(await recall(door, given, "fact", score_threshold=0.99)) == 2
+
+
+async def test_a_range_of_time_leaves_out_what_is_older(door, stores):
+    given = parts(stores)
+    cold(given, "old fact")
+    given.clock.forward(days=8)
+    for n in range(60):
+        cold(given, f"new fact {n}", created_at=given.clock() - timedelta(days=30))
+    cold(given, "new fact")
+    hot(given, "hot fact")
+    found = await recall(door, given, "fact", time_range_days=7)
+    assert set(texts(found)) == {"new fact", "hot fact"}
+    kept = await recall(door, given, "old", layers=("cold",))
+    assert texts(kept) == ["old fact"]
+    assert len(await recall(door, given, "fact", time_range_days=1e12, layers=("cold",))) == 5
+
+
+async def test_a_session_is_a_condition_on_long_term_memory_only(door, stores):
+    given = parts(stores)
+    cold(given, "fact of this")
+    cold(given, "fact of that", scope=replace(SHOP, session_id="s2"))
+    hot(given, "hot fact", replace(SHOP, session_id="s3"))
+    assert len(await recall(door, given, "fact")) == 3
+    assert set(texts(await recall(door, given, "fact", session_id="s2"))) == {
+        "fact of that",
+        "hot fact",
+    }
+    assert texts(await recall(door, given, "fact", session_id="")) == ["hot fact"]
+
+
+async def test_at_shows_what_held_then_and_no_working_memory(door, stores):
+    given = parts(stores)
+    (old,) = cold(given, "We use MySQL.")
+    then = given.clock()
+    given.clock.forward(days=1)
+    cold(given, "We use PostgreSQL.")
+    given.stores.long_term.edit(
+        Select.within(SHOP, ids=(old.id,)), lambda one: replace(one, valid_to=given.clock())
+    )
+    hot(given, "use of something")
+    assert texts(await recall(door, given, "use", layers=("cold",))) == ["We use PostgreSQL."]
+    assert texts(await recall(door, given, "use", at=then)) == ["We use MySQL."]
+    assert texts(await recall(door, given, "use", at=given.clock())) == ["We use PostgreSQL."]
+    assert await recall(door, given, "use", at=datetime(1999, 1, 1, tzinfo=UTC)) == []
+    with pytest.raises(SettingError, match="time zone"):
+        Wanted(at=datetime(2026, 1, 1))
+
+
+async def test_layers_say_which_tier_is_asked(door):
+    given = parts()
+    hot(given, "hot fact")
+    cold(given, "cold fact")
+    assert texts(await recall(door, given, "fact", layers=("hot",))) == ["hot fact"]
+    assert texts(await recall(door, given, "fact", layers=("cold",))) == ["cold fact"]
+    assert await recall(door, given, "fact", layers=()) == []
+
+
+# What is never shown, and what sinks.
+
+
+async def test_revoked_expired_and_superseded_texts_never_appear(door, stores):
+    given = parts(stores, embeddings=HashEmbeddings(), limits=NO_LIMITS)
+    cold(given, "fact revoked", revocation="r")
+    cold(given, "fact ended", valid_to=given.clock())
+    cold(given, "fact to come", valid_from=given.clock() + timedelta(days=1))
+    hot(given, "fact taken back", revocation="r")
+    hot(given, "fact gone")
+    given.clock.forward(hours=24)
+    found = await recall(door, given, "fact", explain=True)
+    assert found == []
+    assert found.candidates == ()
+
+
+async def test_what_a_check_found_wrong_comes_last_and_is_no_longer_verified(door, stores):
+    given = parts(stores, limits=TierLimits(cold_items=2))
+    cold(given, "wombat wombat wombat", verdict=Verdict(verified=False))
+    cold(given, "a wombat")
+    found = await recall(door, given, "wombat")
+    assert texts(found) == ["a wombat", "wombat wombat wombat"]
+    assert [one.verified for one in found] == [True, False]
+    cold(given, "another wombat")
+    found = await recall(door, given, "wombat")
+    assert "wombat wombat wombat" not in texts(found)
+
+
+# Doubles.
+
+
+async def test_what_is_hot_and_cold_appears_once_as_cold(door, stores):
+    given = parts(stores)
+    hot(given, "The shop uses  PostgreSQL.")
+    hot(given, "THE SHOP USES postgresql")
+    hot(given, "First part. And a second part.")
+    cold(given, "The shop uses PostgreSQL.")
+    cold(given, "First part.", "And a second part.", content_hash=hot(given, "x").content_hash)
+    given.stores.working.delete(Select.within(SHOP, contains="x"))
+    found = await recall(door, given, "the shop uses PostgreSQL part")
+    assert all(one.source == "cold" for one in found if "uses" in one.content)
+
+
+async def test_what_says_nearly_the_same_is_shown_once_but_a_correction_is_not_lost(door):
+    given = parts(embeddings=HashEmbeddings(512))
+    cold(given, "The large shop in the old town keeps all orders in PostgreSQL 16 on server db2.")
+    near = "The large shop in the old town keeps all its orders in PostgreSQL 16 on server db2."
+    new = "The large shop in the old town keeps all orders in PostgreSQL 17 on server db2."
+    hot(given, near)
+    hot(given, new)
+    found = await recall(door, given, "orders of the shop", explain=True)
+    assert near not in texts(found)
+    assert new in texts(found)
+    (left,) = (one for one in found.candidates if one.item.content == near)
+    assert left.left_out == "duplicate"
+    assert len(found.contradictions) == 1
+
+
+async def test_a_text_of_the_group_and_of_the_agent_appears_once(door, stores):
+    given = parts(stores)
+    cold(given, "wombat sleeps")
+    cold(given, "wombat sleeps", agent="helper")
+    assert texts(await recall(door, given, "wombat")) == ["wombat sleeps"]
+
+
+async def test_a_double_takes_no_place(door):
+    given = parts(limits=TierLimits(hot_items=2))
+    cold(given, "fact one")
+    for text in ("fact three", "fact two", "fact one"):
+        hot(given, text)
+    found = await recall(door, given, "fact")
+    assert texts(found) == ["fact two", "fact three", "fact one"]
+
+
+# Whose memory.
+
+NASTY = [
+    "g1", "g10", "g", "a.b", "a", "b", "a/b", "a b", "*", "%", "_", "G1", "g1 ", '"', "'; DROP",
+    "[", "\\", "null", "None", "0", "é", "e\u0301", "🎉", "g1\x00", "..",
+]  # fmt: skip
+
+
+async def test_no_group_or_tenant_sees_another(door, stores):
+    given = parts(stores, embeddings=HashEmbeddings(), limits=NO_LIMITS)
+    scopes = [MemoryScope(tenant, one) for one in NASTY for tenant in (None, "t")]
+    for scope in scopes:
+        hot(given, f"hot fact of {scope!r}", scope)
+        cold(given, f"cold fact of {scope!r}", scope=scope)
+    for scope in scopes:
+        found = await recall(door, given, "fact", scope, explain=True)
+        assert set(texts(found)) == {f"hot fact of {scope!r}", f"cold fact of {scope!r}"}
+        assert len(found.candidates) == 2
+
+
+async def test_an_agent_sees_its_own_experience_and_never_that_of_another(door, stores):
+    given = parts(stores, embeddings=HashEmbeddings())
+    for agent in ("helper", "other", "help", None):
+        for n in range(5):
+            cold(given, f"fact {n} of {agent}", agent=agent)
+    found = await recall(door, given, "fact", explain=True)
+    whose = [one.scope.agent_id for one in found]
+    assert sorted(whose, key=str) == [None] * 5 + ["helper"] * 3
+    assert {one.item.scope.agent_id for one in found.candidates} == {None, "helper"}
+    nobody = await recall(door, given, "fact", replace(SHOP, agent_id=None))
+    assert {one.scope.agent_id for one in nobody} == {None}
+    named = await recall(door, given, "fact", replace(SHOP, agent_id=None), agent_id="other")
+    assert {one.scope.agent_id for one in named} == {None, "other"}
+
+
+@pytest.mark.parametrize("group", [None, ""])
+async def test_without_a_group_nothing_is_recalled(door, group):
+    given = parts()
+    hot(given, "fact", MemoryScope(group_id=group))
+    cold(given, "fact", scope=MemoryScope(group_id=group))
+    found = await recall(door, given, "fact", MemoryScope(group_id=group))
+    assert (found, found.failed, found.candidates) == ([], (), ())
+
+
+# Queries.
+
+
+@pytest.mark.parametrize("query", ["", "  \n\t ", "\u3000"])
+async def test_a_blank_query_asks_nothing(door, query):
+    given = broken(parts(embeddings=HashEmbeddings(), on_error="raise"), "working", "long_term")
+    assert await recall(door, given, query) == []
+    assert given.embedder.embeddings.queries == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["?!", "🎉", "\x00", "\ud800", "a" * 100_000, '" OR 1=1 --', "NOT AND OR", "word " * 5000],
+)
+async def test_no_query_can_break_a_recall(door, stores, query):
+    given = parts(stores, embeddings=HashEmbeddings())
+    cold(given, "word")
+    hot(given, "word")
+    found = await recall(door, given, query)
+    assert found.failed == ()
+    assert all(len(one) <= 4000 for one in given.embedder.embeddings.queries)
+
+
+async def test_the_query_is_embedded_once_whatever_is_asked(door):
+    given = parts(embeddings=HashEmbeddings())
+    hot(given, "hot fact")
+    cold(given, "cold fact", "more of it")
+    cold(given, "own fact", agent="helper")
+    await recall(door, given, "fact", explain=True, session_id="s1", time_range_days=3)
+    assert given.embedder.embeddings.queries == ["fact"]
+    vector = given.embedder.embeddings.embed_query("fact")
+    await recall(door, given, "fact", query_vector=vector)
+    assert given.embedder.embeddings.queries == ["fact", "fact"]
+
+
+# Failures.
+
+
+async def test_one_tier_that_fails_does_not_take_the_other_away(door):
+    for tier, left in (("working", "cold fact"), ("long_term", "hot fact")):
+        given = parts(on_error="raise")
+        hot(given, "hot fact")
+        cold(given, "cold fact")
+        heard: list[dict[str, Any]] = []
+        with listen(heard.append):
+            found = await recall(door, broken(given, tier), "fact")
+        assert texts(found) == [left]
+        assert found.failed == ("hot" if tier == "working" else "cold",)
+        assert "OSError" in found.notes[0]
+        events = {one["event"]: one for one in heard}
+        assert events["retrieval_error"]["error"] == "OSError"
+        assert (events["retrieved"]["hot"], events["retrieved"]["cold"]) == (
+            (0, 1) if tier == "working" else (1, 0)
+        )
+
+
+async def test_two_tiers_that_fail_are_told_or_raised_as_the_memory_says(door):
+    given = broken(parts(), "working", "long_term")
+    found = await recall(door, given, "fact")
+    assert (found, found.failed) == ([], ("hot", "cold"))
+    with pytest.raises(StoreUnavailable, match="OSError"):
+        await recall(door, replace(given, on_error="raise"), "fact")
+    with pytest.raises(StoreUnavailable):
+        await recall(door, replace(given, on_error="raise"), "fact", layers=("cold",))
+
+
+async def test_a_query_that_cannot_be_embedded_is_asked_by_words(door):
+    moody = Moody()
+    given = parts(embeddings=moody)
+    hot(given, "wombat in the garden")
+    hot(given, "tea")
+    cold(given, "wombat sleeps")
+    moody.broken = ValueError("down")
+    found = await recall(door, given, "wombat", score_threshold=0.9)
+    assert found.failed == ()
+    assert len(found.notes) == 1
+    assert "words" in found.notes[0]
+    assert {one.similarity for one in found} == {None}
+    assert texts(found)[-1] == "tea"
+    assert set(texts(found)[:2]) == {"wombat in the garden", "wombat sleeps"}
+
+
+async def test_an_entry_that_cannot_be_embedded_keeps_its_place_by_words(door):
+    given = parts(embeddings=Moody(refuse=lambda text: "odd" in text))
+    hot(given, "an odd wombat")
+    hot(given, "a plain wombat")
+    found = await recall(door, given, "wombat")
+    assert set(texts(found)) == {"an odd wombat", "a plain wombat"}
+
+
+async def test_vectors_of_another_model_leave_words(door, stores):
+    given = parts(stores, embeddings=HashEmbeddings(32))
+    cold(given, "wombat sleeps")
+    other = replace(given, embedder=Embedder(HashEmbeddings(16), "hash"))
+    found = await recall(door, other, "wombat")
+    assert texts(found) == ["wombat sleeps"]
+    assert found[0].similarity is None
+    assert "16" in found.notes[0]
+    assert Space("hash", 32) in given.stores.long_term.spaces()
+    wrong = await recall(door, given, "wombat", query_vector=(1.0, 0.0))
+    assert texts(wrong) == ["wombat sleeps"]
+
+
+async def test_a_recall_tells_what_it_found_and_no_text(door):
+    given = parts(embeddings=Planes())
+    hot(given, "hot @0.4")
+    cold(given, "cold @0.8")
+    heard: list[dict[str, Any]] = []
+    with listen(heard.append):
+        await recall(door, given, "secret plan")
+    (one,) = heard
+    assert (one["event"], one["hot"], one["cold"]) == ("retrieved", 1, 1)
+    assert one["best"] == pytest.approx(0.8, abs=1e-3)
+    assert one["ms"] > 0
+    assert "secret" not in str(one)
+    assert one["agent"] == "helper"
+
+
+async def test_a_clock_that_is_moved_is_the_only_time_there_is(door):
+    given = parts(clock=Clock(datetime(2400, 1, 1, tzinfo=UTC)))
+    hot(given, "fact")
+    assert len(await recall(door, given, "fact", time_range_days=1)) == 1
+
+
+async def test_a_list_that_cannot_be_taken_changes_nothing_in_the_stores(door, stores):
+    given = parts(stores, embeddings=HashEmbeddings())
+    cold(given, "fact one", "fact two")
+    hot(given, "fact three")
+    before = given.stores.long_term.find(Select.within(SHOP)).items
+    found = await recall(door, given, "fact")
+    found.clear()
+    assert given.stores.long_term.find(Select.within(SHOP)).items == before
+    assert len(await recall(door, given, "fact")) == 3

@@ -1,0 +1,115 @@
+"""How texts are cut into words: the same in every engine, and stable."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryware.tiers._stemming import stemmed
+from memoryware.tiers.ranking import WORDS_VERSION, plain_words, query_words, words_of
+
+SAMPLE = (
+    "Deployments decided by Ann's team run on Kubernetes; max_tokens=10,000 and v2.0.1."
+    " 数据库用的是PostgreSQL 16。 バスとﾊﾞｽ 데이터베이스를 हिन्दी ภาษาไทย Müller & Söhne naïve"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        (" \n\t", []),
+        ("?!… — 🎉", []),
+        ("Which Database?", ["which", "databas"]),
+        ("Müller & SÖHNE", ["muller", "sohn"]),
+        ("ＡＢＣ　１２", ["abc", "12"]),
+        ("数据库用的是PostgreSQL", ["数据", "据库", "库用", "用的", "的是", "postgresql"]),
+        ("猫", ["猫"]),
+        ("バスとハス ﾊﾞｽ", ["バス", "スと", "とハ", "ハス", "バス"]),
+        ("데이터를 저장", ["데이", "이터", "터를", "저장"]),
+        ("हिन्दी में", ["हिनदी", "में"]),
+        ("кофеёк йод", ["кофеек", "иод"]),
+        ("1,234,567 rows, 3.14", ["1234567", "row", "3", "14"]),
+        ("id x_17-b", ["id", "x_17", "x", "17", "b"]),
+        ("__init__", ["__init__"]),
+        ("max_tokens", ["max_tokens", "max", "token"]),
+    ],
+)
+def test_a_text_is_cut_into_these_words(text, words):
+    assert words_of(text) == words
+
+
+def test_what_is_stored_is_found_by_the_words_of_this_version():
+    """A change of this digest needs another WORDS_VERSION, and words that are made anew."""
+    digest = hashlib.sha256(" ".join(words_of(SAMPLE)).encode()).hexdigest()[:16]
+    assert (WORDS_VERSION, digest) == (1, "11f6ad9741edb0cf")
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        "decide decides decided deciding",
+        "deploy deployed deploys deploying deployment deployments",
+        "connect connected connecting connection connections",
+        "run running runs ran",
+        "buy bought buying",
+        "child children",
+        "database databases",
+        "city cities",
+        "relational relation",
+        "hopping hop hops",
+    ],
+)
+def test_forms_of_an_english_word_are_one(family):
+    assert len({stemmed(one) for one in family.split()}) == 1
+
+
+def test_names_that_only_look_alike_stay_apart():
+    for one, other in (("port", "portal"), ("use", "user"), ("redis", "redux"), ("is", "i")):
+        assert stemmed(one) != stemmed(other)
+
+
+@pytest.mark.parametrize(
+    "name", ["db2", "v17", "sha256", "x_17", "a1b2c3", "e6f0d1c2", "postgresql", "16", "größe"]
+)
+def test_names_codes_and_numbers_are_found_as_they_are(name):
+    assert words_of(f"The {name.upper()} is here")[1] in words_of(name)
+    assert query_words(f"what about {name}?")[0] in words_of(f"we use {name}.")
+
+
+def test_a_question_is_asked_without_its_empty_words():
+    assert query_words("Which database do we use?") == ["databas", "us"]
+    assert query_words("What is it?") == ["what", "is", "it"]
+    assert query_words("tea tea TEA") == ["tea"]
+    assert query_words("") == []
+    assert query_words("这个数据库") == ["这个", "个数", "数据", "据库"]
+
+
+def test_no_person_is_lost_to_the_list_of_empty_words():
+    for name in ("Will", "May", "Don", "Mai"):
+        assert query_words(name) == words_of(name)
+
+
+@given(st.text(max_size=80))
+def test_words_are_the_same_for_the_same_text_whatever_its_case_or_form(text):
+    words = words_of(text)
+    assert words == words_of(text)
+    assert all(words)
+    assert not any(one.isspace() for word in words for one in word)
+    assert set(query_words(text)) <= set(words)
+    assert words_of(unicodedata.normalize("NFD", unicodedata.normalize("NFC", text))) == words_of(
+        unicodedata.normalize("NFC", text)
+    )
+
+
+@given(st.lists(st.sampled_from("ab猫犬é한 _-.,1"), max_size=30).map("".join))
+def test_cutting_its_words_again_changes_nothing_but_endings(text):
+    assert plain_words(" ".join(plain_words(text))) == plain_words(text)
+
+
+def test_a_large_text_is_cut_in_reasonable_time():
+    assert len(words_of("décidé deciding 数据库 " * 20_000)) == 80_000
