@@ -17,6 +17,7 @@ from memoryware import (
     TieredMemory,
     Verdict,
     inject_context,
+    remember,
     with_memory,
 )
 from nodes.rig import DOORS, LONG, WHO, broken, kept, line, memory, run
@@ -248,6 +249,27 @@ async def test_what_was_recalled_is_never_recorded_and_its_repetition_is_an_echo
     (entry,) = tiers.list("shop", layer="quarantine").items
     assert entry.record.refused == "echo"
     assert kept(tiers, "working") == []
+
+
+async def test_an_echo_is_marked_in_quarantine_too(door):
+    tiers = known()
+    (fact,) = tiers.list("shop", layer="longterm").items
+    builder = line(
+        ("r", MemoryRetrievalNode(tiers)), ("w", lambda state: {"content": f"I recall: {LONG}"})
+    )
+    await run(with_memory(builder, tiers).compile(), door, {"topic": "orders"})
+    (entry,) = tiers.list("shop", layer="quarantine").items
+    assert (entry.record.refused, entry.record.echo_of) == ("echo", (fact.id,))
+
+
+async def test_recall_is_never_recorded_whatever_keys_are_looked_at(door):
+    tiers = known()
+    node = MemoryRetrievalNode(tiers)
+    builder = line(("r", node), ("s", remember(node, content="history_context")))
+    how = {"roles": {"r": "agent", "s": "agent"}, "content": "history_context"}
+    done = await run(with_memory(builder, tiers, **how).compile(), door, {"topic": "orders"})
+    assert LONG in done["history_context"]
+    assert kept(tiers) == []
 
 
 async def test_the_text_reaches_the_next_model_call_once_and_as_data(door):

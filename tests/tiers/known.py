@@ -44,7 +44,7 @@ def cold(given: Parts, *chunks: str, scope: MemoryScope = SHOP, **more: Any) -> 
         provenance=Provenance(Origin.parse(more.pop("origin", "person:ann"))),
         promoted_by="ann",
         chunk_count=len(chunks),
-        content_hash=hash_of("\n".join(chunks)),
+        content_hash=more.pop("content_hash", hash_of("\n".join(chunks))),
         valid_from=more.pop("valid_from", now),
         **more,
     )

@@ -675,3 +675,9 @@ def test_validity_can_begin_earlier_or_later():
     memory.promote(MYSQL, "acme", by="ann", valid_from=now + timedelta(days=2))
     assert memory.retrieve("orders", "acme") == []
     assert len(memory.retrieve("orders", "acme", at=now + timedelta(days=3))) == 1
+
+
+async def test_an_agent_without_a_name_is_none(stores, door):
+    p = parts(stores)
+    made = await run(door, promote, p, MYSQL, ACME, by="ann", how=How(agent_id=""))
+    assert made.memories[0].scope.agent_id is None

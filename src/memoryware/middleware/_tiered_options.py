@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Role
+from memoryware.tiers.roles import ROLES, role_in
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.values import Layer
 
@@ -20,15 +21,7 @@ Placement = Literal["message", "system"]
 """Where the block stands: before the newest words of a person, or in the system message."""
 Source = Literal["hot", "cold"]
 
-_ROLE_KEY: Final = "memory_role"
-"""Key in the metadata of a graph node: the part that it plays."""
-_TIERS: Final[Mapping[Role, tuple[Layer, ...]]] = {
-    "agent": ("quarantine", "working"),
-    "memory_retrieval": (),
-}
-"""Where an answer goes, by role; that of any other role goes to quarantine alone."""
-_SOURCES: Final[Mapping[Role, tuple[Source, ...]]] = {"fact_check": ("cold",)}
-"""What is recalled, by role: checks need what somebody promoted, all others both tiers."""
+_BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,20 +45,15 @@ class Options:
 
     def role_in(self, config: Any) -> Role:
         """Return the role in a run: that of the graph node, if it says one, else the given one."""
-        metadata = (config or {}).get("metadata") or {}
-        said = metadata.get(_ROLE_KEY)
-        roles: tuple[Role, ...] = get_args(Role)
-        if self.role != "agent":
-            return self.role
-        return next((one for one in roles if one == said), self.role)
+        return self.role if self.role != "agent" else role_in(config, self.role)
 
     def tiers_of(self, role: Role) -> tuple[Layer, ...]:
         """Return where an answer of this role goes; nothing for one that is not recorded."""
-        return _TIERS.get(role, ("quarantine",))
+        return ROLES[role].record
 
     def sources_of(self, role: Role) -> tuple[Source, ...]:
         """Return what is recalled for this role."""
-        return _SOURCES.get(role, ("hot", "cold"))
+        return ROLES[role].recall or _BOTH
 
     def results_of(self, role: Role) -> int | None:
         """Return how many items are recalled at most."""
