@@ -14,9 +14,11 @@ from typing import Any, assert_type
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain.agents.middleware.types import ModelRequest
+from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.memory import InMemoryStore
 
@@ -24,8 +26,12 @@ from memoryware import (
     AgentConfig,
     BackendProtocol,
     CompositeBackend,
+    ContextBuilder,
+    ContextItem,
+    Counts,
     DeepMemoryMiddleware,
     EditResult,
+    Entry,
     FileData,
     FileDownloadResponse,
     FileError,
@@ -42,15 +48,24 @@ from memoryware import (
     Imports,
     Layout,
     Leak,
+    Memory,
     MemoryLimits,
     MemoryMiddleware,
+    MemoryRetrievalNode,
     MemoryScope,
     MemorywareError,
+    Origin,
     PathRefused,
+    Promotion,
+    Recall,
+    Refusal,
     SettingError,
     Source,
     StateBackend,
     StoreBackend,
+    TieredMemory,
+    TieredMemoryMiddleware,
+    TierLimits,
     ToolLimits,
     Version,
     WriteResult,
@@ -59,11 +74,14 @@ from memoryware import (
     append_to_system_message,
     ascan,
     create_deep_agent,
+    default_filters,
     discover,
     file_memory,
     load_config,
     redact_memory,
+    remember,
     scan,
+    with_memory,
 )
 from memoryware.backends.protocol import Appends, Fingerprints
 
@@ -220,3 +238,55 @@ def errors() -> None:
         del also, more, root
     wrong: ValueError = SettingError("no")
     del wrong
+
+
+# Tiered memory.
+
+
+@dataclass
+class Asker:
+    group_id: str
+    user_id: str
+
+
+async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
+    memory = TieredMemory.open("sqlite:///memory.db", embeddings=embeddings, on_error="raise")
+    TieredMemory.open("memory://", on_eror="raise")  # type: ignore[call-arg]
+    TieredMemory.open("memory://", hot_ranking="newest")  # type: ignore[arg-type]
+    create_agent(model, middleware=[TieredMemoryMiddleware(memory)], context_schema=Asker)
+    TieredMemoryMiddleware(memory, placement="prompt")  # type: ignore[arg-type]
+
+    scope = MemoryScope(group_id="acme")
+    for insight in memory.digest(scope).insights:
+        assert_type(memory.promote(insight, by="ann"), Promotion)
+    memory.promote("a text", scope)  # type: ignore[call-arg]
+    recall = await memory.aretrieve("which database?", scope, explain=True)
+    assert_type(recall, Recall)
+    assert_type(recall[0], ContextItem)
+    assert_type(recall.candidates[0].ranks["words"], int)
+    receipt = memory.revoke(Origin("tool", "web"), scope, by="ann")
+    assert_type(memory.restore(receipt, by="ann"), Counts)
+    Origin("website", "x")  # type: ignore[arg-type]
+    assert_type(memory.list(scope, layer="working").items[0].record, Entry | Memory)
+    memory.list(scope, layer="hot")  # type: ignore[arg-type]
+    assert_type(ContextBuilder(memory).build("q", scope).text, str)
+
+
+class NoGossip:
+    """A filter of one's own."""
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | None:
+        return Refusal("gossip") if "gossip" in entry.content else None
+
+
+def nodes(memory: TieredMemory, builder: StateGraph[Any]) -> None:
+    TieredMemory.open("memory://", filters=[*default_filters(TierLimits(), None), NoGossip()])
+
+    @remember(memory=memory, role="agent")
+    def write(state: dict[str, str]) -> dict[str, str]:
+        return {"content": state["topic"]}
+
+    assert_type(write({"topic": "x"}), dict[str, str])
+    remember(write, role="critic")  # type: ignore[call-overload]
+    builder.add_node("recall", MemoryRetrievalNode(memory))
+    assert_type(with_memory(builder, memory, roles={"recall": "other"}), StateGraph[Any])
