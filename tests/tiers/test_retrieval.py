@@ -255,10 +255,14 @@ async def test_neighbours_in_huge_documents_are_not_looked_for(door, stores):
     ],
 )
 async def test_words_are_found_in_many_languages_and_forms(door, stores, text, query):
-    given = parts(stores)
+    given = parts(stores, hot_ranking="relevance")
     cold(given, text)
     cold(given, "Tea is in the kitchen.")
     assert texts(await recall(door, given, query)) == [text]
+    hot(given, f"{text}!?")
+    hot(given, "Nothing of it.")
+    found = await recall(door, given, query, layers=("hot",))
+    assert (found[0].content, found[0].score > 0, found[1].score) == (f"{text}!?", True, 0.0)
 
 
 # Threshold, time, session.

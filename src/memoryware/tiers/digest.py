@@ -147,7 +147,8 @@ async def _insights(parts: Parts, via: Via, groups: Sequence[Sequence[Entry]]) -
             written = await via.all([_written(parts, via, group) for group in some])
             several = [one for one, group in zip(written, some, strict=True) if len(group) > 1]
             asked = not several or any(one is not None for one in several)
-        made += [_insight(parts, *pair) for pair in zip(some, written, strict=True)]
+        work = partial(_made, parts, some, written)
+        made += await via(work, partial(in_thread, work))
     return made
 
 
@@ -165,6 +166,12 @@ async def _written(parts: Parts, via: Via, group: Sequence[Entry]) -> str | None
         logger.warning("a summary is made of what the entries say themselves")
         return None
     return parts.redacted(said)
+
+
+def _made(
+    parts: Parts, groups: Sequence[Sequence[Entry]], written: Sequence[str | None]
+) -> list[Insight]:
+    return [_insight(parts, *pair) for pair in zip(groups, written, strict=True)]
 
 
 def _insight(parts: Parts, group: Sequence[Entry], written: str | None) -> Insight:

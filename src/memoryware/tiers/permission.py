@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from memoryware._twins import Via
+from collections.abc import Sequence
+from functools import partial
+
+from memoryware._twins import Via, in_thread
 from memoryware.errors import PromotionRefused
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
@@ -106,8 +109,12 @@ async def _support(parts: Parts, via: Via, material: Material) -> list[Support]:
     store = parts.stores.quarantine
     which = Select.within(material.scope, statuses=("pending", "proposed", "promoted"))
     found = await via(store.find, store.afind, which, limit=parts.limits.digest_entries)
-    same = alike(material.content, found.items, parts.policy.similarity)
-    known = {one.id: one for one in (*same, *material.entries)}
+    work = partial(_saying_the_same, material, found.items, parts.policy.similarity)
+    return await via(work, partial(in_thread, work))
+
+
+def _saying_the_same(material: Material, found: Sequence[Entry], share: float) -> list[Support]:
+    known = {one.id: one for one in (*alike(material.content, found, share), *material.entries)}
     supporting = [
         Support(one.id, one.provenance)
         for one in known.values()

@@ -137,21 +137,21 @@ class Found:
         words: Its BM25 score; None if no word of the query is in it.
         coverage: That as a share of what a text with all words has, from 0 to 1.
         similarity: Its cosine; None if it was not measured.
-        near: The best score of a text beside it in the same document; 0 for none.
+        near: The best score of a text beside it in the same document; -1 for none.
     """
 
     words: float | None = None
     coverage: float = 0.0
     similarity: float | None = None
-    near: float = 0.0
+    near: float = -1.0
 
 
-WORDS_WEIGHT: Final = 0.5
+WORDS_WEIGHT: Final = 0.75
 """What all words of the query count beside a cosine of 1."""
 UNMEASURED: Final = 0.5
 """The cosine that a text with all words of the query is taken to have if it has no vector."""
-SMOOTHING: Final = 0.3
-"""Share of a neighbour's score that a chunk is lent."""
+SMOOTHING: Final = 0.5
+"""Share of what a better neighbour is ahead that a chunk is lent; it never gets past it."""
 FULL: Final = 6.0
 """BM25 score that counts half where the store does not say what a whole match scores."""
 
@@ -177,7 +177,7 @@ def fused(found: Found, *, vectors: bool = True) -> float:
         cosine_ = found.similarity
         cosine_ = UNMEASURED * found.coverage if cosine_ is None else cosine_
         own = (cosine_ + WORDS_WEIGHT * found.coverage) / (1 + WORDS_WEIGHT)
-    return min(1.0, own + SMOOTHING * max(0.0, found.near))
+    return own + SMOOTHING * max(0.0, found.near - own)
 
 
 def with_places(

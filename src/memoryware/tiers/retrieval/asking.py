@@ -98,11 +98,12 @@ class Considered:
     def candidate(self) -> Candidate:
         """Return what a person is told of it."""
         found = self.found
-        values = {"words": found.words, "vectors": found.similarity, "neighbours": found.near}
+        near = found.near if "neighbours" in self.ranks else None
+        values = {"words": found.words, "vectors": found.similarity, "neighbours": near}
         return Candidate(
             item=self.item,
             ranks=dict(self.ranks),
-            values={name: value for name, value in values.items() if value and name in self.ranks},
+            values={name: value for name, value in values.items() if value is not None},
             reason="; ".join(said for way, said in _REASONS.items() if way in self.ranks),
             left_out=self.left_out,
             detail=self.detail,

@@ -142,10 +142,10 @@ def _lend(search: Search, heap: Heap) -> None:
     for one in heap.values():
         name, number = one.place
         near = max(own.get((name, number + step), 0.0) for step in (-1, 1))
-        if near > 0:
+        if near > own[one.place]:
             one.found = replace(one.found, near=near)
-    lent = best_first(list(heap.values()), lambda one: one.found.near or None)
-    for place, one in enumerate(lent, 1):
+    lent = [one for one in heap.values() if one.found.near >= 0]
+    for place, one in enumerate(best_first(lent, lambda one: one.found.near), 1):
         one.ranks["neighbours"] = place
 
 

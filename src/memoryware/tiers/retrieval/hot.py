@@ -14,6 +14,7 @@ from memoryware.tiers.ranking import (
     bm25,
     cosine,
     coverage_of,
+    lone_characters,
     whole_score,
     words_of,
 )
@@ -89,7 +90,10 @@ def _considered(entry: Entry, place: int) -> Considered:
 def _count_words(search: Search, found: Sequence[Considered]) -> None:
     """Say of each entry how many words of the query it has, and how rare they are here."""
     texts = [Counter(words_of(one.item.content)) for one in found]
-    having = {word: sum(word in one for one in texts) for word in search.words}
+    for word in lone_characters(search.words):  # they stand in pairs among the words
+        for one, words in zip(found, texts, strict=True):
+            words[word] = one.item.content.count(word)
+    having = {word: sum(one[word] > 0 for one in texts) for word in search.words}
     mean = sum(one.total() for one in texts) / len(texts) if texts else 0
     whole = whole_score(having, len(texts))
     for one, words in zip(found, texts, strict=True):
