@@ -1,0 +1,132 @@
+"""`explain=True`: of every text that was considered why it came, and why it is not shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memoryware.settings import TierLimits
+from tiers.kit import DOORS, HashEmbeddings, parts
+from tiers.known import SHOP, cold, hot, recall, texts
+from tiers.long_term import KINDS, both_stores
+from tiers.test_retrieval import Planes
+
+
+@pytest.fixture(params=DOORS)
+def door(request):
+    return request.param
+
+
+@pytest.fixture(params=KINDS)
+def stores(request, tmp_path):
+    made = both_stores(request.param, tmp_path)
+    yield made
+    made.long_term.close()
+
+
+def by_text(found):
+    return {one.item.content: one for one in found.candidates}
+
+
+async def test_nothing_is_explained_unless_that_is_asked(door):
+    given = parts()
+    cold(given, "fact")
+    assert (await recall(door, given, "fact")).candidates == ()
+
+
+async def test_every_candidate_says_how_it_was_found(door, stores):
+    given = parts(stores, embeddings=Planes())
+    hot(given, "a wombat is hot @0.2")
+    cold(given, "wombat @0.5")
+    cold(given, "near @0.9")
+    found = by_text(await recall(door, given, "wombat", explain=True))
+    words, near, first = found["wombat @0.5"], found["near @0.9"], found["a wombat is hot @0.2"]
+    assert (words.ranks, near.ranks) == ({"words": 1, "vectors": 2}, {"vectors": 1})
+    assert first.ranks == {"recency": 1, "words": 1, "vectors": 1}
+    assert words.values["vectors"] == pytest.approx(0.5, abs=1e-3)
+    assert words.values["words"] > 0
+    assert set(near.values) == {"vectors"}
+    assert words.reason == "has words of the query; is near the query in meaning"
+    assert near.reason == "is near the query in meaning"
+    assert first.reason.startswith("among the newest of working memory")
+    assert {one.left_out for one in found.values()} == {None}
+    assert words.item.score > 0
+
+
+async def test_every_reason_to_leave_a_text_out_is_told(door, stores):
+    limits = TierLimits(cold_items=2, agent_items=1, hot_items=1)
+    given = parts(stores, embeddings=Planes(), limits=limits)
+    cold(given, "far @0.1")
+    cold(given, "other session @0.95", scope=replace(SHOP, session_id="s2"))
+    for near in (0.9, 0.8, 0.7):
+        cold(given, f"fact @{near}")
+    cold(given, "own @0.8", agent="helper")
+    cold(given, "own @0.7", agent="helper")
+    cold(given, "old @0.99", created_at=given.clock().replace(year=2020))
+    hot(given, "fact @0.9")
+    hot(given, "new @0.75")
+    hot(given, "newer @0.70")
+    asked = {"score_threshold": 0.5, "session_id": "s1", "time_range_days": 30}
+    found = await recall(door, given, "zzz", explain=True, max_results=3, **asked)
+    assert texts(found) == ["fact @0.9", "fact @0.8", "own @0.8"]
+    why = {(one.item.content, one.item.source): one.left_out for one in found.candidates}
+    assert why == {
+        ("fact @0.9", "cold"): None,
+        ("fact @0.8", "cold"): None,
+        ("own @0.8", "cold"): None,
+        ("far @0.1", "cold"): "threshold",
+        ("other session @0.95", "cold"): "session",
+        ("old @0.99", "cold"): "time_range",
+        ("fact @0.7", "cold"): "limit",
+        ("own @0.7", "cold"): "limit",
+        ("fact @0.9", "hot"): "duplicate",
+        ("new @0.75", "hot"): "limit",
+        ("newer @0.70", "hot"): "limit",
+    }
+    said = {one.left_out: one.detail for one in found.candidates if one.left_out}
+    assert "0.100 is below 0.5" in said["threshold"]
+    assert "30 days" in said["time_range"]
+    assert "another session" in said["session"]
+    assert said["duplicate"] == f"the same as {found[0].id} of long-term memory"
+
+
+async def test_each_limit_says_which_it_is(door):
+    given = parts(limits=TierLimits(hot_items=1))
+    for n in range(3):
+        hot(given, f"hot fact {n}")
+        cold(given, f"cold fact {n}")
+    found = await recall(door, given, "fact", explain=True, max_results=2)
+    details = sorted({one.detail for one in found.candidates if one.left_out == "limit"})
+    assert details == [
+        "not among the best 1 of working memory",
+        "not among the best 2 of all (max_results)",
+    ]
+    assert len(found.candidates) == 6
+    assert len(found) == 2
+
+
+async def test_what_is_shown_is_what_was_not_left_out_with_or_without_reasons(door, stores):
+    given = parts(stores, embeddings=HashEmbeddings())
+    for n in range(20):
+        cold(given, f"the fact number {n} of the shop", f"and its second part {n}")
+        hot(given, f"talk number {n} of the shop")
+    for query in ("fact 3", "talk 7", "second part", "shop"):
+        plain = await recall(door, given, query, max_results=7)
+        explained = await recall(door, given, query, max_results=7, explain=True)
+        assert list(plain) == list(explained)
+        shown = {one.item.id for one in explained.candidates if one.left_out is None}
+        assert shown == {one.id for one in explained}
+        assert len({one.item.id for one in explained.candidates}) == len(explained.candidates)
+        for one in explained.candidates:
+            assert one.reason
+            assert bool(one.left_out) == bool(one.detail)
+            assert all(rank >= 1 for rank in one.ranks.values())
+
+
+async def test_another_session_is_never_shown_because_reasons_were_asked(door, stores):
+    given = parts(stores)
+    cold(given, "fact", scope=replace(SHOP, session_id="s2"))
+    found = await recall(door, given, "fact", session_id="s1", explain=True)
+    assert found == []
+    assert [one.left_out for one in found.candidates] == ["session"]
