@@ -168,10 +168,12 @@ class TierLimits(_Ranged):
     """Memories of the agent itself in one recall."""
     candidates: int = _limit(50, 1)
     """Memories that each list of a search names before they are ranked together."""
-    neighbour_chunks: int = _limit(2000, 0)
+    neighbour_chunks: int = _limit(500, 0)
     """Chunks of the documents of what was found among which neighbours are looked for."""
     query_chars: int = _limit(4000, 1)
     """Characters of a query that are looked at."""
+    hot_chars: int = _limit(20_000, 1)
+    """Characters of an entry in working memory that a query is held against."""
     item_chars: int = _limit(500, 2)
     """Characters of one recalled text in a prompt; storage keeps all of it."""
     node_threshold: float = _limit(0.7, -1, 1)

@@ -419,6 +419,43 @@ class CountsWordsOfOtherGroups(Fault):
 
 
 @fault
+class PicksByTheNumbersOfAllGroups(CountsWordsOfOtherGroups):
+    """The right scores, of texts that were picked by other ones."""
+
+    def by_words(self, words, which, *, limit):
+        picked = super().by_words(words, which, limit=limit * 4)
+        right = {one.memory.id: one for one in self._rightly(words, which)}
+        hits = [right[one.memory.id] for one in picked]
+        return sorted(hits, key=lambda one: -one.value)[:limit]
+
+    def _rightly(self, words, which):
+        return super(CountsWordsOfOtherGroups, self).by_words(words, which, limit=EVERY)
+
+
+@fault
+class CountsWordsOfTheDeleted(CountsWordsOfOtherGroups):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self._gone = []
+
+    def _deleted(self, id_):
+        self._gone.append(self._index.words[id_])
+        super()._deleted(id_)
+
+    def by_words(self, words, which, *, limit):
+        hits = super(CountsWordsOfOtherGroups, self).by_words(words, which, limit=EVERY)
+        mine = [self._index.words[one.id] for one in self._fitting(which)]
+        corpus = [*mine, *self._gone]
+        having = {word: sum(word in one for one in corpus) for word in dict.fromkeys(words)}
+        mean = sum(one.total() for one in mine) / max(1, len(mine))
+        scored = [
+            Hit(hit.memory, bm25(self._index.words[hit.memory.id], having, len(mine), mean))
+            for hit in hits
+        ]
+        return sorted(scored, key=lambda one: -one.value)[:limit]
+
+
+@fault
 class SearchesWhatWasRevoked(Fault):
     def by_words(self, words, which, *, limit):
         return super().by_words(words, which.also(live_at=None), limit=limit)

@@ -97,6 +97,7 @@ def test_all_stores_rank_alike(tmp_path, seed):
         one, other = (store.by_words(query, which, limit=100) for store in stores)
         assert [hit.memory for hit in one] == [hit.memory for hit in other]
         assert [hit.value for hit in one] == pytest.approx([hit.value for hit in other])
+        assert [hit.whole for hit in one] == pytest.approx([hit.whole for hit in other])
         vector = [dice.gauss(0, 1) for _ in range(12)]
         one, other = (store.by_vector(vector, which, space=space, limit=10) for store in stores)
         values = [hit.value for hit in one]

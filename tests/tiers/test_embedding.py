@@ -180,6 +180,20 @@ async def test_a_model_that_is_down_is_not_asked_for_every_text(door):
     assert len(refusing.asked) < 30
 
 
+async def test_a_model_that_hangs_is_asked_once(door):
+    asked: list[int] = []
+
+    class Hanging(HashEmbeddings):
+        def embed_documents(self, texts):
+            asked.append(len(texts))
+            time.sleep(0.5)
+            return super().embed_documents(texts)
+
+    with pytest.raises(EmbeddingFailed, match="in time"):
+        await each(door, Embedder(Hanging(), "m", timeout=0.05), *"abcdefgh")
+    assert asked == [8]
+
+
 async def test_the_vector_of_a_query_names_its_space(door):
     embedder = Embedder(HashEmbeddings(8), "hash")
     assert embedder.space_of(await query(door, embedder, "tea")) == Space("hash", 8)

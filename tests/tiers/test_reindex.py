@@ -190,6 +190,21 @@ def run_sync(operation, *args, **kwargs):
     return finish(operation(given, blocking, *rest, **kwargs))
 
 
+async def test_a_promotion_at_the_last_moment_of_a_move_gets_its_vector(stores):
+    old = with_model(stores)
+    await fill("blocking", old)
+    adopt = stores.long_term.adopt
+
+    def late(space, *, drop_others=False):
+        run_sync(promote, old, MYSQL, ACME, by="ann")
+        adopt(space, drop_others=drop_others)
+
+    stores.long_term.adopt = late
+    done = run_sync(reindex, with_model(stores, "new", 16))
+    assert (done.embedded, done.failed) == (8, 0)
+    assert stores.long_term.spaces() == {Space("new", 16): 8}
+
+
 async def test_reads_go_on_while_everything_moves(stores):
     old = with_model(stores)
     await fill("native", old)

@@ -292,7 +292,7 @@ async def test_a_range_of_time_leaves_out_what_is_older(door, stores):
     cold(given, "old fact")
     given.clock.forward(days=8)
     for n in range(60):
-        cold(given, f"new fact {n}", created_at=given.clock() - timedelta(days=30))
+        cold(given, f"fact fact {n}", created_at=given.clock() - timedelta(days=30))
     cold(given, "new fact")
     hot(given, "hot fact")
     found = await recall(door, given, "fact", time_range_days=7)
@@ -377,12 +377,18 @@ async def test_what_is_hot_and_cold_appears_once_as_cold(door, stores):
     given = parts(stores)
     hot(given, "The shop uses  PostgreSQL.")
     hot(given, "THE SHOP USES postgresql")
-    hot(given, "First part. And a second part.")
     cold(given, "The shop uses PostgreSQL.")
-    cold(given, "First part.", "And a second part.", content_hash=hot(given, "x").content_hash)
-    given.stores.working.delete(Select.within(SHOP, contains="x"))
-    found = await recall(door, given, "the shop uses PostgreSQL part")
-    assert all(one.source == "cold" for one in found if "uses" in one.content)
+    found = await recall(door, given, "what does the shop use?")
+    assert texts(found) == ["The shop uses PostgreSQL."]
+    assert found[0].verified
+
+
+async def test_a_long_text_that_is_cold_in_chunks_is_not_hot_as_well(door, stores):
+    given = parts(stores)
+    long = hot(given, "The wombat sleeps by day. At night it eats.")
+    cold(given, "The wombat sleeps by day.", "At night it eats.", content_hash=long.content_hash)
+    found = await recall(door, given, "wombat")
+    assert [one.source for one in found] == ["cold", "cold"]
 
 
 async def test_what_says_nearly_the_same_is_shown_once_but_a_correction_is_not_lost(door):
@@ -593,3 +599,40 @@ async def test_a_list_that_cannot_be_taken_changes_nothing_in_the_stores(door, s
     found.clear()
     assert given.stores.long_term.find(Select.within(SHOP)).items == before
     assert len(await recall(door, given, "fact")) == 3
+
+
+async def test_huge_entries_do_not_hold_up_a_recall(door):
+    given = parts(embeddings=HashEmbeddings())
+    for n in range(20):
+        hot(given, f"wombat {n} " + "word " * 190_000)
+    cold(given, "wombat sleeps")
+    found = await recall(door, given, "wombat")
+    assert found[0].content == "wombat sleeps"
+    assert len(found) == 11
+    assert all(len(one) <= 20_000 for some in given.embedder.embeddings.asked for one in some)
+
+
+async def test_a_range_of_time_that_cannot_be_is_refused(door):
+    for days in (-1, float("nan")):
+        with pytest.raises(SettingError, match="time_range_days"):
+            await recall(door, parts(), "fact", time_range_days=days)
+
+
+async def test_every_store_ranks_words_alike(door, tmp_path):
+    answers = []
+    for kind in KINDS:
+        given = parts(both_stores(kind, tmp_path))
+        for n in range(30):
+            cold(given, f"note {n} of the {'old ' * (n % 3)}shop", f"and {n % 7} wombats")
+        asked = ("old shop", "3 wombats", "note 11", "koala")
+        found = [await recall(door, given, one, explain=True) for one in asked]
+        answers.append(
+            [
+                (one.item.id, round(one.item.score, 9), dict(one.ranks), one.left_out)
+                for some in found
+                for one in some.candidates
+                if one.left_out is None
+            ]
+        )
+        given.stores.long_term.close()
+    assert answers[0] == answers[1]

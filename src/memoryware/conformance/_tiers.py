@@ -111,6 +111,7 @@ class Asked:
         hits: list[Hit] = await self._ask("by_words", words, which, limit=limit)
         _of_hits(hits, which, limit)
         assert all(hit.value > 0 for hit in hits), "what has one of the words scores above 0"
+        assert len({hit.whole for hit in hits}) <= 1, "one query has one score of all its words"
         return hits
 
     async def by_vector(self, vector: list[float], which: Select, **more: Any) -> list[Hit]:

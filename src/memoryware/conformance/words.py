@@ -93,6 +93,28 @@ class WordsConformance(TierSuite):
         assert [hit.memory for hit in after] == [hit.memory for hit in before]
         assert [hit.value for hit in after] == pytest.approx(values)
 
+    async def test_the_best_of_a_group_does_not_depend_on_others(self, store: Asked) -> None:
+        for n in range(12):
+            await store.add(document(f"common talk {n}"))
+        await store.add(document("rare talk 99"))
+        for n in range(40):
+            scope = replace(ACME, group_id=f"g{n % 3}")
+            await store.add(document(f"rare words {n}", scope=scope))
+        assert await by_words(store, "common rare", limit=1) == ["rare talk 99"]
+
+    async def test_what_was_deleted_does_not_count_anymore(self, store: Asked) -> None:
+        for text in ("rare word", "common word", "common talk"):
+            await store.add(document(text))
+        before = await store.by_words(["rare", "common"], within(), limit=5)
+        for n in range(9):
+            (one,) = document(f"rare rare {n} and many words")
+            await store.add([one])
+            await store.edit(within(ids=(one.id,)), lambda old: replace(old, content="rare again"))
+            await store.delete(within(ids=(one.id,)))
+        after = await store.by_words(["rare", "common"], within(), limit=5)
+        assert [hit.memory for hit in after] == [hit.memory for hit in before]
+        assert [hit.value for hit in after] == pytest.approx([hit.value for hit in before])
+
     async def test_words_keep_to_every_condition(self, store: Asked) -> None:
         made = Provenance(Origin("tool", "x"), ("e1",))
         scope = replace(ACME, user_id="bob", session_id="s2")

@@ -85,7 +85,7 @@ async def restore(parts: Parts, via: Via, receipt: Receipt, *, by: str) -> Count
         await via(stores.working.edit, stores.working.aedit, which, back),
         await via(stores.long_term.edit, stores.long_term.aedit, which, shown),
     )
-    await _close_again(parts, via, receipt.scope, changed[2])
+    await _end_anew(parts, via, receipt.scope, changed[2])
     return Counts(quarantine=len(changed[0]), working=len(changed[1]), long_term=len(changed[2]))
 
 
@@ -146,36 +146,29 @@ async def _hide(parts: Parts, via: Via, found: Found, receipt: Receipt) -> Count
     waiting = await via(
         stores.quarantine.edit, stores.quarantine.aedit, where(found.quarantine), take
     )
-    await _open_again(parts, via, receipt.scope, cold)
+    await _end_anew(parts, via, receipt.scope, cold)
     return Counts(quarantine=len(waiting), working=len(hot), long_term=len(cold))
 
 
-async def _open_again(
-    parts: Parts, via: Via, scope: MemoryScope, revoked: Iterable[Memory]
-) -> None:
-    """Let hold again what revoked documents had taken the place of."""
+async def _end_anew(parts: Parts, via: Via, scope: MemoryScope, changed: Iterable[Memory]) -> None:
+    """Let each document hold until the first one after it that is not revoked begins."""
     store = parts.stores.long_term
-    gone = {one.document_id for one in revoked}
+    if not list(changed):
+        return
+    found = (await via(store.find, store.afind, Select.within(scope))).items
+    documents = {one.document_id: one for one in found}
 
-    def reopen(memory: Memory) -> Memory:
-        return replace(memory, valid_to=None) if memory.superseded_by in gone else memory
+    def end(memory: Memory) -> Memory:
+        after, seen = documents.get(memory.superseded_by or ""), {memory.document_id}
+        if after is None:  # nothing took its place, or what did was forgotten
+            return memory
+        while after is not None and after.revocation and after.document_id not in seen:
+            seen.add(after.document_id)
+            after = documents.get(after.superseded_by or "")
+        until = max(after.valid_from, memory.valid_from) if after is not None else None
+        return replace(memory, valid_to=until)
 
-    if gone:
-        await via(store.edit, store.aedit, Select.within(scope), reopen)
-
-
-async def _close_again(
-    parts: Parts, via: Via, scope: MemoryScope, restored: Iterable[Memory]
-) -> None:
-    store = parts.stores.long_term
-    since = {one.document_id: one.valid_from for one in restored}
-
-    def close(memory: Memory) -> Memory:
-        begins = since.get(memory.superseded_by or "")
-        return replace(memory, valid_to=begins) if begins else memory
-
-    if since:
-        await via(store.edit, store.aedit, Select.within(scope), close)
+    await via(store.edit, store.aedit, Select.within(scope), end)
 
 
 def _stores(parts: Parts) -> tuple[Any, Any, Any]:

@@ -64,9 +64,12 @@ class PromotingDoors(Doors):
             valid_from: Since when it holds; now by default.
 
         Raises:
-            PromotionRefused: If the policy asks for more.
+            PromotionRefused: If the policy asks for more, or the entry was rejected, revoked or
+                superseded, or is an echo; `reasons` has a code for each.
             ScopeMissing: Without a group.
             EntryMissing: If there is no such entry in this scope.
+            EntryRefused: For what is no text, or longer than `entry_chars`.
+            EmbeddingMismatch: If the store has vectors of another model.
         """
         how = How(subject, agent_id, metadata or {}, valid_from)
         given = what, _maybe(scope)
@@ -114,7 +117,9 @@ class PromotingDoors(Doors):
 
         Raises:
             EntryMissing: If there is no such memory in this scope.
-            PromotionRefused: If the policy asks for more, or the old one is not current.
+            PromotionRefused: As for `promote`, or if the old one is not current, or what is no
+                person would replace something that is trusted more.
+            EntryRefused: For a blank text, and as for `promote`.
         """
         how = How(subject, None, metadata or {}, valid_from)
         given = old, new, _maybe(scope)
@@ -137,7 +142,15 @@ class PromotingDoors(Doors):
         return await promotion.supersede(self.parts, native, *given, by=by, how=how)
 
     def propose(self, what: What, scope: MemoryScope | str | None = None, *, by: str) -> Entry:
-        """Ask for a promotion, which somebody else may then do; return the entry."""
+        """Ask for a promotion, which somebody else may then do; return the entry.
+
+        A text or insight becomes an entry by it.
+
+        Raises:
+            PromotionRefused: For an entry that was revoked or is an echo.
+            EntryMissing: If there is no such entry in this scope.
+            EntryRefused: For an empty text, or one that is too long.
+        """
         return finish(promotion.propose(self.parts, blocking, what, _maybe(scope), by=by))
 
     async def apropose(
@@ -154,7 +167,12 @@ class PromotingDoors(Doors):
         by: str,
         reason: str = "",
     ) -> Entry:
-        """Decide that an entry shall not become long-term memory; it stays in quarantine."""
+        """Decide that an entry shall not become long-term memory; it stays in quarantine.
+
+        Raises:
+            PromotionRefused: If it was promoted or revoked already.
+            EntryMissing: If there is no such entry in this scope.
+        """
         given = what, _maybe(scope)
         return finish(promotion.reject(self.parts, blocking, *given, by=by, reason=reason))
 

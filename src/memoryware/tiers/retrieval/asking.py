@@ -45,7 +45,7 @@ class Wanted:
         query_vector: The vector of the query, if it is known already.
 
     Raises:
-        SettingError: For a moment without a time zone.
+        SettingError: For a moment without a time zone, or a range below 0.
     """
 
     session_id: str | None = None
@@ -61,6 +61,9 @@ class Wanted:
     query_vector: Vector | None = None
 
     def __post_init__(self) -> None:
+        days = self.time_range_days
+        if days is not None and not days >= 0:
+            raise SettingError(f"time_range_days={days!r}: must be at least 0, or None")
         if self.at is not None and self.at.tzinfo is None:
             raise SettingError(f"at={self.at!r}: needs a time zone, such as datetime.UTC")
 

@@ -9,7 +9,7 @@ from memoryware.tiers.contradiction import why
 from memoryware.tiers.ranking import best_first, cosine, with_places, words_of
 from memoryware.tiers.records import hash_of
 from memoryware.tiers.retrieval.asking import Considered, Part, Search, order
-from memoryware.tiers.retrieval.hot import vectors_of
+from memoryware.tiers.retrieval.hot import looked_at, vectors_of, words_in
 from memoryware.tiers.stores.protocol import Vector
 
 
@@ -22,8 +22,8 @@ async def choose(search: Search, found: Sequence[Considered]) -> list[Considered
     group = limits.cold_items if wanted.cold_items is None else wanted.cold_items
     _limit(_still(found, "group"), group, "memory of the group")
     _limit(_still(found, "agent"), limits.agent_items, "experience of the agent")
-    await _drop_doubles(search, found)
     hot = limits.hot_items if wanted.hot_items is None else wanted.hot_items
+    await _drop_doubles(search, found, hot)
     if search.ranks_hot:
         _limit(_still(found, "hot"), hot, "working memory")
     else:
@@ -111,8 +111,11 @@ def _drop_same(cold: list[Considered]) -> None:
             one.leave_out("duplicate", f"the same as {same.item.id}")
 
 
-async def _drop_doubles(search: Search, found: Sequence[Considered]) -> None:
-    """Show what is hot and cold once, as cold: somebody promoted it."""
+async def _drop_doubles(search: Search, found: Sequence[Considered], most: int) -> None:
+    """Show what is hot and cold once, as cold: somebody promoted it.
+
+    Meaning is compared of the first of working memory only; the others will not be shown.
+    """
     cold = _still(found, "group") + _still(found, "agent")
     hot = _still(found, "hot")
     if not cold or not hot:
@@ -122,8 +125,8 @@ async def _drop_doubles(search: Search, found: Sequence[Considered]) -> None:
     for one in hot:
         if same := hashes.get(one.whole_hash):
             one.leave_out("duplicate", f"the same as {same.item.id} of long-term memory")
-    hot = [one for one in hot if one.left_out is None]
-    vectors = await vectors_of(search, [one.item.content for one in [*hot, *cold]])
+    hot = sorted((one for one in hot if one.left_out is None), key=order)[: 2 * most]
+    vectors = await vectors_of(search, [*hot, *cold])
     pairs = list(zip([*hot, *cold], vectors, strict=True))
     for one, vector in pairs[: len(hot)]:
         for other, beside in pairs[len(hot) :]:
@@ -137,7 +140,9 @@ def _says_the_same(
 ) -> bool:
     (hot, vector), (cold, beside) = one, other
     if vector is None or beside is None:
-        return words_of(hot.item.content) == words_of(cold.item.content)
+        known, new = looked_at(search, cold), looked_at(search, hot)
+        whole = new == hot.item.content and known == cold.item.content
+        return whole and words_in(new) == words_in(known)
     if len(vector) != len(beside) or cosine(vector, beside) < search.parts.limits.near_duplicate:
         return False
     new, known = hot.item.content, cold.item.content  # near, and yet it may be a correction

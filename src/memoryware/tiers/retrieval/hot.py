@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
@@ -32,7 +33,7 @@ async def ask_hot(search: Search) -> list[Considered]:
     found = [_considered(one, place) for place, one in enumerate(page.items, 1)]
     _count_words(search, found)
     if search.ranks_hot:
-        vectors = await vectors_of(search, [one.item.content for one in found])
+        vectors = await vectors_of(search, found)
         for one, vector in zip(found, vectors, strict=True):
             similarity = _cosine(search.vector, vector)
             one.found = replace(one.found, similarity=similarity)
@@ -59,17 +60,29 @@ def _is_about(search: Search, one: Considered) -> bool:
     return bool(one.found.words) or near >= search.parts.limits.outside_similarity
 
 
-async def vectors_of(search: Search, texts: Sequence[str]) -> Sequence[Vector | None]:
+@lru_cache(maxsize=256)
+def words_in(text: str) -> tuple[str, ...]:
+    """Return the words of a text, which is asked again with the next query."""
+    return tuple(words_of(text))
+
+
+def looked_at(search: Search, one: Considered) -> str:
+    """Return the part of a text that a query is held against."""
+    return one.item.content[: search.parts.limits.hot_chars]
+
+
+async def vectors_of(search: Search, found: Sequence[Considered]) -> Sequence[Vector | None]:
     """Return a vector for each text, None for all where nothing can be compared."""
     embedder = search.parts.embedder
-    if search.vector is None or embedder is None or not texts:
-        return [None] * len(texts)
+    if search.vector is None or embedder is None or not found:
+        return [None] * len(found)
+    texts = [looked_at(search, one) for one in found]
     try:
         return await embedder.each(search.via, texts)
     except EmbeddingFailed as failed:
         logger.warning("%s; working memory is compared by words", failed)
         search.note(f"{failed}; working memory was compared by words")
-        return [None] * len(texts)
+        return [None] * len(found)
 
 
 def _considered(entry: Entry, place: int) -> Considered:
@@ -89,10 +102,10 @@ def _considered(entry: Entry, place: int) -> Considered:
 
 def _count_words(search: Search, found: Sequence[Considered]) -> None:
     """Say of each entry how many words of the query it has, and how rare they are here."""
-    texts = [Counter(words_of(one.item.content)) for one in found]
+    texts = [Counter(words_in(looked_at(search, one))) for one in found]
     for word in lone_characters(search.words):  # they stand in pairs among the words
         for one, words in zip(found, texts, strict=True):
-            words[word] = one.item.content.count(word)
+            words[word] = looked_at(search, one).count(word)
     having = {word: sum(one[word] > 0 for one in texts) for word in search.words}
     mean = sum(one.total() for one in texts) / len(texts) if texts else 0
     whole = whole_score(having, len(texts))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from datetime import datetime
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from memoryware.errors import StoreUnavailable
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
@@ -16,20 +18,29 @@ from memoryware.tiers.stores.protocol import Select
 COLUMNS: Final = (
     "tier", "id", "part", "tenant", "group_id", "user_id", "agent_id", "session_id", "status",
     "hash", "document", "subject", "revocation", "once", "created", "expires", "valid_from",
-    "valid_to", "size", "body",
+    "valid_to", "size", "content", "body",
 )  # fmt: skip
+READ: Final = "record.body, record.content"
+"""The columns of which `record_of` makes a record."""
 _ANY_OF: Final = {
-    "users": "user_id",
-    "agents": "agent_id",
-    "sessions": "session_id",
     "ids": "id",
     "documents": "document",
-    "statuses": "status",
+    "revocations": "revocation",
+    "sessions": "session_id",
     "hashes": "hash",
     "subjects": "subject",
-    "revocations": "revocation",
+    "statuses": "status",
+    "users": "user_id",
+    "agents": "agent_id",
 }
-"""The column of each condition that is a tuple of values."""
+"""The column of each condition that is a tuple of values; the most telling ones first."""
+_OF_TENANT: Final = frozenset(
+    {"document", "revocation", "session_id", "subject", "user_id", "agent_id"}
+)
+"""Columns whose index begins with the tenant; that of others begins with the group."""
+_ODD: Final = re.compile("[\x00\ud800-\udfff]|^\x01")
+_MARK: Final = "\x01"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def part_of(tenant: str | None, group: str | None) -> str:
@@ -37,14 +48,38 @@ def part_of(tenant: str | None, group: str | None) -> str:
     return json.dumps([tenant, group], ensure_ascii=True)
 
 
-def token_of(part: str) -> str:
-    """Return the word that stands for a tenant and group, or a tenant, in the index of words."""
-    return "p" + hashlib.blake2b(part.encode(), digest_size=16).hexdigest()
+def tokens_of(tenant: str | None, *groups: str | None) -> list[str]:
+    """Return the words that stand for these groups in the index of words; of none the tenant's."""
+    parts = [part_of(tenant, one) for one in groups] or [json.dumps([tenant])]
+    digests = (hashlib.blake2b(one.encode(), digest_size=16) for one in parts)
+    return [f"p{one.hexdigest()}" for one in digests]
+
+
+def flat(text: str | None) -> str | None:
+    """Return a text as every database can keep and compare it; no two texts have the same."""
+    if text is None or not _ODD.search(text):
+        return text
+    return _MARK + json.dumps(text)[1:-1]  # NUL and halves of pairs: what UTF-8 or C cannot hold
+
+
+def unflat(text: str) -> str:
+    """Return the text of which `flat` made this one."""
+    return str(json.loads(f'"{text[1:]}"')) if text.startswith(_MARK) else text
+
+
+def unflat_or_none(text: str | None) -> str | None:
+    """Return the text of which `flat` made this one; None of None."""
+    return None if text is None else unflat(text)
+
+
+def has(content: str, folded: str) -> bool:
+    """Say whether a kept content has a text, whatever its case; that is folded and flat."""
+    return unflat(folded) in unflat(content).casefold()
 
 
 def row_of(tier: str, record: Entry | Memory) -> tuple[Any, ...]:
     """Return a record as the values of `COLUMNS`."""
-    scope = record.scope
+    scope, body = record.scope, record_to_json(record)
     row = {
         "tier": tier,
         "id": record.id,
@@ -57,7 +92,8 @@ def row_of(tier: str, record: Entry | Memory) -> tuple[Any, ...]:
         "hash": record.content_hash,
         "revocation": record.revocation,
         "created": micros(record.created_at),
-        "body": json.dumps(record_to_json(record), ensure_ascii=True),
+        "content": body.pop("content"),
+        "body": json.dumps(body, ensure_ascii=True),
     }
     if isinstance(record, Entry):
         row |= {"status": record.status, "once": record.key if tier == "quarantine" else None}
@@ -66,21 +102,29 @@ def row_of(tier: str, record: Entry | Memory) -> tuple[Any, ...]:
         row |= {"document": record.document_id, "subject": record.subject}
         row |= {"valid_from": micros(record.valid_from), "valid_to": micros(record.valid_to)}
         row |= {"size": len(words_of(record.content))}
-    return tuple(row.get(name) for name in COLUMNS)
+    values = (row.get(name) for name in COLUMNS)
+    return tuple(flat(one) if isinstance(one, str) else one for one in values)
 
 
-def record_of(tier: str, body: str) -> Any:
-    """Return the record of a row."""
-    data = json.loads(body)
-    return memory_from_json(data) if tier == "long_term" else entry_from_json(data)
+def record_of(tier: str, row: Sequence[Any]) -> Any:
+    """Return the record of a row of `READ`.
+
+    Raises:
+        StoreUnavailable: If the row cannot be read.
+    """
+    try:
+        data = {**json.loads(row[0]), "content": unflat(row[1])}
+        return memory_from_json(data) if tier == "long_term" else entry_from_json(data)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StoreUnavailable(
+            f"A record in {tier} cannot be read: the file is damaged, or another program has"
+            " written into it; restore a copy"
+        ) from error
 
 
 def micros(moment: datetime | None) -> int | None:
     """Return a moment in whole microseconds since 1970."""
-    if moment is None:
-        return None
-    since = moment.timestamp()
-    return int(since // 1) * 1_000_000 + moment.microsecond
+    return None if moment is None else (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def condition(tier: str, which: Select) -> tuple[str, list[Any]]:
@@ -92,30 +136,50 @@ def condition(tier: str, which: Select) -> tuple[str, list[Any]]:
     return " AND ".join(pieces), values
 
 
+def corpus(which: Select) -> tuple[str, list[Any]]:
+    """Return the condition of all memories of the tenant and groups of a selection."""
+    return condition("long_term", Select(tenant=which.tenant, groups=which.groups))
+
+
 def _conditions(tier: str, which: Select) -> Iterator[tuple[str, list[Any]]]:
+    """Yield conditions that leave one index to take, that of the most telling one.
+
+    A `+` keeps SQLite from taking another, which it likes to do where that spares sorting.
+    """
+    given = {
+        column: values
+        for name, column in _ANY_OF.items()
+        if (values := getattr(which, name)) is not None
+    }
+    key = next((column for column, values in given.items() if None not in values), None)
     yield "record.tier = ?", [tier]
-    if which.groups is None:
-        yield "record.tenant IS ?", [which.tenant]
-    else:
-        parts = [part_of(which.tenant, one) for one in which.groups]
-        yield _among("part", parts)
-    for name, column in _ANY_OF.items():
-        values = getattr(which, name)
-        if values is not None:
-            yield _among(column, list(values))
+    yield from _whose(which, key)
+    for column, values in given.items():
+        yield _among(f"{'' if column == key else '+'}record.{column}", values)
     for table, names in (("root", which.root), ("source", which.made_of)):
         if names is not None:
-            given = [names] if isinstance(names, str) else list(names)
-            among, values = _among("name", given, table)
+            among, values = _among(f"{table}.name", [names] if isinstance(names, str) else names)
             yield f"record.seq IN (SELECT seq FROM {table} WHERE {among})", values
     if which.since is not None:
         yield "record.created >= ?", [micros(which.since)]
     if which.before is not None:
         yield "record.created < ?", [micros(which.before)]
     if which.contains:
-        yield "memoryware_has(record.body, ?)", [which.contains]
+        yield "memoryware_has(record.content, ?)", [flat(which.contains.casefold())]
     if which.live_at is not None:
         yield _live(tier, micros(which.live_at))
+
+
+def _whose(which: Select, key: str | None) -> Iterator[tuple[str, list[Any]]]:
+    if which.groups is None:
+        yield f"{'+' if key == 'id' else ''}record.tenant IS ?", [flat(which.tenant)]
+        return
+    parts = [part_of(which.tenant, one) for one in which.groups]
+    if key in _OF_TENANT:
+        yield "record.tenant IS ?", [flat(which.tenant)]
+        yield _among("+record.part", parts)
+    else:
+        yield _among("record.part", parts)
 
 
 def _live(tier: str, moment: int | None) -> tuple[str, list[Any]]:
@@ -126,11 +190,11 @@ def _live(tier: str, moment: int | None) -> tuple[str, list[Any]]:
     return f"record.revocation IS NULL AND {begun} AND {ended}", [moment, moment]
 
 
-def _among(column: str, values: list[Any], table: str = "record") -> tuple[str, list[Any]]:
+def _among(column: str, values: Sequence[str | None]) -> tuple[str, list[Any]]:
     """Return a condition that a column has one of these values; None among them is no value."""
-    texts = [one for one in values if one is not None]
-    among = f"{table}.{column} IN (SELECT value FROM json_each(?))"
+    texts = [flat(one) for one in values if one is not None]
     if len(texts) == 1:
-        among = f"{table}.{column} = ?"
-    given: list[Any] = texts if len(texts) == 1 else [json.dumps(texts)]
-    return (f"({among} OR {table}.{column} IS NULL)" if None in values else among), given
+        among, given = f"{column} = ?", [texts[0]]
+    else:
+        among, given = f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(texts)]
+    return (f"({among} OR {column} IS NULL)" if None in values else among), given

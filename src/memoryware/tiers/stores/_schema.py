@@ -8,6 +8,7 @@ APPLICATION: Final = 0x6D656D77
 """The application id of our files: "memw"."""
 
 _FIRST: Final = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 CREATE TABLE record (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which records were stored
   tier TEXT NOT NULL, id TEXT NOT NULL,
@@ -17,18 +18,29 @@ CREATE TABLE record (
   once TEXT, -- the key under which an entry is recorded once
   created INTEGER NOT NULL, expires INTEGER, valid_from INTEGER, valid_to INTEGER,
   size INTEGER NOT NULL DEFAULT 0, -- words
-  body TEXT NOT NULL,
-  UNIQUE (tier, id)
+  space INTEGER, -- of a memory: a space in which it has a vector, 0 if none is known
+  content TEXT NOT NULL, body TEXT NOT NULL,
+  UNIQUE (tier, part, id)
 );
+CREATE INDEX record_id ON record (id);
 CREATE UNIQUE INDEX record_once ON record (tier, part, once) WHERE once IS NOT NULL;
-CREATE INDEX record_part ON record (tier, part, seq);
+-- With what a listing and a recall ask for, so that counting needs no rows.
+CREATE INDEX record_part
+  ON record (tier, part, seq, revocation, valid_from, valid_to, expires, agent_id, size);
 CREATE INDEX record_tenant ON record (tier, tenant, seq);
-CREATE INDEX record_document ON record (document) WHERE document IS NOT NULL;
+CREATE INDEX record_status ON record (tier, part, status, seq) WHERE status IS NOT NULL;
 CREATE INDEX record_hash ON record (tier, part, hash);
-CREATE INDEX record_user ON record (user_id) WHERE user_id IS NOT NULL;
-CREATE INDEX record_session ON record (session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX record_user ON record (tier, tenant, user_id, seq) WHERE user_id IS NOT NULL;
+CREATE INDEX record_agent ON record (tier, tenant, agent_id, seq) WHERE agent_id IS NOT NULL;
+CREATE INDEX record_session ON record (tier, tenant, session_id, seq)
+  WHERE session_id IS NOT NULL;
+CREATE INDEX record_document ON record (tier, tenant, document, seq)
+  WHERE document IS NOT NULL;
+CREATE INDEX record_subject ON record (tier, tenant, subject, seq) WHERE subject IS NOT NULL;
+CREATE INDEX record_revocation ON record (tier, tenant, revocation, seq)
+  WHERE revocation IS NOT NULL;
 CREATE INDEX record_expires ON record (expires) WHERE expires IS NOT NULL;
-CREATE INDEX record_size ON record (tier, part, size);
+CREATE INDEX record_space ON record (space, seq) WHERE space IS NOT NULL;
 CREATE TABLE source (
   seq INTEGER NOT NULL REFERENCES record ON DELETE CASCADE, name TEXT NOT NULL,
   PRIMARY KEY (name, seq)

@@ -7,23 +7,19 @@ be driven without an event loop.
 from __future__ import annotations
 
 import json
-import math
-from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.ranking import bm25, whole_score, words_of
+from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores import _rows
-from memoryware.tiers.stores._vectors import packed, scores
-from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Vector
+from memoryware.tiers.stores._port import Port, Transaction
+from memoryware.tiers.stores._searching import number_of
+from memoryware.tiers.stores._vectors import packed
+from memoryware.tiers.stores.protocol import Page, Select, Space, Vector
 
-Row = Sequence[Any]
 _INSERT: Final = (
     f"INSERT INTO record ({', '.join(_rows.COLUMNS)})"
     f" VALUES ({', '.join('?' * len(_rows.COLUMNS))}) RETURNING seq"
@@ -31,21 +27,6 @@ _INSERT: Final = (
 _UPDATE: Final = (
     f"UPDATE record SET {', '.join(f'{one} = ?' for one in _rows.COLUMNS)} WHERE seq = ?"
 )
-_POOL: Final = 4
-"""How many times the wanted number of texts the index of words is asked for, to rank them again."""
-
-
-class Transaction(Protocol):
-    """What can be done inside a transaction."""
-
-    async def execute(self, sql: str, *values: object) -> Sequence[Row]: ...
-    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None: ...
-
-
-class Port(Protocol):
-    """A database."""
-
-    def transaction(self, *, writes: bool) -> AbstractAsyncContextManager[Transaction]: ...
 
 
 async def find(port: Port, tier: str, which: Select, limit: int | None, offset: int) -> Page[Any]:
@@ -53,14 +34,14 @@ async def find(port: Port, tier: str, which: Select, limit: int | None, offset: 
     where, values = _rows.condition(tier, which)
     async with port.transaction(writes=False) as tx:
         rows = await tx.execute(
-            f"SELECT body FROM record WHERE {where} ORDER BY seq DESC LIMIT ? OFFSET ?",
+            f"SELECT {_rows.READ} FROM record WHERE {where} ORDER BY seq DESC LIMIT ? OFFSET ?",
             *values, -1 if limit is None else limit, offset,
         )  # fmt: skip
         total = len(rows)
         if limit is not None or offset:
             counted = await tx.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
             total = counted[0][0]
-    return Page([_rows.record_of(tier, row[0]) for row in rows], total)
+    return Page([_rows.record_of(tier, row) for row in rows], total)
 
 
 async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any]) -> list[Any]:
@@ -68,24 +49,25 @@ async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any
     where, values = _rows.condition(tier, which)
     async with port.transaction(writes=True) as tx:
         rows = await tx.execute(
-            f"SELECT seq, body FROM record WHERE {where} ORDER BY seq DESC", *values
+            f"SELECT {_rows.READ}, seq FROM record WHERE {where} ORDER BY seq DESC", *values
         )
         changed = []
-        for seq, body in rows:
-            old = _rows.record_of(tier, body)
-            new = change(old)
+        for row in rows:
+            old, new = _rows.record_of(tier, row), change(_rows.record_of(tier, row))
             if new != old:
-                await _replace(tx, tier, seq, new, rewritten=new.content != old.content)
+                await _replace(tx, tier, row[2], old, new)
                 changed.append(new)
     return changed
 
 
 async def delete(port: Port, tier: str, which: Select) -> int:
-    """Remove what fits, with its words and vectors."""
+    """Remove what fits, with its words and vectors, and overwrite where it was."""
     where, values = _rows.condition(tier, which)
     async with port.transaction(writes=True) as tx:
         rows = await tx.execute(f"SELECT seq FROM record WHERE {where}", *values)
-        await _drop(tx, [row[0] for row in rows])
+        await _drop(tx, tier, [row[0] for row in rows])
+    if rows:
+        await port.wipe()
     return len(rows)
 
 
@@ -95,11 +77,12 @@ async def add_entry(port: Port, entry: Any) -> Any:
         if entry.key is not None:
             part = _rows.part_of(entry.scope.tenant, entry.scope.group_id)
             known = await tx.execute(
-                "SELECT body FROM record WHERE tier = 'quarantine' AND part = ? AND once = ?",
-                part, entry.key,
+                f"SELECT {_rows.READ} FROM record"
+                " WHERE tier = 'quarantine' AND part = ? AND once = ?",
+                part, _rows.flat(entry.key),
             )  # fmt: skip
             if known:
-                return _rows.record_of("quarantine", known[0][0])
+                return _rows.record_of("quarantine", known[0])
         await _insert(tx, "quarantine", entry)
     return entry
 
@@ -109,23 +92,25 @@ async def push(port: Port, entry: Any, keep: int, renew: bool) -> None:
     part = _rows.part_of(entry.scope.tenant, entry.scope.group_id)
     async with port.transaction(writes=True) as tx:
         same = await tx.execute(
-            "SELECT seq FROM record WHERE tier = 'working' AND id = ?", entry.id
-        )
-        await _drop(tx, [row[0] for row in same])
+            "SELECT seq FROM record WHERE tier = 'working' AND part = ? AND id = ?",
+            part, _rows.flat(entry.id),
+        )  # fmt: skip
+        await _drop(tx, "working", [row[0] for row in same])
         await _insert(tx, "working", entry)
         old = await tx.execute(
             "SELECT seq FROM record WHERE tier = 'working' AND part = ?"
             " ORDER BY seq DESC LIMIT -1 OFFSET ?",
             part, keep,
         )  # fmt: skip
-        await _drop(tx, [row[0] for row in old])
+        await _drop(tx, "working", [row[0] for row in old])
         if renew:
             rows = await tx.execute(
-                "SELECT seq, body FROM record WHERE tier = 'working' AND part = ?", part
+                f"SELECT {_rows.READ}, seq FROM record WHERE tier = 'working' AND part = ?", part
             )
-            for seq, body in rows:
-                one = replace(_rows.record_of("working", body), expires_at=entry.expires_at)
-                await _replace(tx, "working", seq, one, rewritten=False)
+            for row in rows:
+                one = _rows.record_of("working", row)
+                renewed = replace(one, expires_at=entry.expires_at)
+                await _replace(tx, "working", row[2], one, renewed)
 
 
 async def purge(port: Port, now: datetime) -> int:
@@ -134,7 +119,7 @@ async def purge(port: Port, now: datetime) -> int:
         rows = await tx.execute(
             "SELECT seq FROM record WHERE tier = 'working' AND expires <= ?", _rows.micros(now)
         )
-        await _drop(tx, [row[0] for row in rows])
+        await _drop(tx, "working", [row[0] for row in rows])
     return len(rows)
 
 
@@ -154,117 +139,46 @@ async def add_document(
         known = await _same_document(tx, first)
         if known:
             return known
-        number = await _space(tx, space) if space and any(v is not None for _, v in pairs) else None
+        number = (
+            await _space_made(tx, space) if space and any(v is not None for _, v in pairs) else None
+        )
         for one, vector in pairs:
             seq = await _insert(tx, "long_term", one)
-            if vector is not None and space is not None:
-                await tx.execute(
-                    "INSERT INTO vector VALUES (?, ?, ?)", number, seq, packed(vector, space)
-                )
+            if vector is not None and space is not None and number is not None:
+                await _put(tx, number, seq, packed(vector, space))
         if replaces:
             await _end(tx, first, replaces)
     return list(memories)
 
 
-async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) -> list[Hit]:
-    """Return what has one of the words, by BM25 with the numbers of its own groups."""
-    wanted = list(dict.fromkeys(words))
-    if not wanted or limit < 1 or which.groups == ():
-        return []
-    if which.groups is None:
-        corpora, within = [which.tenant], "record.tenant IS ?"
-        tokens = [_rows.token_of(json.dumps([which.tenant]))]
-    else:
-        corpora = [_rows.part_of(which.tenant, one) for one in which.groups]
-        within = f"record.part IN ({', '.join('?' * len(corpora))})"
-        tokens = [_rows.token_of(one) for one in corpora if one is not None]
-    inside = f"part : ({' OR '.join(tokens)})"
-    where, values = _rows.condition("long_term", which)
-    async with port.transaction(writes=False) as tx:
-        ((count, size),) = await tx.execute(
-            f"SELECT count(*), total(size) FROM record WHERE tier = 'long_term' AND {within}",
-            *corpora,
-        )
-        having = {}
-        for word in wanted:
-            rows = await tx.execute(
-                "SELECT count(*) FROM word_index WHERE word_index MATCH ?",
-                f"{inside} AND words : {_quoted(word)}",
-            )
-            having[word] = rows[0][0]
-        found = await tx.execute(
-            "SELECT record.body, word_index.words FROM word_index"
-            " JOIN record ON record.seq = word_index.rowid"
-            f" WHERE word_index MATCH ? AND {where} ORDER BY bm25(word_index, 0.0, 1.0) LIMIT ?",
-            f"{inside} AND words : ({' OR '.join(map(_quoted, wanted))})",
-            *values, limit * _POOL,
-        )  # fmt: skip
-    mean, whole = size / count if count else 0, whole_score(having, count)
-    score = partial(bm25, having=having, count=count, mean=mean)
-    hits = [
-        Hit(_rows.record_of("long_term", body), score(Counter(text.split())), whole)
-        for body, text in found
-    ]
-    return _best(hits, limit)
-
-
-async def by_vector(
-    port: Port, vector: Vector, which: Select, space: Space, limit: int
-) -> list[Hit]:
-    """Return what is nearest by cosine among what fits."""
-    where, values = _rows.condition("long_term", which)
-    async with port.transaction(writes=False) as tx:
-        known = await tx.execute("SELECT id, dimension FROM space WHERE name = ?", space.name)
-        if known and known[0][1] != space.dimension:
-            raise EmbeddingMismatch(str(Space(space.name, known[0][1])), str(space))
-        query = packed(vector, space)
-        rows = await tx.execute(
-            "SELECT record.seq, vector.data FROM record JOIN vector ON vector.seq = record.seq"
-            f" WHERE vector.space = ? AND {where}",
-            known[0][0] if known else -1, *values,
-        )  # fmt: skip
-        ranked = sorted(
-            zip(scores(query, [row[1] for row in rows]), (row[0] for row in rows), strict=True),
-            reverse=True,
-        )[:limit]
-        rows = await tx.execute(
-            "SELECT seq, body FROM record WHERE seq IN (SELECT value FROM json_each(?))",
-            json.dumps([seq for _, seq in ranked]),
-        )
-        bodies = {seq: body for seq, body in rows}  # noqa: C416 - rows of two, as pairs
-    return _best([Hit(_rows.record_of("long_term", bodies[s]), v) for v, s in ranked], limit)
-
-
 async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
     """Return memories without a vector in a space, oldest first."""
     async with port.transaction(writes=False) as tx:
+        known = await tx.execute("SELECT id FROM space WHERE name = ?", _rows.flat(space.name))
+        number = known[0][0] if known else 0
         rows = await tx.execute(
-            "SELECT body FROM record WHERE tier = 'long_term' AND seq NOT IN"
-            " (SELECT vector.seq FROM vector JOIN space ON space.id = vector.space"
-            " WHERE space.name = ?) ORDER BY seq LIMIT ?",
-            space.name, limit,
+            f"SELECT {_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record"
+            " WHERE space IN (SELECT 0 UNION SELECT id FROM space WHERE id != ?)"
+            " AND NOT EXISTS (SELECT 1 FROM vector WHERE space = ? AND seq = record.seq)"
+            " ORDER BY seq LIMIT ?) ORDER BY seq",
+            number, number, limit,
         )  # fmt: skip
-    return [_rows.record_of("long_term", row[0]) for row in rows]
+    return [_rows.record_of("long_term", row) for row in rows]
 
 
 async def put_vectors(port: Port, vectors: Sequence[tuple[str, Vector]], space: Space) -> int:
     """Keep vectors by the ids of memories that are there."""
-    kept = 0
+    ready = [(id_, packed(vector, space)) for id_, vector in vectors]
+    kept = set()
     async with port.transaction(writes=True) as tx:
-        number: int | None = None
-        for id_, vector in vectors:
-            data = packed(vector, space)
+        for id_, data in ready:
             rows = await tx.execute(
-                "SELECT seq FROM record WHERE tier = 'long_term' AND id = ?", id_
+                "SELECT seq FROM record WHERE id = ? AND tier = 'long_term'", _rows.flat(id_)
             )
-            if not rows:
-                continue
-            number = number if number is not None else await _space(tx, space)
-            await tx.execute(
-                "INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", number, rows[0][0], data
-            )
-            kept += 1
-    return kept
+            for row in rows:
+                await _put(tx, await _space_made(tx, space), row[0], data)
+                kept.add(id_)
+    return len(kept)
 
 
 async def spaces(port: Port) -> dict[Space, int]:
@@ -274,15 +188,16 @@ async def spaces(port: Port) -> dict[Space, int]:
             "SELECT name, dimension, (SELECT count(*) FROM vector WHERE vector.space = space.id)"
             " FROM space ORDER BY current DESC, id"
         )
-    return {Space(name, dimension): count for name, dimension, count in rows}
+    return {Space(_rows.unflat(name), dimension): count for name, dimension, count in rows}
 
 
 async def adopt(port: Port, space: Space, drop_others: bool) -> None:
     """Make a space the current one."""
     async with port.transaction(writes=True) as tx:
-        number = await _space(tx, space)
+        number = await _space_made(tx, space)
         await tx.execute("UPDATE space SET current = (id = ?)", number)
         if drop_others:
+            await tx.execute("UPDATE record SET space = 0 WHERE space != ?", number)
             await tx.execute("DELETE FROM vector WHERE space != ?", number)
             await tx.execute("DELETE FROM space WHERE id != ?", number)
 
@@ -293,50 +208,59 @@ async def adopt(port: Port, space: Space, drop_others: bool) -> None:
 async def _insert(tx: Transaction, tier: str, record: Any) -> int:
     rows = await tx.execute(_INSERT, *_rows.row_of(tier, record))
     seq: int = rows[0][0]
-    await _link(tx, tier, seq, record)
+    await _link(tx, seq, record)
+    if tier == "long_term":
+        await tx.execute("UPDATE record SET space = 0 WHERE seq = ?", seq)
+        await _index(tx, seq, record)
     return seq
 
 
-async def _replace(tx: Transaction, tier: str, seq: int, record: Any, *, rewritten: bool) -> None:
-    await tx.execute(_UPDATE, *_rows.row_of(tier, record), seq)
-    for table in ("source", "root"):
-        await tx.execute(f"DELETE FROM {table} WHERE seq = ?", seq)
-    if rewritten:  # a vector of the old text must not find the new one
+async def _replace(tx: Transaction, tier: str, seq: int, old: Any, new: Any) -> None:
+    await tx.execute(_UPDATE, *_rows.row_of(tier, new), seq)
+    if new.provenance != old.provenance:
+        for table in ("source", "root"):
+            await tx.execute(f"DELETE FROM {table} WHERE seq = ?", seq)
+        await _link(tx, seq, new)
+    if tier == "long_term" and new.content != old.content:
+        # A vector of the old text must not find the new one.
         await tx.execute("DELETE FROM vector WHERE seq = ?", seq)
-    await _link(tx, tier, seq, record)
+        await tx.execute("UPDATE record SET space = 0 WHERE seq = ?", seq)
+        await tx.unindex([seq])
+        await _index(tx, seq, new)
 
 
-async def _link(tx: Transaction, tier: str, seq: int, record: Any) -> None:
+async def _link(tx: Transaction, seq: int, record: Any) -> None:
     made = record.provenance
-    await tx.many("INSERT INTO source VALUES (?, ?)", [(seq, one) for one in made.sources])
-    await tx.many("INSERT INTO root VALUES (?, ?)", [(seq, str(one)) for one in made.roots])
-    if tier == "long_term":
-        scope = record.scope
-        parts = json.dumps([scope.tenant]), _rows.part_of(scope.tenant, scope.group_id)
-        await tx.execute("DELETE FROM word_index WHERE rowid = ?", seq)
+    sources, roots = made.sources, map(str, made.roots)
+    for table, names in (("source", sources), ("root", roots)):
+        rows = [(seq, _rows.flat(one)) for one in names]
+        await tx.many(f"INSERT INTO {table} (seq, name) VALUES (?, ?)", rows)
+
+
+async def _index(tx: Transaction, seq: int, record: Any) -> None:
+    scope = record.scope
+    corpora = _rows.tokens_of(scope.tenant) + _rows.tokens_of(scope.tenant, scope.group_id)
+    await tx.index(seq, corpora, words_of(record.content))
+
+
+async def _drop(tx: Transaction, tier: str, numbers: Sequence[int]) -> None:
+    if numbers and tier == "long_term":
+        await tx.unindex(numbers)
+    if numbers:
         await tx.execute(
-            "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)",
-            seq, " ".join(map(_rows.token_of, parts)), " ".join(words_of(record.content)),
-        )  # fmt: skip
-
-
-async def _drop(tx: Transaction, numbers: Sequence[int]) -> None:
-    for table, column in (("word_index", "rowid"), ("record", "seq")):
-        if numbers:
-            await tx.execute(
-                f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))",
-                json.dumps(list(numbers)),
-            )
+            "DELETE FROM record WHERE seq IN (SELECT value FROM json_each(?))",
+            json.dumps(list(numbers)),
+        )
 
 
 async def _same_document(tx: Transaction, first: Memory) -> list[Memory]:
     rows = await tx.execute(
-        "SELECT body FROM record WHERE tier = 'long_term' AND part = ? AND hash = ?"
+        f"SELECT {_rows.READ} FROM record WHERE tier = 'long_term' AND part = ? AND hash = ?"
         " AND agent_id IS ? AND valid_to IS NULL AND revocation IS NULL ORDER BY seq",
-        _rows.part_of(first.scope.tenant, first.scope.group_id), first.content_hash,
-        first.scope.agent_id,
+        _rows.part_of(first.scope.tenant, first.scope.group_id), _rows.flat(first.content_hash),
+        _rows.flat(first.scope.agent_id),
     )  # fmt: skip
-    found = [_rows.record_of("long_term", row[0]) for row in rows]
+    found = [_rows.record_of("long_term", row) for row in rows]
     same = [one for one in found if one.document_id == found[0].document_id]
     return sorted(same, key=lambda one: one.chunk_index)
 
@@ -345,40 +269,29 @@ async def _end(tx: Transaction, first: Memory, replaces: Sequence[str]) -> None:
     which = Select.within(first.scope, documents=tuple(replaces))
     where, values = _rows.condition("long_term", which)
     rows = await tx.execute(
-        f"SELECT seq, body FROM record WHERE {where} AND valid_to IS NULL", *values
+        f"SELECT {_rows.READ}, seq FROM record WHERE {where} AND valid_to IS NULL", *values
     )
-    for seq, body in rows:
-        ended = replace(
-            _rows.record_of("long_term", body),
-            valid_to=first.valid_from,
-            superseded_by=first.document_id,
-        )
-        await _replace(tx, "long_term", seq, ended, rewritten=False)
+    for row in rows:
+        one = _rows.record_of("long_term", row)
+        ended = replace(one, valid_to=first.valid_from, superseded_by=first.document_id)
+        await _replace(tx, "long_term", row[2], one, ended)
 
 
-async def _space(tx: Transaction, space: Space) -> int:
-    """Return the number of a space, which is made if it is new.
+async def _put(tx: Transaction, space: int, seq: int, data: bytes) -> None:
+    await tx.execute("DELETE FROM vector WHERE space = ? AND seq = ?", space, seq)
+    await tx.execute("INSERT INTO vector (space, seq, data) VALUES (?, ?, ?)", space, seq, data)
+    await tx.execute("UPDATE record SET space = ? WHERE seq = ?", space, seq)
 
-    Raises:
-        EmbeddingMismatch: If it is known with another dimension.
-    """
-    rows = await tx.execute("SELECT id, dimension FROM space WHERE name = ?", space.name)
-    if rows and rows[0][1] != space.dimension:
-        raise EmbeddingMismatch(str(Space(space.name, rows[0][1])), str(space))
-    if not rows:
-        rows = await tx.execute(
-            "INSERT INTO space (name, dimension, current)"
-            " VALUES (?, ?, NOT EXISTS (SELECT 1 FROM space WHERE current)) RETURNING id",
-            space.name, space.dimension,
-        )  # fmt: skip
+
+async def _space_made(tx: Transaction, space: Space) -> int:
+    """Return the number of a space, which is made if it is new; see `_space`."""
+    known = await number_of(tx, space)
+    if known is not None:
+        return known
+    rows = await tx.execute(
+        "INSERT INTO space (name, dimension, current)"
+        " VALUES (?, ?, NOT EXISTS (SELECT 1 FROM space WHERE current)) RETURNING id",
+        _rows.flat(space.name), space.dimension,
+    )  # fmt: skip
     number: int = rows[0][0]
     return number
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
-
-
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return [hit for hit in hits if not math.isnan(hit.value)][:limit]

@@ -6,7 +6,6 @@ import math
 import struct
 from collections.abc import Sequence
 from functools import cache
-from operator import mul
 from typing import Any
 
 from memoryware.errors import EmbeddingMismatch
@@ -21,8 +20,10 @@ def packed(vector: Vector, space: Space) -> bytes:
     """
     if len(vector) != space.dimension:
         raise EmbeddingMismatch(str(space), f"a vector of {len(vector)} dimensions")
-    length = math.hypot(*vector)
-    unit = [one / length for one in vector] if length else list(vector)
+    most = max(map(abs, vector), default=0) or 1.0  # so that the length is no infinity
+    scaled = [one / most for one in vector]
+    length = math.hypot(*scaled) or 1.0
+    unit = [one / length for one in scaled]
     return struct.pack(f"<{len(unit)}e", *unit)
 
 
@@ -40,17 +41,16 @@ def scores(query: bytes, vectors: Sequence[bytes]) -> list[float]:
         return [float(one) for one in numpy.clip(products, -1, 1)]
     form = struct.Struct(f"<{len(query) // 2}e")
     wanted = form.unpack(query)
-    own = math.sqrt(_dot(wanted, wanted))
+    own = math.hypot(*wanted)
     return [_cosine(wanted, own, form.unpack(one)) for one in vectors]
 
 
 def _cosine(query: Sequence[float], own: float, other: Sequence[float]) -> float:
-    length = own * math.sqrt(_dot(other, other))
-    return max(-1.0, min(1.0, _dot(query, other) / length)) if length else 0.0
-
-
-def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    return math.fsum(map(mul, one, other))
+    """Return a cosine from the three sides of the triangle, which are quicker than a product."""
+    length, apart = math.hypot(*other), math.dist(query, other)
+    if not own or not length:
+        return 0.0
+    return max(-1.0, min(1.0, (own * own + length * length - apart * apart) / (2 * own * length)))
 
 
 @cache

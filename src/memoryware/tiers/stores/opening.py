@@ -22,16 +22,26 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
         from memoryware.tiers.stores.embedded import embedded
 
         return embedded(lock_timeout=lock_timeout)
-    if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
+    if scheme == "sqlite" and rest in ("", "/", "/:memory:"):
+        raise StoreUnavailable(
+            f"{url!r} names no file, and what is in none is gone in the end: use {_KNOWN}"
+        )
+    if scheme == "sqlite" and rest.startswith("/"):
         from memoryware.tiers.stores.sqlite import sqlite_stores
 
         return sqlite_stores(rest[1:], lock_timeout=lock_timeout)
+    if scheme in ("postgresql", "postgres"):
+        raise StoreUnavailable(
+            f"{scheme}://...: this version has no store in PostgreSQL yet; for now use {_KNOWN}"
+        )
     if scheme in ("redis", "rediss", "valkey"):
         raise StoreUnavailable(
-            f"{url!r}: Redis alone has no place for quarantine and long-term memory; it needs a"
-            f" database beside it (postgresql://... + redis://...). For now use {_KNOWN}"
+            f"{scheme}://...: Redis alone has no place for quarantine and long-term memory; it"
+            " needs a database beside it (postgresql://... + redis://...). For now use"
+            f" {_KNOWN}"
         )
-    raise StoreUnavailable(f"{url!r} is no address of a memory: use {_KNOWN}")
+    shown = f"{scheme}://..." if "@" in rest else repr(url)  # there may be a password in it
+    raise StoreUnavailable(f"{shown} is no address of a memory: use {_KNOWN}")
 
 
 async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:

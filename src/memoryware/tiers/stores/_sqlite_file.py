@@ -1,0 +1,368 @@
+"""One SQLite file: its connection, its transactions, its index of words, and its errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from memoryware.errors import StoreNewer, StoreUnavailable
+from memoryware.tiers.ranking import WORDS_VERSION, words_of
+from memoryware.tiers.stores import _rows
+from memoryware.tiers.stores._port import Condition, Row
+from memoryware.tiers.stores._schema import APPLICATION, STEPS
+
+_PRIVATE: Final = 0o600
+_LONGEST: Final = 1_000_000.0
+"""Seconds that SQLite can be told to wait."""
+_WIPING: Final = 2.0
+"""Seconds that overwriting what was deleted waits for those who read."""
+
+
+class SqliteFile:
+    """A database file, and the connection of this process to it.
+
+    Threads use the one connection in turn. What is called inside a transaction may use the
+    file itself. A connection must not be taken over a fork, so it is closed before one, and
+    parent and child open their own when they need it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], lock_timeout: float = 30.0) -> None:
+        self.path = _absolute(path)
+        self._timeout = min(lock_timeout, _LONGEST)
+        self._lock = threading.RLock()
+        self._closed = False
+        self._db: sqlite3.Connection | None = self._connect()
+        _OPEN.add(self)
+
+    def close(self) -> None:
+        """Close the connection; may be called twice."""
+        with self._lock:
+            self._closed = True
+            self._drop()
+
+    @asynccontextmanager
+    async def transaction(self, *, writes: bool) -> AsyncIterator[SqliteTransaction]:
+        """Begin a transaction; it is kept if nothing goes wrong inside, else it never was."""
+        with self._alone():
+            db = self._connection()
+            begin, keep, undo = _BEGUN if db.in_transaction else _WRITES if writes else _READS
+            tx = SqliteTransaction(self, db)
+            with self.errors():
+                db.execute(begin)
+            try:
+                yield tx
+                await tx.tidy()
+                with self.errors():
+                    db.execute(keep)
+            except BaseException:
+                self._undo(db, undo)
+                raise
+
+    async def wipe(self) -> None:
+        """Overwrite what was deleted in the log as well, if nobody is reading it."""
+        with suppress(StoreUnavailable, sqlite3.Error), self._alone():  # it is deleted anyway
+            db = self._connection()
+            if not db.in_transaction:
+                db.execute(f"PRAGMA busy_timeout = {int(min(_WIPING, self._timeout) * 1000)}")
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                db.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn what SQLite and the system say into an error that says what to do."""
+        try:
+            yield
+        except StoreUnavailable:
+            raise
+        except (sqlite3.Error, OSError) as error:
+            raise StoreUnavailable(f"{self.path}: {_said(error, self._timeout)}") from error
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._lock.acquire(timeout=self._timeout):
+            raise StoreUnavailable(
+                f"{self.path} has been busy for {self._timeout} seconds (lock_timeout)"
+            )
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _undo(self, db: sqlite3.Connection, undo: Sequence[str]) -> None:
+        try:
+            for statement in undo:
+                db.execute(statement)
+        except sqlite3.Error:  # SQLite has undone everything itself, or this connection is lost
+            if db.in_transaction:
+                self._drop()
+
+    def _drop(self) -> None:
+        if self._db is not None:
+            self._db.close()
+        self._db = None
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._closed:
+            raise StoreUnavailable(f"{self.path} was closed; open the memory again")
+        if self._db is None:
+            self._db = self._connect()
+        return self._db
+
+    def _connect(self) -> sqlite3.Connection:
+        with self.errors():
+            with suppress(FileExistsError):  # made here, because SQLite lets everybody read it
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE))
+            db = sqlite3.connect(
+                self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._prepare(db)
+            except BaseException:
+                db.close()
+                raise
+            return db
+
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        self._check(db)  # before anything is changed
+        db.create_function("memoryware_has", 2, _rows.has, deterministic=True)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA secure_delete = ON")
+        self._upgrade(db)
+        db.execute("PRAGMA foreign_keys = ON")  # not while tables are being rebuilt
+
+    def _check(self, db: sqlite3.Connection) -> int:
+        """Return the version of the file, if it is one of ours that can be used."""
+        inside = db.in_transaction
+        if not inside:
+            db.execute("BEGIN")  # one look at all of it: somebody else may be making it
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        words = 0
+        if application == APPLICATION and 0 < version <= len(STEPS):
+            (words,) = db.execute("SELECT max(value) FROM about WHERE name = 'words'").fetchone()
+        if not inside:
+            db.execute("COMMIT")
+        if application not in (0, APPLICATION) or (application == 0 and (tables or version)):
+            raise StoreUnavailable(
+                f"{self.path} is a database of another program; use a file of its own for memory"
+            )
+        if version > len(STEPS) or (words or 0) > WORDS_VERSION:
+            raise StoreNewer(
+                f"{self.path} has version {version}.{words or 0}, and this knows"
+                f" {len(STEPS)}.{WORDS_VERSION}: a newer memoryware has written it. Update this"
+                " one; nothing was changed"
+            )
+        return int(version)
+
+    def _upgrade(self, db: sqlite3.Connection) -> None:
+        """Do the steps that are missing, each of them as a whole, while nobody else does."""
+        while (done := self._check(db)) < len(STEPS):
+            with _whole(db):
+                if self._check(db) != done:
+                    continue
+                for statement in STEPS[done].split(";\n"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA application_id = {APPLICATION}")
+                db.execute(f"PRAGMA user_version = {done + 1}")
+        if _words_version(db) != WORDS_VERSION:
+            with _whole(db):
+                _index_anew(db)
+
+    # Around a fork.
+
+    def let_go(self) -> bool:
+        """Hold the file and close its connection, so that a fork finds none; say whether."""
+        if not self._lock.acquire(timeout=self._timeout):
+            return False
+        if self._db is not None and not self._db.in_transaction:
+            self._drop()
+        return True
+
+    def take_up(self) -> None:
+        """Let others use the file again."""
+        self._lock.release()
+
+    def begin_anew(self) -> None:
+        """Forget in a child what belongs to its parent."""
+        self._lock = threading.RLock()
+        if self._db is not None:
+            _ABANDONED.append(self._db)  # closing it would give up locks of the parent
+            self._db = None
+
+
+class SqliteTransaction:
+    """A transaction of a file: nothing in it waits for a loop."""
+
+    def __init__(self, file: SqliteFile, db: sqlite3.Connection) -> None:
+        self._file, self._db, self._untidy = file, db, False
+
+    async def execute(self, sql: str, *values: object) -> Sequence[Row]:
+        with self._file.errors():
+            self._must_go_on()
+            return self._db.execute(sql, values).fetchall()
+
+    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        with self._file.errors():
+            self._must_go_on()
+            self._db.executemany(sql, rows)
+
+    def _must_go_on(self) -> None:
+        """Keep SQLite from storing each statement by itself where it has undone the others."""
+        if not self._db.in_transaction:
+            raise StoreUnavailable(
+                f"{self._file.path}: a failure has undone this change; try again"
+            )
+
+    async def index(self, seq: int, corpora: Sequence[str], words: Sequence[str]) -> None:
+        await self.execute(_INDEX, seq, " ".join(corpora), " ".join(words))
+
+    async def unindex(self, numbers: Sequence[int]) -> None:
+        self._untidy = True
+        await self.execute(
+            "DELETE FROM word_index WHERE rowid IN (SELECT value FROM json_each(?))",
+            json.dumps(list(numbers)),
+        )
+
+    async def tidy(self) -> None:
+        """Take words that were removed out of the index, which else only marks them."""
+        if self._untidy:
+            await self.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
+
+    async def having(self, corpora: Sequence[str], word: str) -> int:
+        rows = await self.execute(
+            "SELECT count(*) FROM word_index WHERE word_index MATCH ?", _looked(corpora, [word])
+        )
+        count: int = rows[0][0]
+        return count
+
+    async def holding(
+        self, corpora: Sequence[str], word: str, without: Sequence[str], which: Condition
+    ) -> Sequence[Row]:
+        looked = _looked(corpora, [word])
+        if without:
+            looked = f"({looked}) NOT ({_looked(corpora, without)})"
+        where, values = which
+        return await self.execute(
+            "SELECT record.seq, word_index.words FROM word_index"
+            " CROSS JOIN record ON record.seq = word_index.rowid"
+            f" WHERE word_index MATCH ? AND {where}",
+            looked, *values,
+        )  # fmt: skip
+
+
+_INDEX: Final = "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)"
+_READS: Final = ("BEGIN", "COMMIT", ("ROLLBACK",))
+_WRITES: Final = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
+_BEGUN: Final = (
+    "SAVEPOINT inside",
+    "RELEASE inside",
+    ("ROLLBACK TO inside", "RELEASE inside"),
+)
+"""How transactions begin, are kept and are undone; the last kind inside of another one."""
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    try:
+        made = Path(path).expanduser().absolute()
+        if b"\0" not in os.fsencode(made):
+            return made
+    except (RuntimeError, ValueError) as error:  # `~` of nobody; not a name for this system
+        raise StoreUnavailable(f"{path!r} cannot be the path of a file: {error}") from error
+    raise StoreUnavailable(f"{path!r} cannot be the path of a file")
+
+
+def _looked(corpora: Sequence[str], words: Sequence[str]) -> str:
+    """Return what is looked for in the index of words: one of these in one of the corpora."""
+    return f"part : ({' OR '.join(corpora)}) AND words : ({' OR '.join(map(_quoted, words))})"
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def _words_version(db: sqlite3.Connection) -> int | None:
+    row = db.execute("SELECT value FROM about WHERE name = 'words'").fetchone()
+    return None if row is None else int(row[0])
+
+
+def _index_anew(db: sqlite3.Connection) -> None:
+    """Index every memory by words as they are made now."""
+    if _words_version(db) == WORDS_VERSION:
+        return
+    db.execute("DELETE FROM word_index")
+    rows = db.execute("SELECT seq, tenant, group_id, content FROM record WHERE tier = 'long_term'")
+    for seq, tenant, group, content in rows.fetchall():
+        words = words_of(_rows.unflat(content))
+        of, part = _rows.unflat_or_none(tenant), _rows.unflat_or_none(group)
+        corpora = _rows.tokens_of(of) + _rows.tokens_of(of, part)
+        db.execute(_INDEX, (seq, " ".join(corpora), " ".join(words)))
+        db.execute("UPDATE record SET size = ? WHERE seq = ?", (len(words), seq))
+    db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
+    db.execute("INSERT OR REPLACE INTO about VALUES ('words', ?)", (WORDS_VERSION,))
+
+
+@contextmanager
+def _whole(db: sqlite3.Connection) -> Iterator[None]:
+    """Begin a transaction that is kept if nothing goes wrong."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):
+            db.execute("ROLLBACK")
+        raise
+    else:
+        db.execute("COMMIT")
+
+
+def _said(error: Exception, timeout: float) -> str:
+    text = str(error)
+    hints = {
+        "locked": f"another process has been writing for {timeout} seconds (lock_timeout)",
+        "full": "the disk is full; nothing was lost, make room and try again",
+        "readonly": "it may not be written; check its permissions and those of its folder",
+        "not a database": "this file is no SQLite database",
+        "malformed": "the file is damaged; restore a copy, or try `sqlite3 FILE .recover`",
+        "unable to open": "it cannot be opened; is its folder there, and may it be written?",
+        "UNIQUE": "a record with this id is there already; nothing was stored",
+    }
+    known = next((hint for sign, hint in hints.items() if sign in text), None)
+    return f"{known} ({text})" if known else text
+
+
+_OPEN: Final[weakref.WeakSet[SqliteFile]] = weakref.WeakSet()
+_ABANDONED: Final[list[sqlite3.Connection]] = []
+_HELD: Final[list[SqliteFile]] = []
+_FORKING: Final = threading.Lock()
+
+
+def _before_fork() -> None:
+    _FORKING.acquire()
+    _HELD[:] = [one for one in list(_OPEN) if one.let_go()]
+
+
+def _after_fork() -> None:
+    for one in _HELD:
+        one.take_up()
+    _HELD.clear()
+    _FORKING.release()
+
+
+def _in_child() -> None:
+    for one in list(_OPEN):
+        one.begin_anew()
+    _HELD.clear()
+    _FORKING.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
