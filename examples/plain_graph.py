@@ -13,6 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from scripted import ScriptedModel
 
 from memoryware import (
+    Entry,
     FactCheckNode,
     MemoryRetrievalNode,
     TieredMemory,
@@ -73,8 +74,8 @@ def main() -> None:
     print(f"written:  {ran['content']}\nverified: {ran['verified']}, {ran['issues']}\n")
 
     for one in memory.list("shop", layer="quarantine").items:
-        entry = one.record
-        print(f"quarantine: {entry.role}, by the node {entry.scope.node_id!r}")
+        if isinstance(one.record, Entry):
+            print(f"quarantine: {one.record.role}, by the node {one.record.scope.node_id!r}")
     for item in memory.retrieve("PostgreSQL orders", "shop"):
         verdict = "wrong, says a check" if item.verdict else "promoted by a person"
         print(f"{item.source}: {item.content}  ({verdict})")
