@@ -141,21 +141,33 @@ def corpus(which: Select) -> tuple[str, list[Any]]:
     return condition("long_term", Select(tenant=which.tenant, groups=which.groups))
 
 
+def order(which: Select) -> str:
+    """Return by what to sort, what was stored last first, without losing the telling index."""
+    key = _key(which)
+    return f"{'+' if key and len(_given(which)[key]) > 1 else ''}record.seq DESC"
+
+
+def _given(which: Select) -> dict[str, tuple[str | None, ...]]:
+    every = ((column, getattr(which, name)) for name, column in _ANY_OF.items())
+    return {column: values for column, values in every if values is not None}
+
+
+def _key(which: Select) -> str | None:
+    """Return the column whose index is taken."""
+    return next((one for one, values in _given(which).items() if None not in values), None)
+
+
 def _conditions(tier: str, which: Select) -> Iterator[tuple[str, list[Any]]]:
     """Yield conditions that leave one index to take, that of the most telling one.
 
     A `+` keeps SQLite from taking another, which it likes to do where that spares sorting.
     """
-    given = {
-        column: values
-        for name, column in _ANY_OF.items()
-        if (values := getattr(which, name)) is not None
-    }
-    key = next((column for column, values in given.items() if None not in values), None)
-    yield "record.tier = ?", [tier]
+    key = _key(which)
+    everywhere = key == "id" and which.groups is None
+    yield f"{'+' if everywhere else ''}record.tier = ?", [tier]
     yield from _whose(which, key)
-    for column, values in given.items():
-        yield _among(f"{'' if column == key else '+'}record.{column}", values)
+    for column, wanted in _given(which).items():
+        yield _among(f"{'' if column == key else '+'}record.{column}", wanted)
     for table, names in (("root", which.root), ("source", which.made_of)):
         if names is not None:
             among, values = _among(f"{table}.name", [names] if isinstance(names, str) else names)

@@ -21,8 +21,8 @@ from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.protocol import Page, Select, Space, Vector
 
 _INSERT: Final = (
-    f"INSERT INTO record ({', '.join(_rows.COLUMNS)})"
-    f" VALUES ({', '.join('?' * len(_rows.COLUMNS))}) RETURNING seq"
+    f"INSERT INTO record (space, {', '.join(_rows.COLUMNS)})"
+    f" VALUES (?, {', '.join('?' * len(_rows.COLUMNS))}) RETURNING seq"
 )
 _UPDATE: Final = (
     f"UPDATE record SET {', '.join(f'{one} = ?' for one in _rows.COLUMNS)} WHERE seq = ?"
@@ -31,10 +31,11 @@ _UPDATE: Final = (
 
 async def find(port: Port, tier: str, which: Select, limit: int | None, offset: int) -> Page[Any]:
     """Return a page of a tier, what was stored last first."""
-    where, values = _rows.condition(tier, which)
+    (where, values), order = _rows.condition(tier, which), _rows.order(which)
     async with port.transaction(writes=False) as tx:
         rows = await tx.execute(
-            f"SELECT {_rows.READ} FROM record WHERE {where} ORDER BY seq DESC LIMIT ? OFFSET ?",
+            f"SELECT {_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record WHERE {where}"
+            f" ORDER BY {order} LIMIT ? OFFSET ?) ORDER BY seq DESC",  # sorts numbers, not texts
             *values, -1 if limit is None else limit, offset,
         )  # fmt: skip
         total = len(rows)
@@ -46,10 +47,10 @@ async def find(port: Port, tier: str, which: Select, limit: int | None, offset: 
 
 async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any]) -> list[Any]:
     """Change what fits, all of it or nothing; return what differs."""
-    where, values = _rows.condition(tier, which)
+    (where, values), order = _rows.condition(tier, which), _rows.order(which)
     async with port.transaction(writes=True) as tx:
         rows = await tx.execute(
-            f"SELECT {_rows.READ}, seq FROM record WHERE {where} ORDER BY seq DESC", *values
+            f"SELECT {_rows.READ}, seq FROM record WHERE {where} ORDER BY {order}", *values
         )
         changed = []
         for row in rows:
@@ -206,11 +207,11 @@ async def adopt(port: Port, space: Space, drop_others: bool) -> None:
 
 
 async def _insert(tx: Transaction, tier: str, record: Any) -> int:
-    rows = await tx.execute(_INSERT, *_rows.row_of(tier, record))
+    space = 0 if tier == "long_term" else None
+    rows = await tx.execute(_INSERT, space, *_rows.row_of(tier, record))
     seq: int = rows[0][0]
     await _link(tx, seq, record)
     if tier == "long_term":
-        await tx.execute("UPDATE record SET space = 0 WHERE seq = ?", seq)
         await _index(tx, seq, record)
     return seq
 

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Final
 
 from memoryware.errors import StoreNewer, StoreUnavailable
@@ -23,6 +24,9 @@ _LONGEST: Final = 1_000_000.0
 """Seconds that SQLite can be told to wait."""
 _WIPING: Final = 2.0
 """Seconds that overwriting what was deleted waits for those who read."""
+
+_AGAIN: Final = 0.01
+"""Seconds until a connection is prepared again."""
 
 
 class SqliteFile:
@@ -123,11 +127,27 @@ class SqliteFile:
                 self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
             )
             try:
-                self._prepare(db)
+                self._prepare_in_time(db)
             except BaseException:
                 db.close()
                 raise
             return db
+
+    def _prepare_in_time(self, db: sqlite3.Connection) -> None:
+        """Prepare a connection, again and again while others do the same.
+
+        SQLite does not wait by itself where two of them turn the log on at once.
+        """
+        last = monotonic() + self._timeout
+        while True:
+            try:
+                return self._prepare(db)
+            except sqlite3.OperationalError as error:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                if "locked" not in str(error) or monotonic() > last:
+                    raise
+                sleep(_AGAIN)
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         self._check(db)  # before anything is changed
@@ -235,7 +255,9 @@ class SqliteTransaction:
     async def tidy(self) -> None:
         """Take words that were removed out of the index, which else only marks them."""
         if self._untidy:
-            await self.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
+            ((times,),) = await self.execute(_TIDIED)
+            how = "optimize" if times % _REBUILT_AFTER else "rebuild"
+            await self.execute("INSERT INTO word_index (word_index) VALUES (?)", how)
 
     async def having(self, corpora: Sequence[str], word: str) -> int:
         rows = await self.execute(
@@ -259,6 +281,12 @@ class SqliteTransaction:
         )  # fmt: skip
 
 
+_TIDIED: Final = (
+    "INSERT INTO about VALUES ('tidied', 1)"
+    " ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value"
+)
+_REBUILT_AFTER: Final = 100
+"""An index gets levels each time that it is tidied, and FTS5 cannot read one of 2000 levels."""
 _INDEX: Final = "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)"
 _READS: Final = ("BEGIN", "COMMIT", ("ROLLBACK",))
 _WRITES: Final = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))

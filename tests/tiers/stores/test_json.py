@@ -1,0 +1,100 @@
+"""Records as JSON: nothing is lost on the way there and back."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryware import MemoryScope
+from memoryware.conformance._tiers import NOON, entry
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Verdict
+from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
+from memoryware.tiers.stores._rows import flat, unflat
+
+texts = st.text(max_size=8) | st.sampled_from(["\0", "\ud800", "\x01", "\x01\\u0000", "null", ""])
+times = st.datetimes(timezones=st.just(UTC))
+maybe_text, maybe_time = st.none() | texts, st.none() | times
+many = st.lists(texts, max_size=3).map(tuple)
+origins = st.builds(Origin, st.sampled_from(["person", "user", "agent", "tool", "import"]), texts)
+provenances = st.builds(Provenance, origins, many, st.lists(origins, max_size=3).map(tuple))
+verdicts = st.builds(
+    Verdict,
+    verified=st.booleans(),
+    confidence=st.floats(0, 1),
+    issues=many,
+    by=texts,
+    at=maybe_time,
+)
+metadata = st.dictionaries(
+    texts, st.recursive(st.none() | st.booleans() | st.integers() | texts, st.lists), max_size=3
+)
+scopes = st.builds(MemoryScope, *[maybe_text] * 6)
+common = {
+    "id": texts,
+    "scope": scopes,
+    "content": texts,
+    "created_at": times,
+    "provenance": provenances,
+    "metadata": metadata,
+    "verdict": st.none() | verdicts,
+    "revocation": maybe_text,
+}
+entries = st.builds(
+    Entry,
+    **common,
+    role=st.sampled_from(["agent", "fact_check", "tool"]),
+    key=maybe_text,
+    status=st.sampled_from(["pending", "proposed", "promoted", "rejected", "revoked"]),
+    refused=maybe_text,
+    echo_of=many,
+    proposed_by=maybe_text,
+    decided_by=maybe_text,
+    decided_at=maybe_time,
+    memory_ids=many,
+    expires_at=maybe_time,
+)
+memories = st.builds(
+    Memory,
+    **common,
+    document_id=texts,
+    promoted_by=texts,
+    chunk_index=st.integers(0, 9),
+    chunk_count=st.integers(1, 9),
+    content_hash=texts,
+    subject=maybe_text,
+    valid_from=times,
+    valid_to=maybe_time,
+    superseded_by=maybe_text,
+)
+
+
+@given(entries)
+def test_an_entry_comes_back_as_it_was(one):
+    assert entry_from_json(json.loads(json.dumps(record_to_json(one)))) == one
+
+
+@given(memories)
+def test_a_memory_comes_back_as_it_was(one):
+    assert memory_from_json(json.loads(json.dumps(record_to_json(one)))) == one
+
+
+def test_what_a_newer_version_adds_is_passed_over():
+    data = record_to_json(entry("a text"))
+    data |= {"mood": "good", "scope": {**data["scope"], "planet": "earth"}}
+    assert entry_from_json(data).content == "a text"
+
+
+def test_a_time_with_another_zone_stays_the_same_moment():
+    one = entry(created_at=NOON + timedelta(microseconds=1))
+    assert entry_from_json(record_to_json(one)).created_at == one.created_at
+
+
+@given(texts, texts)
+def test_a_flat_text_is_another_one_for_each_text(one, other):
+    assert unflat(flat(one)) == one
+    assert (flat(one) == flat(other)) == (one == other)
+    flat(one).encode()
+    assert "\0" not in flat(one)

@@ -1,0 +1,190 @@
+"""The tables of the SQLite file: made once, changed in steps, and asked by their indexes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from memoryware import StoreNewer, StoreUnavailable
+from memoryware.conformance._tiers import NOON, entry, memory, within
+from memoryware.tiers.ranking import WORDS_VERSION
+from memoryware.tiers.stores import _rows, _schema, _sqlite_file
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sqlite import sqlite_stores
+
+STEPS = len(_schema.STEPS)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file with an entry and a memory."""
+    made = tmp_path / "memory.db"
+    stores = sqlite_stores(made)
+    stores.quarantine.add(entry("kept"))
+    stores.long_term.add([memory("about the orders")])
+    stores.working.close()
+    return made
+
+
+def asked(path, sql: str, *values: object) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as db:
+        found = db.execute(sql, values).fetchall()
+        db.commit()
+        return found
+
+
+def with_step(monkeypatch, step: str) -> None:
+    monkeypatch.setattr(_sqlite_file, "STEPS", (*_schema.STEPS, step))
+
+
+def test_a_file_says_whose_it_is_and_which_version(path):
+    assert asked(path, "PRAGMA application_id") == [(0x6D656D77,)]
+    assert asked(path, "PRAGMA user_version") == [(STEPS,)]
+    assert asked(path, "PRAGMA journal_mode") == [("wal",)]
+
+
+def test_an_older_file_is_brought_up_and_keeps_what_it_has(path, monkeypatch):
+    with_step(monkeypatch, "ALTER TABLE record ADD COLUMN mood TEXT;\nCREATE TABLE more (x)")
+    stores = sqlite_stores(path)
+    assert [one.content for one in stores.quarantine.find(within()).items] == ["kept"]
+    stores.working.close()
+    assert asked(path, "PRAGMA user_version") == [(STEPS + 1,)]
+    assert asked(path, "SELECT count(*) FROM more") == [(0,)]
+
+
+def test_a_step_that_fails_changes_nothing(path, monkeypatch):
+    with_step(monkeypatch, "CREATE TABLE more (x);\nNONSENSE")
+    with pytest.raises(StoreUnavailable, match="NONSENSE"):
+        sqlite_stores(path)
+    monkeypatch.undo()
+    assert asked(path, "PRAGMA user_version") == [(STEPS,)]
+    assert asked(path, "SELECT count(*) FROM sqlite_master WHERE name = 'more'") == [(0,)]
+    assert sqlite_stores(path).quarantine.find(within()).total == 1
+
+
+def test_many_who_bring_up_a_file_at_once_do_it_once(path, monkeypatch):
+    with_step(monkeypatch, "ALTER TABLE record ADD COLUMN mood TEXT")
+    failed = []
+
+    def bring_up():
+        try:
+            assert sqlite_stores(path).quarantine.find(within()).total == 1
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=bring_up) for _ in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert failed == []
+
+
+def test_who_opened_before_goes_on_after_somebody_brought_it_up(path, monkeypatch):
+    before = sqlite_stores(path)
+    with_step(monkeypatch, "ALTER TABLE record ADD COLUMN mood TEXT")
+    sqlite_stores(path).working.close()
+    assert before.quarantine.add(entry("more")).content == "more"
+    assert before.quarantine.find(within()).total == 2
+
+
+def test_words_that_another_version_made_are_made_anew(path):
+    asked(path, "UPDATE about SET value = ? WHERE name = 'words'", WORDS_VERSION - 1)
+    asked(path, "UPDATE word_index SET words = 'nothing'")
+    asked(path, "UPDATE record SET size = 99")
+    long_term = sqlite_stores(path).long_term
+    assert len(long_term.by_words(["order"], within(), limit=5)) == 1
+    assert long_term.by_words(["nothing"], within(), limit=5) == []
+    long_term.close()
+    assert asked(path, "SELECT value FROM about") == [(WORDS_VERSION,)]
+    assert asked(path, "SELECT size FROM record WHERE tier = 'long_term'") == [(3,)]
+
+
+def test_words_of_a_newer_version_are_left_alone(path):
+    asked(path, "UPDATE about SET value = ? WHERE name = 'words'", WORDS_VERSION + 1)
+    with pytest.raises(StoreNewer, match=f"{STEPS}.{WORDS_VERSION + 1}"):
+        sqlite_stores(path)
+
+
+def test_a_record_that_somebody_damaged_is_said(path):
+    asked(path, "UPDATE record SET body = '{' WHERE tier = 'quarantine'")
+    stores = sqlite_stores(path)
+    with pytest.raises(StoreUnavailable, match="A record in quarantine cannot be read"):
+        stores.quarantine.find(within())
+    assert stores.long_term.find(within()).total == 1
+
+
+def test_a_damaged_file_is_said_and_the_rest_can_be_saved(path):
+    for _ in range(3):
+        stores = sqlite_stores(path)
+        stores.quarantine.add(entry("long " * 5000))
+        stores.working.close()
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(size // 2)
+        file.write(os.urandom(size // 4))
+    with pytest.raises(StoreUnavailable, match="damaged"):
+        sqlite_stores(path).quarantine.find(within())
+
+
+TENANT_FIRST = {
+    "documents": "record_document",
+    "revocations": "record_revocation",
+    "sessions": "record_session",
+    "subjects": "record_subject",
+    "users": "record_user",
+    "agents": "record_agent",
+}
+PART_FIRST = {
+    "ids": "sqlite_autoindex_record",
+    "hashes": "record_hash",
+    "statuses": "record_status",
+}
+
+
+def plan(path, which: Select, what: str = _rows.READ) -> str:
+    where, values = _rows.condition("long_term", which)
+    by = "" if what.startswith("count") else f" ORDER BY {_rows.order(which)} LIMIT 50"
+    with closing(sqlite3.connect(path)) as db:
+        db.create_function("memoryware_has", 2, _rows.has)
+        sql = f"EXPLAIN QUERY PLAN SELECT {what} FROM record WHERE {where}{by}"
+        return "\n".join(str(row[3]) for row in db.execute(sql, values))
+
+
+@pytest.mark.parametrize("more", [{}, {"live_at": NOON}, {"since": NOON, "contains": "x"}])
+@pytest.mark.parametrize("values", [("a",), ("a", "b", "c")])
+@pytest.mark.parametrize(("name", "index"), {**TENANT_FIRST, **PART_FIRST}.items())
+def test_what_tells_most_is_looked_up(path, name, index, values, more):
+    which = within(**{name: values}, **more)
+    assert f"INDEX {index}" in plan(path, which)
+    assert f"INDEX {index}" in plan(path, which, "count(*)")
+
+
+@pytest.mark.parametrize(("name", "index"), [*TENANT_FIRST.items(), ("ids", "record_id")])
+def test_it_is_looked_up_in_all_groups_of_a_tenant_as_well(path, name, index):
+    which = Select(tenant="t", **{name: ("a", "b")})
+    assert f"INDEX {index}" in plan(path, which)
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"live_at": NOON}, {"live_at": NOON, "agents": (None,)}, {"users": (None, "a")}]
+)
+def test_a_group_is_read_in_its_own_order_without_a_look_at_others(path, more):
+    assert "INDEX record_part (tier=? AND part=?)" in plan(path, within(**more))
+    assert "TEMP B-TREE" not in plan(path, within(**more))
+
+
+@pytest.mark.parametrize("more", [{}, {"live_at": NOON}, {"agents": (None,), "live_at": NOON}])
+def test_counting_a_group_reads_no_rows(path, more):
+    assert "USING COVERING INDEX" in plan(path, within(**more), "count(*)")
+
+
+def test_who_made_something_and_of_what_is_looked_up(path):
+    which = within(root="tool:x", made_of=("a", "b"))
+    found = plan(path, replace(which, live_at=NOON))
+    assert found.count("USING PRIMARY KEY (name=?)") == 2
