@@ -6,6 +6,7 @@ and whoever recalls them later is told that they are wrong.
 
 from __future__ import annotations
 
+import json
 from typing import Any, TypedDict
 
 from langchain_core.messages import BaseMessage
@@ -46,7 +47,8 @@ def report(messages: list[BaseMessage]) -> str:
 def judge(messages: list[BaseMessage]) -> str:
     """Say what a model would say that compares a claim with what is known."""
     wrong = "PostgreSQL 17" in str(messages[-1].text)
-    return f'{{"supported": {str(not wrong).lower()}, "issue": "{"It is 17." if wrong else ""}"}}'
+    issue = "It is 17." if wrong else ""
+    return json.dumps({"supported": not wrong, "confidence": 0.9, "issue": issue})
 
 
 def write(state: State) -> State:

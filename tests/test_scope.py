@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
+from uuid import UUID
 
 import pytest
 from langchain.agents import create_agent
@@ -11,7 +12,7 @@ from langchain_core.tools import tool
 from langgraph.graph import START, StateGraph
 
 from kit import ScriptedModel, ask, call, say
-from memoryware import MemoryScope
+from memoryware import MemoryScope, SettingError
 
 
 @dataclass
@@ -85,3 +86,21 @@ def test_the_first_place_that_knows_a_part_wins():
     assert MemoryScope.of(runtime, {"configurable": {"user_id": "bob"}}).user_id == "ann"
     assert MemoryScope.of(runtime, {"configurable": {"user_id": ""}}).user_id == "ann"
     assert MemoryScope.of(None, {"configurable": {"user_id": ""}}).user_id is None
+
+
+@pytest.mark.parametrize("odd", [True, False, b"g", 1.5, ["g"], "", "  ", None])
+def test_what_names_nobody_in_a_context_is_passed_over(odd):
+    assert MemoryScope.of(
+        None, {"configurable": {"group_id": odd, "project_id": "p"}}
+    ).group_id == ("p")
+
+
+def test_a_number_or_a_uuid_in_a_context_names_somebody():
+    one = UUID(int=1)
+    found = MemoryScope.of(None, {"configurable": {"group_id": 7, "user_id": one}})
+    assert (found.group_id, found.user_id) == ("7", str(one))
+
+
+def test_a_name_in_a_context_that_no_store_can_keep_is_told_by_what_it_is():
+    with pytest.raises(SettingError, match="group_id: has a NUL"):
+        MemoryScope.of(None, {"configurable": {"group_id": "a\0b"}})

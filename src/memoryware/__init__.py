@@ -42,7 +42,9 @@ _HOMES: Final = {
     "memoryware.tiers.context": (
         "BuiltContext",
         "ContextBuilder",
+        "Headings",
     ),
+    "memoryware.tiers.showing": ("Labels",),
     "memoryware.tiers.records": (
         "Entry",
         "Memory",
@@ -298,7 +300,7 @@ if TYPE_CHECKING:
     from memoryware.sources.scanning import Leak, ascan, scan
     from memoryware.sources.source import Source
     from memoryware.tiers.bundle import ImportReport
-    from memoryware.tiers.context import BuiltContext, ContextBuilder
+    from memoryware.tiers.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.ingress import (
         ConsistencyJudge,
         ExactDuplicate,
@@ -315,6 +317,7 @@ if TYPE_CHECKING:
     from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, Verdict
     from memoryware.tiers.roles import ROLES, RoleRules
     from memoryware.tiers.service import TieredMemory
+    from memoryware.tiers.showing import Labels
     from memoryware.tiers.stores.opening import aopen_stores, open_stores
     from memoryware.tiers.stores.protocol import (
         LongTermStore,
@@ -392,6 +395,7 @@ __all__ = [
     "GrepResult",
     "Guard",
     "GuardedBackend",
+    "Headings",
     "HistoryBackend",
     "HistoryLimits",
     "ImportLimits",
@@ -400,6 +404,7 @@ __all__ = [
     "IngressFilter",
     "Insight",
     "KingfisherDetector",
+    "Labels",
     "Layout",
     "Leak",
     "Listed",

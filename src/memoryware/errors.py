@@ -254,9 +254,11 @@ class EmbeddingMismatch(TierError, ValueError):
     """
 
     def __init__(self, stored: str, given: str) -> None:
+        renamed = stored.rpartition(" (")[0] == given.rpartition(" (")[0] != ""
+        name = "embedding_space= another name, " if renamed else ""
         super().__init__(
             f"The store has embeddings of {stored}, and these are of {given}. Use the model of the"
-            ' store, or open with on_mismatch="words" and call reindex()'
+            f' store, or open with {name}on_mismatch="words" and call reindex()'
         )
         self.stored, self.given = stored, given
 

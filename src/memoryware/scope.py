@@ -13,14 +13,17 @@ from typing import Any, Final
 from uuid import UUID
 
 from memoryware import _langchain
+from memoryware.errors import SettingError
 
 GROUP_KEYS: Final = ("group_id", "group_uuid", "project_id")
 """The names under which a context or config may carry the group; the first that is there wins."""
+LONGEST_NAME: Final = 1000
+"""Characters that a name or an id may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryScope:
-    """On whose behalf something happens; a part that nobody knows is None.
+    """On whose behalf something happens; a part that nobody knows is None, or "".
 
     Attributes:
         tenant: The customer or installation.
@@ -29,6 +32,10 @@ class MemoryScope:
         agent_id: The persona.
         session_id: The conversation: the thread of a run.
         node_id: The step of the graph.
+
+    Raises:
+        SettingError: For a part that is no text, has a NUL or half a character in it, or more
+            than 1000 characters. The message names the part and not its value.
     """
 
     tenant: str | None = None
@@ -37,6 +44,12 @@ class MemoryScope:
     agent_id: str | None = None
     session_id: str | None = None
     node_id: str | None = None
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value is not None:
+                check_name(one.name, value)
 
     @classmethod
     def of(
@@ -96,6 +109,30 @@ class MemoryScope:
         return any(getattr(self, one.name) is not None for one in fields(self))
 
 
+def check_name(what: str, value: object) -> None:
+    """Let pass what can be a name or an id in every store.
+
+    Args:
+        what: What it is called in the message. The value is never in it.
+        value: The name; "" is one as well.
+
+    Raises:
+        SettingError: If it cannot be one.
+    """
+    if not isinstance(value, str):
+        raise SettingError(f"{what}: must be text, and this is {type(value).__name__}")
+    if len(value) > LONGEST_NAME:
+        raise SettingError(
+            f"{what}: has {len(value)} characters, and at most {LONGEST_NAME} are kept"
+        )
+    if "\0" in value:
+        raise SettingError(f"{what}: has a NUL character in it, which stores cannot keep")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise SettingError(f"{what}: has half a character in it (a lone surrogate)") from None
+
+
 def _found(names: Sequence[str], places: Sequence[Callable[[str], Any]]) -> str | None:
     """Return a part by the first of its names that has a value."""
     for name in names:
@@ -118,6 +155,6 @@ def _identity(runtime: Any) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    if value is None:
+    if isinstance(value, bool) or not isinstance(value, str | int | UUID):
         return None
-    return str(value) if isinstance(value, str | int | UUID) and value != "" else None
+    return str(value) if str(value).strip() else None

@@ -188,6 +188,8 @@ class TierLimits(_Ranged):
     """Claims of one text that are checked, the first ones."""
     fact_confidence: float = _limit(0.8, 0, 1)
     """Share of claims that must hold."""
+    claim_confidence: float = _limit(0.7, 0, 1)
+    """Least confidence with which a model has judged a claim; below it nobody knows."""
     chunk_chars: int = _limit(500, 1)
     """Characters of one chunk in long-term memory."""
     chunk_overlap: int = _limit(50, 0)
@@ -214,6 +216,8 @@ class TierLimits(_Ranged):
     """Lines of one page of a listing."""
     lineage: int = _limit(10_000, 1)
     """Records that one revocation takes back at most; more is refused."""
+    grounds: int = _limit(32, 1)
+    """Promotions of the same text that a memory stands on; later ones are not remembered."""
     runs: int = _limit(1024, 1)
     """Runs whose recalled texts one middleware keeps at the same time."""
     thread_ids: int = _limit(64, 1)

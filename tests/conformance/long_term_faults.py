@@ -6,10 +6,11 @@ import time
 from collections import Counter
 from dataclasses import replace
 
-from conformance.store_faults import Fault
+from conformance.store_faults import Fault, copied
 from conformance.tier_faults import part
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import bm25, words_of
+from memoryware.tiers.stores._held import key_of
 from memoryware.tiers.stores.protocol import Hit, Select, Space
 
 FAULTS: list[type] = []
@@ -37,7 +38,7 @@ class AddsChunkByChunk(Fault):
             added = super().add([own], [vector], space, replaces=ends)
             if added != [own]:
                 return super().add(memories)
-            self._records[one.id] = one
+            self._records[key_of(one)] = copied(one)
             kept.append(one)
         return kept
 
@@ -48,7 +49,7 @@ class ChecksVectorsWhenItIsTooLate(Fault):
         kept = super().add(memories)
         if kept == [*memories]:
             pairs = zip(kept, vectors or (None,) * len(kept), strict=True)
-            made = [(one.id, vector) for one, vector in pairs if vector is not None]
+            made = [(one, vector) for one, vector in pairs if vector is not None]
             if space and made:
                 self.put_vectors(made, space)
             self._end(memories, replaces)
@@ -61,7 +62,7 @@ class ChecksVectorsWhenItIsTooLate(Fault):
             else ()
         ):
             ended = replace(one, valid_to=memories[0].valid_from)
-            self._records[one.id] = replace(ended, superseded_by=memories[0].document_id)
+            self._records[key_of(one)] = replace(ended, superseded_by=memories[0].document_id)
 
 
 @fault
@@ -115,7 +116,7 @@ class _Known(Fault):
                 return self.known(ours, memories)
         marked = [replace(one, content_hash=one.id) for one in memories]
         super().add(marked, vectors, space, replaces=replaces)
-        self._records |= {one.id: one for one in memories}
+        self._records.update({key_of(one): copied(one) for one in memories})
         return [*memories]
 
     def known(self, ours, memories):
@@ -208,7 +209,7 @@ class LooksForTheSameTextFirst(_Known):
         time.sleep(0.002)
         marked = [replace(one, content_hash=one.id) for one in memories]
         super(_Known, self).add(marked, vectors, space, replaces=replaces)
-        self._records.update({one.id: one for one in memories})
+        self._records.update({key_of(one): copied(one) for one in memories})
         return [*memories]
 
 
@@ -217,7 +218,7 @@ class _Ends(Fault):
         kept = super().add(memories, vectors, space, replaces=())
         if kept == [*memories] and memories:
             for one in self.ending(memories[0], set(replaces)):
-                self._records[one.id] = self.ended(one, memories[0])
+                self._records[key_of(one)] = self.ended(one, memories[0])
         return kept
 
     def ending(self, new, documents):
@@ -271,7 +272,7 @@ class EndsWhenTheNewOneWasMade(_Ends):
 @fault
 class DropsVectorsOfWhatHasEnded(_Ends):
     def ended(self, old, new):
-        self._index.vectors.get("flat", {}).pop(old.id, None)
+        self._index.vectors.get("flat", {}).pop(key_of(old), None)
         return super().ended(old, new)
 
 
@@ -370,7 +371,7 @@ class FindsTheFirstAndRanksThem(Fault):
 
     def by_words(self, words, which, *, limit):
         ids = {one.id for one in self._records.values() if {*words} & {*words_of(one.content)}}
-        first = tuple(one for one in self._records if one in ids)[:limit]
+        first = tuple(one[2] for one in self._records if one[2] in ids)[:limit]
         return super().by_words(words, which.also(ids=first), limit=limit)
 
 
@@ -412,7 +413,7 @@ class CountsWordsOfOtherGroups(Fault):
         having = {word: sum(word in one for one in corpus) for word in dict.fromkeys(words)}
         mean = sum(one.total() for one in corpus) / max(1, len(corpus))
         scored = [
-            Hit(hit.memory, bm25(self._index.words[hit.memory.id], having, len(corpus), mean))
+            Hit(hit.memory, bm25(self._index.words[key_of(hit.memory)], having, len(corpus), mean))
             for hit in hits
         ]
         return sorted(scored, key=lambda one: -one.value)[:limit]
@@ -438,18 +439,18 @@ class CountsWordsOfTheDeleted(CountsWordsOfOtherGroups):
         super().__init__(*args)
         self._gone = []
 
-    def _deleted(self, id_):
-        self._gone.append(self._index.words[id_])
-        super()._deleted(id_)
+    def _deleted(self, old):
+        self._gone.append(self._index.words[key_of(old)])
+        super()._deleted(old)
 
     def by_words(self, words, which, *, limit):
         hits = super(CountsWordsOfOtherGroups, self).by_words(words, which, limit=EVERY)
-        mine = [self._index.words[one.id] for one in self._fitting(which)]
+        mine = [self._index.words[key_of(one)] for one in self._fitting(which)]
         corpus = [*mine, *self._gone]
         having = {word: sum(word in one for one in corpus) for word in dict.fromkeys(words)}
         mean = sum(one.total() for one in mine) / max(1, len(mine))
         scored = [
-            Hit(hit.memory, bm25(self._index.words[hit.memory.id], having, len(mine), mean))
+            Hit(hit.memory, bm25(self._index.words[key_of(hit.memory)], having, len(mine), mean))
             for hit in hits
         ]
         return sorted(scored, key=lambda one: -one.value)[:limit]
@@ -477,7 +478,7 @@ class SearchesWithoutLineage(Fault):
 class SplitsAtBlanks(Fault):
     def add(self, memories, vectors=(), space=None, *, replaces=()):
         kept = super().add(memories, vectors, space, replaces=replaces)
-        self._index.words.update({one.id: Counter(one.content.split()) for one in kept})
+        self._index.words.update({key_of(one): Counter(one.content.split()) for one in kept})
         return kept
 
 
@@ -492,24 +493,24 @@ class ReadsOperators(Fault):
 @fault
 class KeepsOldWords(Fault):
     def _changed(self, old, new):
-        words = self._index.words[old.id]
+        words = self._index.words[key_of(old)]
         super()._changed(old, new)
-        self._index.words[old.id] = words
+        self._index.words[key_of(old)] = words
 
 
 @fault
 class AddsNewWordsToTheOld(Fault):
     def _changed(self, old, new):
-        words = self._index.words[old.id]
+        words = self._index.words[key_of(old)]
         super()._changed(old, new)
-        self._index.words[old.id] = self._index.words[old.id] | words
+        self._index.words[key_of(old)] = self._index.words[key_of(old)] | words
 
 
 @fault
 class LosesWordsWhenEdited(Fault):
     def _changed(self, old, new):
         super()._changed(old, new)
-        self._index.words[old.id] = Counter()
+        self._index.words[key_of(old)] = Counter()
 
 
 @fault
@@ -535,6 +536,7 @@ class LosesWordsWhenClosed(Fault):
         self.close()
 
     def close(self):
+        super().close()
         self._index.words.update({one: Counter() for one in self._index.words})
 
 
@@ -559,7 +561,8 @@ class MultipliesVectors(Fault):
             Hit(
                 h.memory,
                 min(
-                    1.0, max(-1.0, sum(map(float.__mul__, map(float, vector), known[h.memory.id])))
+                    1.0,
+                    max(-1.0, sum(map(float.__mul__, map(float, vector), known[key_of(h.memory)]))),
                 ),
             )
             for h in hits
@@ -671,11 +674,11 @@ class PadsVectors(Fault):
 @fault
 class KeepsVectorsOfOldTexts(Fault):
     def _changed(self, old, new):
-        vectors = {name: known.get(old.id) for name, known in self._index.vectors.items()}
+        vectors = {name: known.get(key_of(old)) for name, known in self._index.vectors.items()}
         super()._changed(old, new)
         for name, vector in vectors.items():
             if vector is not None:
-                self._index.vectors[name][old.id] = vector
+                self._index.vectors[name][key_of(old)] = vector
 
 
 @fault
@@ -683,14 +686,14 @@ class DropsVectorsWithEveryEdit(Fault):
     def _changed(self, old, new):
         super()._changed(old, new)
         for known in self._index.vectors.values():
-            known.pop(old.id, None)
+            known.pop(key_of(old), None)
 
 
 @fault
 class KeepsVectorsOfTheDeleted(Fault):
-    def _deleted(self, id_):
+    def _deleted(self, old):
         kept = {name: dict(known) for name, known in self._index.vectors.items()}
-        super()._deleted(id_)
+        super()._deleted(old)
         self._index.vectors.update(kept)
 
 
@@ -720,7 +723,7 @@ class CountsVectorsForNobody(Fault):
 @fault
 class RefusesVectorsForNobody(Fault):
     def put_vectors(self, vectors, space):
-        if any(id_ not in self._records for id_, _ in vectors):
+        if any(key_of(one) not in self._records for one, _ in vectors):
             raise LookupError("no such memory")
         return super().put_vectors(vectors, space)
 
@@ -729,15 +732,15 @@ class RefusesVectorsForNobody(Fault):
 class KeepsTheOlderVector(Fault):
     def put_vectors(self, vectors, space):
         known = self._index.vectors.get(space.name, {})
-        super().put_vectors([one for one in vectors if one[0] not in known], space)
-        return sum(id_ in self._records for id_, _ in vectors)
+        super().put_vectors([one for one in vectors if key_of(one[0]) not in known], space)
+        return sum(key_of(one) in self._records for one, _ in vectors)
 
 
 @fault
 class NamesWhatHasNoVectorInAnySpace(Fault):
     def unembedded(self, space, *, limit):
-        known = {id_ for one in self._index.vectors.values() for id_ in one}
-        return [one for one in self._records.values() if one.id not in known][:limit]
+        known = {key for one in self._index.vectors.values() for key in one}
+        return [one for key, one in self._records.items() if key not in known][:limit]
 
 
 @fault
@@ -829,6 +832,7 @@ class LosesTheCurrentSpaceWhenClosed(Fault):
         self.close()
 
     def close(self):
+        super().close()
         self._index.current = next(iter(self._index.vectors), None)
 
 
@@ -838,7 +842,55 @@ class LosesVectorsWhenClosed(Fault):
         self.close()
 
     def close(self):
+        super().close()
         self._index.vectors.clear()
+
+
+@fault
+class SearchesASpaceThatIsHalfFull(Fault):
+    def _check_current(self, space):
+        pass
+
+
+@fault
+class FindsNothingInAnotherSpace(Fault):
+    def by_vector(self, vector, which, *, space, limit):
+        current = self._index.current
+        if current is not None and current != space.name and len(vector) == space.dimension:
+            return []
+        return super().by_vector(vector, which, space=space, limit=limit)
+
+
+@fault
+class GivesVectorsToStrangers(Fault):
+    """A vector is kept by the id alone."""
+
+    def put_vectors(self, vectors, space):
+        ids = {one.id for one, _ in vectors}
+        pairs = {one.id: vector for one, vector in vectors}
+        every = [one for one in self._records.values() if one.id in ids]
+        super().put_vectors([(one, pairs[one.id]) for one in every], space)
+        return len({one.id for one in every})
+
+
+@fault
+class KeepsVectorsOfTextsThatChangedMeanwhile(Fault):
+    def put_vectors(self, vectors, space):
+        known = self._records
+        now = [(known.get(key_of(one), one), vector) for one, vector in vectors]
+        return super().put_vectors(now, space)
+
+
+@fault
+class ReplacesAKnownId(Fault):
+    def _must_be_new(self, records):
+        pass
+
+
+@fault
+class KnowsIdsWithoutLookingAtTheBatch(Fault):
+    def _must_be_new(self, records):
+        super()._must_be_new(records[:1])
 
 
 @fault

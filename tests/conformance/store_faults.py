@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
 
+from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Provenance
+from memoryware.tiers.stores._held import key_of
 from memoryware.tiers.stores._selecting import fits
+from memoryware.tiers.stores._turns import Ticket
 from memoryware.tiers.stores.protocol import Page
 
 FAULTS: list[type] = []
@@ -19,11 +24,25 @@ def fault(kind):
     return kind
 
 
+def copied(record):
+    """A record that shares nothing that can be changed."""
+    return replace(record, metadata=deepcopy(record.metadata))
+
+
 class Fault:
     """Something to put before a store that is right otherwise."""
 
     lasts = True
     """Opened again, it has its records."""
+
+    @contextmanager
+    def _alone(self):
+        ticket = Ticket()
+        try:
+            self._turns.enter(ticket)
+            yield
+        finally:
+            self._turns.leave(ticket)
 
     def _loosely(self, which, name, takes):
         """Everything that fits but for one condition, which is decided by `takes`."""
@@ -422,7 +441,7 @@ class KeepsFlatMetadata(_Returns):
 class SharesMetadata(Fault):
     def find(self, which, *, limit=None, offset=0):
         page = super().find(which, limit=limit, offset=offset)
-        return Page([self._records[one.id] for one in page.items], page.total)
+        return Page([self._records[key_of(one)] for one in page.items], page.total)
 
 
 # Edits and deletes.
@@ -447,7 +466,7 @@ class KeepsHalfOfAFailure(Fault):
 @fault
 class LetsAFailedChangeSpoilIt(Fault):
     def edit(self, which, change):
-        return super().edit(which, lambda one: change(self._records[one.id]))
+        return super().edit(which, lambda one: change(self._records[key_of(one)]))
 
 
 @fault
@@ -464,7 +483,7 @@ class EditsMoveToTheFront(Fault):
     def edit(self, which, change):
         changed = super().edit(which, change)
         for one in changed:
-            self._records[one.id] = self._records.pop(one.id)
+            self._records[key_of(one)] = self._records.pop(key_of(one))
         return changed
 
 
@@ -477,8 +496,8 @@ class EditsWithoutALock(Fault):
         differing = [both for both in zip(before, after, strict=True) if both[0] != both[1]]
         for old, new in differing:
             with self._alone():
-                if old.id in self._records:
-                    self._records[old.id] = new
+                if key_of(old) in self._records:
+                    self._records[key_of(old)] = new
                     self._changed(old, new)
         return [new for _, new in differing]
 
@@ -527,8 +546,10 @@ class ForgetsTheDeletedForGood(Fault):
         self._gone = set()
 
     def delete(self, which):
-        self._gone |= {one.id for one in self._fitting(which)}
-        return super().delete(which)
+        gone = {one.id for one in self._fitting(which)}
+        count = super().delete(which)
+        self._gone |= gone
+        return count
 
     def _fitting(self, which):
         return [one for one in super()._fitting(which) if one.id not in self._gone]
@@ -579,6 +600,7 @@ class ClosesOnce(Fault):
         if self.closed:
             raise RuntimeError("closed already")
         self.closed = True
+        super().close()
 
     async def aclose(self):
         self.close()
@@ -588,6 +610,70 @@ class ClosesOnce(Fault):
 class EmptiesItselfWhenClosed(Fault):
     def close(self):
         self._records.clear()
+        super().close()
 
     async def aclose(self):
         self.close()
+
+
+@fault
+class WorksOnWhenClosed(Fault):
+    def close(self):
+        """Nothing is open."""
+
+
+@fault
+class SaysSomethingElseWhenClosed(Fault):
+    def _must_be_open(self):
+        try:
+            super()._must_be_open()
+        except StoreUnavailable as error:
+            raise ValueError("closed") from error
+
+
+# Ids.
+
+
+class _Named(Fault):
+    """Finds what is named by its id in its own way."""
+
+    def _named(self, which):
+        return [*self.named(which)] if which.ids else super()._named(which)
+
+
+@fault
+class FindsTheLastWithAnId(_Named):
+    def named(self, which):
+        last = {one.id: one for one in self._records.values()}
+        return [one for id_, one in last.items() if id_ in which.ids]
+
+
+@fault
+class FindsIdsInTheirOwnOrder(_Named):
+    def named(self, which):
+        known = {(one.id, *key_of(one)[:2]): one for one in self._records.values()}
+        groups = which.groups or {one.scope.group_id for one in self._records.values()}
+        names = [(one, which.tenant, group) for one in which.ids for group in groups]
+        return [known[one] for one in dict.fromkeys(names) if one in known]
+
+
+@fault
+class FindsAnIdAsOftenAsItIsAskedFor(_Named):
+    def named(self, which):
+        every = list(reversed(self._records.values()))
+        return [one for one in every for id_ in which.ids if one.id == id_]
+
+
+@fault
+class CannotSpellIds(_Named):
+    def named(self, which):
+        def spelt(id_):
+            return id_.encode("utf-8", "replace").partition(b"\0")[0]
+
+        wanted = {*map(spelt, which.ids)}
+        lax = [one for one in reversed(self._records.values()) if spelt(one.id) in wanted]
+        return lax
+
+    def _fitting(self, which):
+        lax = self._named(which)
+        return [one for one in lax if fits(one, which.also(ids=None))]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from conformance.store_faults import Fault
+from conformance.store_faults import Fault, copied
+from memoryware.errors import StoreUnavailable
+from memoryware.tiers.stores._held import key_of
 from memoryware.tiers.stores.protocol import Select
 
 QUARANTINE: list[type] = []
@@ -46,7 +48,7 @@ class _Keys(Fault):
         return one
 
     def _keyed(self, entry):
-        self._records[entry.id] = entry
+        self._records[key_of(entry)] = copied(entry)
         return entry
 
 
@@ -106,7 +108,7 @@ class TakesAnEmptyKeyForNone(Fault):
     def add(self, entry):
         if entry.key == "":
             super().add(replace(entry, key=None))
-            self._records[entry.id] = entry
+            self._records[key_of(entry)] = entry
             return entry
         return super().add(entry)
 
@@ -129,8 +131,8 @@ class ReturnsWhatItDidNotKeep(_Keys):
 @quarantine
 class ReplacesTheKnown(_Keys):
     def known(self, one, entry):
-        self._records[one.id] = replace(entry, id=one.id)
-        return self._records[one.id]
+        self._records[key_of(one)] = replace(entry, id=one.id)
+        return self._records[key_of(one)]
 
 
 @quarantine
@@ -152,7 +154,7 @@ class RemembersKeysOfTheDeleted(Fault):
 
     def add(self, entry):
         known = self._keys.get((*part(entry), entry.key)) if entry.key is not None else None
-        if known is not None and known.id not in self._records:
+        if known is not None and key_of(known) not in self._records:
             return known
         kept = super().add(entry)
         self._keys[*part(entry), entry.key] = kept
@@ -165,7 +167,7 @@ class ForgetsKeysWhenEdited(Fault):
         changed = super().edit(which, change)
         for one in changed:
             if one.status != "pending":
-                self._records[one.id] = replace(self._records[one.id], key=None)
+                self._records[key_of(one)] = replace(self._records[key_of(one)], key=None)
         return changed
 
 
@@ -177,7 +179,8 @@ class LooksForTheKeyFirst(Fault):
                 return one
         time.sleep(0.002)
         with self._alone():
-            self._records[entry.id] = entry
+            self._must_be_new([entry])
+            self._records[key_of(entry)] = copied(entry)
         return entry
 
 
@@ -186,7 +189,7 @@ class KeepsTheNewestHundred(Fault):
     def add(self, entry):
         kept = super().add(entry)
         for one in self._fitting(Select.within(entry.scope))[100:]:
-            del self._records[one.id]
+            del self._records[key_of(one)]
         return kept
 
 
@@ -196,7 +199,7 @@ class DropsTheDecided(Fault):
         changed = super().edit(which, change)
         for one in changed:
             if one.status == "rejected":
-                del self._records[one.id]
+                del self._records[key_of(one)]
         return changed
 
 
@@ -206,6 +209,19 @@ class MixesStatuses(Fault):
         if which.statuses and "pending" in which.statuses:
             which = which.also(statuses=(*which.statuses, "proposed"))
         return super()._fitting(which)
+
+
+@quarantine
+class ReplacesAKnownId(Fault):
+    def _must_be_new(self, records):
+        pass
+
+
+@quarantine
+class KnowsIdsOfOtherGroups(Fault):
+    def _must_be_new(self, records):
+        if any(one.id == new.id for new in records for one in self._records.values()):
+            raise StoreUnavailable("this id is there already")
 
 
 @quarantine
@@ -234,7 +250,7 @@ class KeepsTheOldest(Fault):
     def push(self, entry, *, keep, renew=False):
         super().push(entry, keep=10**9, renew=renew)
         for one in self._fitting(Select.within(entry.scope))[:-keep]:
-            del self._records[one.id]
+            del self._records[key_of(one)]
 
 
 @working
@@ -243,7 +259,7 @@ class DropsByTime(Fault):
         super().push(entry, keep=10**9, renew=renew)
         mine = sorted(self._fitting(Select.within(entry.scope)), key=lambda one: one.created_at)
         for one in mine[:-keep]:
-            del self._records[one.id]
+            del self._records[key_of(one)]
 
 
 @working
@@ -252,7 +268,7 @@ class DropsOnlyOne(Fault):
         super().push(entry, keep=10**9, renew=renew)
         mine = self._fitting(Select.within(entry.scope))
         if len(mine) > keep:
-            del self._records[mine[-1].id]
+            del self._records[key_of(mine[-1])]
 
 
 @working
@@ -260,7 +276,7 @@ class HasOneListForAll(Fault):
     def push(self, entry, *, keep, renew=False):
         super().push(entry, keep=10**9, renew=renew)
         for one in [*reversed(self._records.values())][keep:]:
-            del self._records[one.id]
+            del self._records[key_of(one)]
 
 
 @working
@@ -268,7 +284,7 @@ class HasOneListForATenant(Fault):
     def push(self, entry, *, keep, renew=False):
         super().push(entry, keep=10**9, renew=renew)
         for one in self._fitting(Select(tenant=entry.scope.tenant))[keep:]:
-            del self._records[one.id]
+            del self._records[key_of(one)]
 
 
 @working
@@ -277,14 +293,32 @@ class HasAListForEachUser(Fault):
         super().push(entry, keep=10**9, renew=renew)
         mine = Select.within(entry.scope, users=(entry.scope.user_id,))
         for one in self._fitting(mine)[keep:]:
-            del self._records[one.id]
+            del self._records[key_of(one)]
+
+
+@working
+class MovesWhatStrangersHave(Fault):
+    """An entry is known by its id alone."""
+
+    def push(self, entry, *, keep, renew=False):
+        for key in [key for key in self._records if key[2] == entry.id]:
+            del self._records[key]
+        super().push(entry, keep=keep, renew=renew)
+
+
+@working
+class MovesWhatOtherTenantsHave(Fault):
+    def push(self, entry, *, keep, renew=False):
+        for key in [key for key in self._records if key[1:] == key_of(entry)[1:]]:
+            del self._records[key]
+        super().push(entry, keep=keep, renew=renew)
 
 
 @working
 class DoesNotMove(Fault):
     def push(self, entry, *, keep, renew=False):
-        if entry.id in self._records:
-            self._records[entry.id] = entry
+        if key_of(entry) in self._records:
+            self._records[key_of(entry)] = entry
         else:
             super().push(entry, keep=keep, renew=renew)
 
@@ -292,14 +326,14 @@ class DoesNotMove(Fault):
 @working
 class MovesTheOldOne(Fault):
     def push(self, entry, *, keep, renew=False):
-        super().push(self._records.get(entry.id, entry), keep=keep, renew=renew)
+        super().push(self._records.get(key_of(entry), entry), keep=keep, renew=renew)
 
 
 @working
 class PushesOutBeforeItLooks(Fault):
     def push(self, entry, *, keep, renew=False):
         for one in self._fitting(Select.within(entry.scope))[keep - 1 :]:
-            self._records.pop(one.id, None)
+            self._records.pop(key_of(one), None)
         super().push(entry, keep=keep, renew=renew)
 
 
@@ -320,18 +354,18 @@ class RenewsEverybody(Fault):
     def push(self, entry, *, keep, renew=False):
         super().push(entry, keep=keep, renew=renew)
         for one in [*self._records.values()] if renew else ():
-            self._records[one.id] = replace(one, expires_at=entry.expires_at)
+            self._records[key_of(one)] = replace(one, expires_at=entry.expires_at)
 
 
 @working
 class OnlyProlongs(Fault):
     def push(self, entry, *, keep, renew=False):
-        before = {one.id: one.expires_at for one in self._records.values()}
+        before = {key: one.expires_at for key, one in self._records.items()}
         super().push(entry, keep=keep, renew=renew)
         for one in [*self._records.values()]:
-            old = before.get(one.id)
+            old = before.get(key_of(one))
             if renew and old and one.expires_at and old > one.expires_at:
-                self._records[one.id] = replace(one, expires_at=old)
+                self._records[key_of(one)] = replace(one, expires_at=old)
 
 
 @working
@@ -347,13 +381,13 @@ class IsTooLongForAMoment(Fault):
         time.sleep(0.001)
         with self._alone():
             for one in self._fitting(Select.within(entry.scope))[keep:]:
-                del self._records[one.id]
+                del self._records[key_of(one)]
 
 
 @working
 class IsAwayForAMoment(Fault):
     def push(self, entry, *, keep, renew=False):
-        self._records.pop(entry.id, None)
+        self._records.pop(key_of(entry), None)
         time.sleep(0.001)
         super().push(entry, keep=keep, renew=renew)
 
@@ -366,7 +400,7 @@ class PurgesOnlyTheNameless(Fault):
         )
 
     def _purged(self, some, now):
-        gone = [one.id for one in some if one.expires_at and one.expires_at <= now]
+        gone = [key_of(one) for one in some if one.expires_at and one.expires_at <= now]
         for one in gone:
             del self._records[one]
         return len(gone)
@@ -381,7 +415,7 @@ class PurgesAMomentLater(PurgesOnlyTheNameless):
 @working
 class PurgesWhatNeverExpires(Fault):
     def purge(self, now):
-        for one in [one.id for one in self._records.values() if one.expires_at is None]:
+        for one in [key for key, one in self._records.items() if one.expires_at is None]:
             del self._records[one]
         return super().purge(now)
 
@@ -409,7 +443,7 @@ class PurgesByWhatWasPushed(Fault):
     def push(self, entry, *, keep, renew=False):
         super().push(entry, keep=keep, renew=renew)
         known = self._fitting(Select.within(entry.scope)) if renew else [entry]
-        self._times |= {one.id: entry.expires_at for one in known}
+        self._times |= {key_of(one): entry.expires_at for one in known}
 
     def purge(self, now):
         gone = [one for one in self._records if self._times[one] and self._times[one] <= now]

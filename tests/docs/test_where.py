@@ -15,9 +15,11 @@ from memoryware import (
     FileToolsMiddleware,
     MemoryMiddleware,
     StateBackend,
+    TieredMemory,
     create_deep_agent,
 )
 from memoryware.backends import state
+from memoryware.tiers._parts import warn_without_group
 
 PAGE = ROOT / "docs" / "guides" / "where.md"
 SHOWN = re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
@@ -70,6 +72,11 @@ def _too_long(disk):
     _run(_memory(disk, max_tokens=100))
 
 
+def _no_group(_):
+    warn_without_group.cache_clear()
+    TieredMemory.open("memory://").retrieve("orders", None)
+
+
 MISTAKES = [
     _missing,
     _folder,
@@ -78,6 +85,7 @@ MISTAKES = [
     _no_checkpointer,
     _state_is_lost,
     _too_long,
+    _no_group,
 ]
 
 

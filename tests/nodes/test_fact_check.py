@@ -65,10 +65,58 @@ async def test_an_answer_that_cannot_be_read_verifies_nothing(door, said):
     assert "could not be checked" in done["issues"][0]
 
 
-async def test_an_answer_may_stand_in_prose(door):
-    model = ScriptedModel(say('Sure!\n```json\n{"supported": true, "confidence": 2}\n```'))
-    done = await checked(door, FactCheckNode(model, memory()))
-    assert (done["verified"], done["confidence"]) == (True, 0.5)
+@pytest.mark.parametrize(
+    "said",
+    [
+        'I think {"supported": true, "confidence": 1} would be wrong',
+        '{"supported": true, "confidence": NaN}',
+        '{"supported": true, "confidence": "0.99"}',
+        '{"supported": true}',
+        '{"supported": true, "confidence": 5}',
+        '{"supported": false, "supported": true, "confidence": 1}',
+        '{"supported": true, "confidence": 0.0}',
+        '{"supported": true, "confidence": 0.69}',
+    ],
+)
+async def test_what_is_not_said_plainly_and_surely_enough_is_not_verified(door, said):
+    tiers = known()
+    kept_text = tiers.record("The orders are in MySQL, on the old server that we have.", "shop")
+    node = FactCheckNode(ScriptedModel(say(said)), tiers, output_key="metadata")
+    done = (await checked(door, node, kept_text.entry.content))["metadata"]
+    assert done["verified"] is False
+    assert len(done["issues"]) == 1
+    (claim,) = done["claims"]
+    assert (claim["supported"], claim["judged"]) == (False, False)
+    assert 0 <= done["confidence"] < 0.7
+    assert tiers.get(kept_text.entry.id, "shop").verdict is None, "nor is it wrong"
+
+
+async def test_how_sure_a_model_must_be_is_a_setting(door):
+    for sure, limits, verified in (
+        (None, {}, False),
+        (0.5, {}, True),
+        (None, {"claim_confidence": 0.4}, True),
+        (0.6, {"claim_confidence": 0.4}, False),
+        (0, {"claim_confidence": 1}, True),
+    ):
+        tiers = memory(limits=TierLimits(**limits))
+        node = FactCheckNode(ScriptedModel(answer(True, 0.5)), tiers, min_confidence=sure)
+        assert (await checked(door, node))["verified"] is verified
+
+
+async def test_a_doubt_of_which_a_model_is_not_sure_marks_nothing_as_wrong(door):
+    tiers = known()
+    said = tiers.record("The orders are in MySQL, which is on the old server that we have.", "shop")
+    node = FactCheckNode(ScriptedModel(answer(False, 0.2, "Perhaps not.")), tiers)
+    done = await checked(door, node, said.entry.content)
+    assert done["verified"] is False
+    assert "Perhaps not." in done["issues"][0]
+    assert tiers.get(said.entry.id, "shop").verdict is None
+
+
+async def test_where_no_claim_holds_nothing_is_verified_whatever_the_share(door):
+    node = FactCheckNode(ScriptedModel(answer(False)), memory(), threshold=0)
+    assert (await checked(door, node))["verified"] is False
 
 
 async def test_nothing_to_check_is_not_verified(door):
@@ -287,6 +335,10 @@ async def test_in_a_graph_with_memory_a_check_is_recorded_once_and_by_its_own_ru
         {"k_memory": -1},
         {"k_search": "three"},
         {"threshold": 2},
+        {"threshold": True},
+        {"min_confidence": float("nan")},
+        {"min_confidence": -0.1},
+        {"min_confidence": "0.8"},
         {"layers": ("warm",)},
         {"scope": 7},
     ],

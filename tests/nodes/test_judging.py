@@ -34,38 +34,65 @@ def test_claims_are_sentences_and_lines_each_once(text, claims):
     assert claims_in(text) == claims
 
 
+YES = '{"supported": true, "confidence": 0.9}'
+DEEP = "{" * 100_000
+
+
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
         ('{"supported": true, "confidence": 0.7, "issue": ""}', Answer(True, 0.7, "")),
-        ('{"supported": "False", "issue": " No. "}', Answer(False, 1.0, "No.")),
-        ('Well {as I see it}: {"supported": true}. Done {}.', Answer(True, 1.0, "")),
-        ('```json\n{"supported": false, "confidence": "high"}\n```', Answer(False, 0.5, "")),
-        ('{"supported": true} {"supported": true, "confidence": 0.2}', Answer(True, 0.2, "")),
-        ('{"supported": true, "confidence": -1, "issue": ["x"]}', Answer(True, 0.5, "")),
+        (' {"confidence": 0, "supported": false, "issue": " No. "}\n', Answer(False, 0.0, "No.")),
+        ('{"supported": true, "confidence": 1, "other": [1]}', Answer(True, 1.0, "")),
+        ('{"supported": true, "confidence": 1, "issue": ["x"]}', Answer(True, 1.0, "")),
+        (f"```json\n{YES}\n```", Answer(True, 0.9, "")),
+        (f"```\n{YES}\n```\n", Answer(True, 0.9, "")),
     ],
 )
-def test_an_answer_is_found_in_what_a_model_says(said, answer):
+def test_an_answer_is_one_object_of_the_form_that_was_asked(said, answer):
     assert answer_in(said) == answer
 
 
 @pytest.mark.parametrize(
     "said",
     [
-        None,
-        "",
-        "yes",
-        "[true]",
-        '{"supported": 1}',
-        '{"supported": null}',
-        '{"verdict": {"supported": true}}',
+        *(None, "", "yes", "[true]", "true", "null", f"[{YES}]", "[]"),
+        '{"supported": 1, "confidence": 1}',
+        '{"supported": "true", "confidence": 1}',
+        '{"supported": "yes", "confidence": 1}',
+        '{"supported": null, "confidence": 1}',
+        f'{{"verdict": {YES}}}',
         '{"supported": tru',
-        '{"supported": false} but the text says {"supported": true}',
-        "{" * 100_000,
+        # words around it
+        f"I think {YES} would be wrong",
+        f"It is not so that {YES}",
+        f"{YES} is what I would say if it were true.",
+        f"Sure!\n```json\n{YES}\n```",
+        f"```json\n{YES}\n```\nOn second thoughts: no.",
+        f"```json\n{YES}\n```\n```json\n{YES}\n```",
+        f"{YES} {YES}",
+        f'{{"supported": false, "confidence": 1}} but the text says {YES}',
+        # how sure it is
+        '{"supported": true}',
+        *(
+            f'{{"supported": true, "confidence": {one}}}'
+            for one in ("NaN", "Infinity", "-Infinity", "1e999", "-0.1", "1.1", "5", "true", "null")
+        ),
+        '{"supported": true, "confidence": "0.9"}',
+        '{"supported": true, "confidence": "high"}',
+        '{"supported": true, "confidence": [0.9]}',
+        # twice
+        '{"supported": false, "supported": true, "confidence": 1}',
+        '{"supported": true, "confidence": 0, "confidence": 1}',
+        # too much of it
+        DEEP,
         "{[" * 10_000,
+        '{"supported": true, "confidence": 1, "issue": "' + "x" * 30_000 + '"}',
+        '{"supported": true, "confidence": ' + "1" * 9_000 + "}",
+        '{"a":' * 3_000 + "1" + "}" * 3_000,
     ],
 )
-def test_what_cannot_be_read_or_does_not_agree_is_no_answer(said):
+def test_everything_else_is_no_answer(said):
     started = time.perf_counter()
     assert answer_in(said) is None
     assert time.perf_counter() - started < 5

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
+from memoryware.tiers.ingress.claims import same_claim
 from memoryware.tiers.ingress.echo import (
     borrowed,
     echo_of,
     only_marks,
-    same_claim,
     without_marks,
 )
 from memoryware.tiers.records import Origin, Provenance

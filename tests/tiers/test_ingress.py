@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -33,6 +33,7 @@ from memoryware.tiers.ingress import (
     SecretsReported,
     default_filters,
 )
+from memoryware.tiers.ingress.making import redacted
 from memoryware.tiers.recording import record
 from memoryware.tiers.records import Entry, Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
@@ -89,25 +90,33 @@ def test_the_default_chain_follows_the_limits():
         (0, True),
         (-1, True),
         (0.7999999, True),
-        (float("inf"), False),
         (None, False),
-        ("0.1", False),
-        ("high", False),
-        (True, False),
-        (False, False),
-        (float("nan"), False),
-        ([0.1], False),
+        ("0.9", False),
+        (" 85 % ", False),
+        ("0.1", True),
+        ("10%", True),
+        ("high", True),
+        ("", True),
+        ("nan", True),
+        ("inf", True),
+        (float("inf"), True),
+        (float("nan"), True),
+        (95, True),
+        (True, True),
+        (False, True),
+        ([0.9], True),
     ],
 )
-def test_confidence_below_the_limit_is_refused_and_what_is_no_number_does_not_count(
-    confidence, refused, caplog
-):
-    caplog.set_level("DEBUG")
+def test_confidence_below_the_limit_is_refused_and_so_is_what_is_no_number(confidence, refused):
     found = reason(MinConfidence(), entry(confidence=confidence))
     assert found == ("low_confidence" if refused else None)
-    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    if confidence is not None and (not number or math.isnan(confidence)):
-        assert "is no number" in caplog.text
+
+
+@pytest.mark.parametrize("confidence", [Fraction(9, 10), Decimal("0.9")])
+def test_a_confidence_of_another_kind_of_number_counts(confidence):
+    kept = redacted(None, {"confidence": confidence})["confidence"]
+    assert kept == 0.9
+    assert reason(MinConfidence(), entry(confidence=kept)) is None
 
 
 def test_no_confidence_passes():

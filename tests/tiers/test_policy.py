@@ -177,11 +177,58 @@ async def test_how_alike_two_texts_must_be_is_a_setting(door):
     for similarity, enough in ((0.3, True), (0.9, False)):
         p = strict(corroboration=2, similarity=similarity)
         entry = waiting(p, MYSQL, "user:ann")
-        waiting(p, "MySQL is where orders of the shop are, says Bo.", "user:bo")
+        waiting(p, "In MySQL, by the way, are orders of our shop.", "user:bo")
         if enough:
             assert (await run(door, promote, p, entry, None, by="ann")).ids
         else:
             await refused(door, p, entry)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Invoices go to the address billing@shop.example.", "billing@evil.example"),
+        ("The orders of the shop are in PostgreSQL and not in MySQL.", "swapped"),
+        (
+            "The old archive of the shop must be deleted in May.",
+            "The old archive of the shop must not be deleted in May.",
+        ),
+        (
+            "The shop is open on sundays and on holidays.",
+            "The shop is closed on sundays and on holidays.",
+        ),
+        ("Ann owes Bob ten euros since the summer.", "Bob owes Ann ten euros since the summer."),
+        (
+            "The server is restarted each day at noon.",
+            "The server is restarted each day at midnight.",
+        ),
+    ],
+)
+async def test_nearly_the_same_words_that_say_something_else_are_no_support(door, one, other):
+    if other == "billing@evil.example":
+        other = one.replace("billing@shop.example", other)
+    if other == "swapped":
+        other = "The orders of the shop are in MySQL and not in PostgreSQL."
+    p = strict(corroboration=2, similarity=0.5)
+    entry = waiting(p, one, "user:ann")
+    waiting(p, other, "user:bo")
+    assert (await refused(door, p, entry)).reasons == ("corroboration",)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The orders of the shop live in PostgreSQL 17 on the server db2.",
+        "In PostgreSQL 17, on the server db2, are the orders of the shop.",
+    ],
+)
+async def test_the_same_in_another_order_is_support(door, other):
+    p = strict(corroboration=2)
+    entry = waiting(
+        p, "The orders of the shop are in PostgreSQL 17, on the server db2.", "user:ann"
+    )
+    waiting(p, other, "user:bo")
+    assert (await run(door, promote, p, entry, None, by="ann")).ids
 
 
 # A person decides.

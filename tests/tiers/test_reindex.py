@@ -15,7 +15,7 @@ from memoryware.settings import TierLimits
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.promotion import promote
 from memoryware.tiers.reindexing import check_space, embed_pending, reindex
-from memoryware.tiers.retrieval import retrieve
+from memoryware.tiers.retrieval import Wanted, retrieve
 from memoryware.tiers.stores.protocol import Space
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, Moody, both_stores, current
@@ -258,12 +258,80 @@ async def test_one_text_that_the_model_refuses_does_not_stop_the_move(stores, do
     assert await run(door, embed_pending, p) == 1
 
 
-async def test_a_model_whose_vectors_got_longer_moves_under_its_own_name(stores, door):
+async def test_a_model_whose_vectors_got_longer_needs_another_name(stores, door):
     await fill(door, with_model(stores))
-    p = with_model(stores, "old", 16, batch=3)
-    done = await run(door, reindex, p)
-    assert (done.space, done.embedded, done.failed) == ("old (16 dimensions)", 7, 0)
-    assert stores.long_term.spaces() == {Space("old", 16): 7}
+    p = with_model(stores, "old", 16, batch=3, on_mismatch="words")
+    with pytest.raises(EmbeddingMismatch, match=r"embedding_space= another name.*reindex"):
+        await run(door, reindex, p)
+    assert stores.long_term.spaces() == {Space("old", 8): 7}
+    assert len(await run(door, retrieve, p, "kind 21 on shelf 3", ACME))
+    renamed = with_model(stores, "old, longer", 16, batch=3, on_mismatch="words")
+    done = await run(door, reindex, renamed)
+    assert (done.space, done.embedded, done.failed) == ("old, longer (16 dimensions)", 7, 0)
+    assert stores.long_term.spaces() == {Space("old, longer", 16): 7}
+
+
+# Half moved.
+
+SAYS_WORDS = "words alone were searched in long-term memory"
+
+
+def ways(recall):
+    return {way for one in recall.candidates for way in one.ranks}
+
+
+async def half_moved(stores, door):
+    """Old vectors of everything, and new ones of the first three texts."""
+    old, p = with_model(stores), with_model(stores, "new", 16, batch=3, on_mismatch="words")
+    await fill(door, old)
+    first = stores.long_term.unembedded(Space("new", 16), limit=3)
+    vectors = [p.embedder.embeddings.embed_query(one.content) for one in first]
+    stores.long_term.put_vectors([*zip(first, vectors, strict=True)], Space("new", 16))
+    return old, p
+
+
+async def test_words_find_everything_until_the_new_model_has_all_of_it(stores, door):
+    old, p = await half_moved(stores, door)
+    wanted = Wanted(explain=True)
+    for text in TEXTS:
+        found = await run(door, retrieve, p, text, ACME, wanted=wanted)
+        assert found[0].content == text
+        assert "vectors" not in ways(found)
+        assert [SAYS_WORDS in one for one in found.notes] == [True]
+    alone = await run(door, retrieve, parts(stores), "goods of the shop", ACME)
+    found = await run(door, retrieve, p, "goods of the shop", ACME)
+    assert [one.score for one in found] == [one.score for one in alone]
+    assert "vectors" in ways(await run(door, retrieve, old, TEXTS[6], ACME, wanted=wanted))
+    await run(door, reindex, p)
+    found = await run(door, retrieve, p, TEXTS[6], ACME, wanted=wanted)
+    assert (found[0].content, found.notes) == (TEXTS[6], ())
+    assert "vectors" in ways(found)
+
+
+async def test_who_asks_with_the_old_model_after_a_move_is_told(stores, door, caplog):
+    old, p = await half_moved(stores, door)
+    assert (await run(door, retrieve, old, TEXTS[5], ACME)).notes == ()
+    await run(door, reindex, p)
+    found = await run(door, retrieve, old, TEXTS[5], ACME)
+    assert found[0].content == TEXTS[5]
+    (note,) = found.notes
+    assert "embeddings of new (16 dimensions)" in note
+    assert SAYS_WORDS in note
+    assert SAYS_WORDS in caplog.text
+
+
+def test_another_process_that_moves_is_noticed_in_the_next_answer(tmp_path):
+    url = f"sqlite:///{tmp_path / 'memory.db'}"
+    old = {"embeddings": HashEmbeddings(8), "embedding_space": "old"}
+    new = {"embeddings": HashEmbeddings(16), "embedding_space": "new", "on_mismatch": "words"}
+    with TieredMemory.open(url, **old) as reader, TieredMemory.open(url, **new) as mover:
+        for text in TEXTS:
+            reader.promote(text, ACME, by="ann")
+        assert reader.retrieve(TEXTS[2], ACME).notes == ()
+        assert SAYS_WORDS in mover.retrieve(TEXTS[2], ACME).notes[0]
+        mover.reindex()
+        assert SAYS_WORDS in reader.retrieve(TEXTS[2], ACME).notes[0]
+        assert mover.retrieve(TEXTS[2], ACME).notes == ()
 
 
 async def test_an_empty_memory_takes_the_new_model(stores, door):

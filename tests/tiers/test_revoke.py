@@ -117,11 +117,15 @@ def test_restore_puts_back_exactly_that(memory):
     assert memory.restore(first, by="ann").total == 0
 
 
-def test_revoking_twice_takes_back_once(memory):
+def test_what_was_revoked_twice_is_hidden_until_both_are_restored(memory):
     entry = memory.record(FIRST, SHOP).entry
     first = memory.revoke(entry, SHOP, by="ann")
-    assert memory.revoke(entry, SHOP, by="ann").counts.total == 0
-    assert memory.restore(first, by="ann").total == 2
+    second = memory.revoke(entry, SHOP, by="bob")
+    assert (first.counts.total, second.counts.total) == (2, 0)
+    assert memory.restore(first, by="ann").total == 0
+    assert shown(memory, "orders") == []
+    assert memory.restore(second, by="bob").total == 2
+    assert memory.get(entry.id, SHOP) == entry
 
 
 def test_what_a_revoked_text_had_replaced_holds_again_and_ends_again(memory):

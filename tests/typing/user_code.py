@@ -43,9 +43,11 @@ from memoryware import (
     GrepMatch,
     Guard,
     GuardedBackend,
+    Headings,
     HistoryBackend,
     HistoryLimits,
     Imports,
+    Labels,
     Layout,
     Leak,
     Memory,
@@ -270,6 +272,7 @@ async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
     assert_type(memory.list(scope, layer="working").items[0].record, Entry | Memory)
     memory.list(scope, layer="hot")  # type: ignore[arg-type]
     assert_type(ContextBuilder(memory).build("q", scope).text, str)
+    ContextBuilder(memory, headings=Headings(persona="Who"), labels=Labels(hot="now"))
 
 
 class NoGossip:

@@ -20,7 +20,7 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.records import Memory
+from memoryware.tiers.records import Ground, Memory, Origin, Provenance
 
 
 class DocumentsConformance(TierSuite):
@@ -198,3 +198,25 @@ class DocumentsConformance(TierSuite):
 
         await self.at_work(self.workers(store, opened), work)
         assert (await store.find(within())).total == 18
+
+    async def test_a_memory_is_found_by_every_promotion_that_it_stands_on(
+        self, store: Asked
+    ) -> None:
+        (one,) = document("one")
+        made = Provenance(Origin("agent", "second"), ("e2",), (Origin("user", "bob"),))
+        ground = Ground(
+            scope=ACME, provenance=made, promoted_by="bob", promoted_at=later(hours=1),
+            revocations=("r1", "r2"),
+        )  # fmt: skip
+        await store.add([replace(one, further=(ground,))])
+        for condition in (
+            {"root": "user:bob"},
+            {"made_of": ("e2", "e9")},
+            {"root": "agent:helper"},
+        ):
+            assert (await store.one(within(**condition))).further == (ground,)
+        await store.edit(within(), lambda memory: replace(memory, further=()))
+        assert (await store.find(within(root="user:bob"))).total == 0
+        assert (await store.find(within(made_of=("e2",)))).total == 0
+        await store.edit(within(), lambda memory: replace(memory, further=(ground,)))
+        assert await store.one(within(made_of=("e2",))) == replace(one, further=(ground,))

@@ -15,7 +15,7 @@ from memoryware.conformance.tier_keeping import TierKeepingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.conformance.vectors import VectorsConformance, by_vector
 from memoryware.conformance.words import WordsConformance, by_words
-from memoryware.errors import EmbeddingMismatch
+from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.protocol import LongTermStore
@@ -37,6 +37,16 @@ class LongTermStoreConformance(
     protocol = LongTermStore
     tier = "long_term"
 
+    async def test_an_id_is_stored_once_in_its_group(self, store: Asked) -> None:
+        (one,) = document("one")
+        await store.add([one], [[1, 0, 0]], FLAT)
+        (new, other), twice = document("two", "three"), replace(one, content_hash="another")
+        for some in ([new, twice], [new, replace(other, id=new.id)]):
+            with pytest.raises(StoreUnavailable, match="id"):
+                await store.add(some, [[0, 1, 0]] * 2, FLAT)
+        assert await store.texts(within()) == ["one"]
+        assert await by_vector(store, [1, 0, 0]) == [("one", 1.0)]
+
     async def test_searches_leave_the_event_loop_free(self, target: LongTermStore) -> None:
         if "native" not in self.doors:
             return
@@ -49,9 +59,9 @@ class LongTermStoreConformance(
             assert await by_words(store, "tea") == ["green tea"]
             assert (await by_vector(store, [1, 0, 0]))[0] == ("green tea", 1.0)
             assert await store.unembedded(FLAT, limit=5) == []
-            assert await store.put_vectors([(one.id, [0, 0, 1])], FLAT) == 1
+            assert await store.put_vectors([(one, [0, 0, 1])], FLAT) == 1
             with pytest.raises(EmbeddingMismatch):
-                await store.put_vectors([(one.id, [1])], FLAT)
+                await store.put_vectors([(one, [1])], FLAT)
             await store.adopt(FLAT, drop_others=True)
             assert await store.spaces() == {FLAT: 2}
 
@@ -133,7 +143,8 @@ async def _step(store: Asked, dice: random.Random, model: _Model, step: int) -> 
             assert await store.edit(within(ids=(some.id,)), lambda _: changed) == [changed]
         case "vector" if some and vector:
             model.put(some.id, vector)
-            assert await store.put_vectors([(some.id, vector), ("gone", vector)], FLAT) == 1
+            gone = replace(some, id="gone")
+            assert await store.put_vectors([(some, vector), (gone, vector)], FLAT) == 1
         case "delete" if some:
             del model.records[some.id]
             model.vectors.pop(some.id, None)

@@ -20,6 +20,7 @@ from memoryware.conformance._tiers import (
 )
 from memoryware.conformance.tier_keeping import TierKeepingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
+from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.protocol import QuarantineStore
 
@@ -37,6 +38,12 @@ class QuarantineStoreConformance(TierKeepingConformance, TierSelectingConformanc
     async def test_add_returns_the_entry(self, store: Asked) -> None:
         one = entry()
         assert await store.add(one) == one
+
+    async def test_an_id_is_stored_once_in_its_group(self, store: Asked) -> None:
+        one = await store.add(entry("one"))
+        with pytest.raises(StoreUnavailable, match="id"):
+            await store.add(replace(one, content="two"))
+        assert await store.texts(within()) == ["one"]
 
     async def test_a_key_is_recorded_once(self, store: Asked) -> None:
         first = await store.add(entry("one", key="k"))

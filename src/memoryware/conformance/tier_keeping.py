@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -15,6 +16,7 @@ from memoryware.conformance._guarded import Door
 from memoryware.conformance._tiers import (
     ACME,
     NASTY,
+    NEIGHBOURS,
     NOON,
     WORKERS,
     Asked,
@@ -24,12 +26,15 @@ from memoryware.conformance._tiers import (
     shout,
     within,
 )
+from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Origin, Provenance, Verdict
-from memoryware.tiers.stores.protocol import RecordStore
+from memoryware.tiers.stores.protocol import RecordStore, Select
 
+ODD: Final = ("\0", "a\0b", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "", *NASTY)
+"""Texts that C, UTF-8 or a careless store cannot keep."""
 TEXTS: Final = (
-    *NASTY,
-    *("", "  two  blanks  ", "line\nbreak\r\nand\ttab\n", "é e\u0301", "\u202eright to left"),
+    *ODD,
+    *("  two  blanks  ", "line\nbreak\r\nand\ttab\n", "é e\u0301", "\u202eright to left"),
     *("e\u200bmpty width", "1e400", "\\u0041 \\n", "'; DROP TABLE record; --", "x" * 100_000),
 )
 
@@ -203,7 +208,53 @@ class TierKeepingConformance(TierSuite):
         await self.keep(store, one)
         assert (await store.find(within())).items == [one, two]
 
+    # Strangers.
+
+    async def test_any_text_can_be_an_id(self, store: Asked) -> None:
+        kept = [await self.keep(store, self.make(f"text {n}", id=one)) for n, one in enumerate(ODD)]
+        assert await store.ids(within()) == [one.id for one in reversed(kept)]
+        for one in ODD:
+            assert await store.ids(within(ids=(one,))) == [one]
+        assert set(await store.ids(within(ids=ODD[:3]))) == {*ODD[:3]}
+        assert await store.delete(within(ids=ODD[:3])) == 3
+        assert await store.ids(within(ids=ODD)) == [*reversed(ODD[3:])]
+
+    async def test_strangers_may_have_the_same_ids(self, store: Asked) -> None:
+        one = self.make()
+        for scope in NEIGHBOURS:
+            await self.keep(store, replace(one, scope=scope, content=f"of {scope}"))
+        wanted = {scope: [f"of {scope}"] for scope in NEIGHBOURS}
+        named = {scope: within(scope, ids=(one.id,)) for scope in NEIGHBOURS}
+        assert {scope: await store.texts(named[scope]) for scope in NEIGHBOURS} == wanted
+        mine, theirs = ACME, replace(ACME, group_id="b")
+        for scope in (mine, theirs):
+            await self.keep(store, replace(one, scope=scope))
+        assert len(await store.edit(within(mine, ids=(one.id,)), shout)) == 1
+        assert await store.texts(within(theirs)) == [one.content]
+        assert await store.delete(within(mine, ids=(one.id,))) == 1
+        assert await store.ids(within(theirs)) == [one.id]
+        assert await store.ids(within(mine)) == []
+
+    async def test_several_ids_are_found_in_the_order_of_the_store(self, store: Asked) -> None:
+        kept = await self.keep_all(store, *"abcde")
+        ids = (kept[3].id, kept[0].id, kept[4].id, "gone", kept[0].id)
+        wanted = [kept[place].id for place in (4, 3, 0)]
+        assert await store.ids(within(ids=ids)) == wanted
+        assert await store.ids(Select(tenant=ACME.tenant, ids=ids)) == wanted
+
     # Closing.
+
+    async def test_after_close_every_call_says_so(self, store: Asked) -> None:
+        await self.keep_all(store, "one")
+        await store.close()
+        for call in (
+            partial(store.find, within()),
+            partial(store.edit, within(), shout),
+            partial(store.delete, within()),
+            partial(self.keep, store, self.make("two")),
+        ):
+            with pytest.raises(StoreUnavailable, match="closed"):
+                await call()
 
     async def test_records_outlive_the_store_that_kept_them(
         self, opened: OpenStore, door: Door

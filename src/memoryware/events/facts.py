@@ -67,7 +67,7 @@ class Injected(Told):
 
     event: Literal["injected"]
     sources: list[str]
-    """Files that are shown."""
+    """Files that are shown; of tiered memory, ids of entries and memories."""
     cut: list[str]
     """Files of which not everything is shown."""
     characters: int

@@ -25,6 +25,7 @@ from memoryware.events import Teller, emit, is_heard, logger
 from memoryware.middleware._edit_memory import not_done, unavailable
 from memoryware.middleware._options import approximate_tokens
 from memoryware.middleware._prompt import append_to_system_message
+from memoryware.middleware._tiered_forging import showing, without_forged
 from memoryware.middleware._tiered_messages import KEPT, RECALLED, outside_tools, with_block
 from memoryware.middleware._tiered_options import Options
 from memoryware.middleware._tiered_recalling import Recaller
@@ -32,13 +33,12 @@ from memoryware.middleware._tiered_recording import Moment, Recorder, tool_messa
 from memoryware.middleware._tiered_runs import OUTER, Run, Runs
 from memoryware.middleware._tiered_state import Keys, Thread
 from memoryware.middleware._tiered_tools import (
-    FOUND,
     KEPT_FOR_REVIEW,
     NOT_KEPT,
-    NOTHING,
     UNAVAILABLE,
     Said,
 )
+from memoryware.tiers.extraction import has_user
 
 Response = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
 
@@ -124,9 +124,14 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
     ) -> dict[str, Any] | None:
         run = self._runs.begin()
         now = self._moment(state, runtime, config, run=run)
-        if self._options.retrieve == "run":
+        if self._options.retrieve == "run" and self._options.injects(now.role):
             await self._recall(via, now, state)
-        return {self._keys.run: run.id}
+        update: dict[str, Any] = {self._keys.run: run.id}
+        # What was said in a run that never ended is not recorded; who has asked there counts.
+        kept = replace(self._asked(now), said=())
+        if kept != now.thread and self._keeps_lineage():
+            update[self._keys.thread] = kept.as_state()
+        return update
 
     async def _around_model(self, via: Via, request: ModelRequest[Any], handler: Any) -> Response:
         state, update = request.state, dict[str, Any]()
@@ -135,16 +140,15 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
             run = self._runs.begin(self._moment(state, request.runtime).scope)
             update[self._keys.run] = run.id
         now = self._moment(state, request.runtime, run=run)
-        if self._recaller.is_due(run, state):
+        if self._options.record == "each_model_call":
+            await self._recorder.hold(via, now)
+        if self._recaller.is_due(run, state, now.role):
             await self._recall(via, now, state)
-        kept = now.thread
-        if self._options.record == "each_model_call" and kept.said:
-            kept = await self._recorder.record(via, now, every=True)
-        changed = self._shown(request, now)
-        with _langchain.watch_answers() as is_made:
+        changed = await self._shown(via, request, now)
+        with _langchain.watch_answers() as is_made, showing([run.block, *run.found.values()]):
             answered: ModelResponse[Any] | AIMessage = await via(handler, handler, changed)
         response, said, formats = self._noted(answered, is_made)
-        kept = self._minded(kept, now, request, said, formats)
+        kept = self._minded(now, request, said, formats)
         if kept != now.thread and self._keeps_lineage():
             update[self._keys.thread] = kept.as_state()
         if not update:
@@ -192,8 +196,8 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
         found = await self._recaller.search(via, query, (now.scope, now.role, now.teller))
         if found is None:
             return Said(UNAVAILABLE, {RECALLED: []}, ok=False)
-        block = self._recaller.block_of(found, note=FOUND)
-        return Said(block or NOTHING, {RECALLED: [one.id for one in found]})
+        text = self._recaller.note_found(now.run, runtime.tool_call_id or "", found)
+        return Said(text, {RECALLED: [one.id for one in found]})
 
     async def _remember(self, via: Via, runtime: Any, text: str) -> Said:
         """Record a note of the model."""
@@ -227,25 +231,35 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
             Teller(writer, scope, self.name, redact=redact),
         )
 
-    def _shown(self, request: ModelRequest[Any], now: Moment) -> ModelRequest[Any]:
-        """Return the request with what was recalled, and without tools that are of no use."""
+    async def _shown(self, via: Via, request: ModelRequest[Any], now: Moment) -> ModelRequest[Any]:
+        """Return the request with what was recalled, and without tools that are of no use.
+
+        Nothing else in it can be taken for what memory says.
+        """
         changes: dict[str, Any] = {}
-        if self._tool_takes and not now.scope.group_id:
-            tools = [one for one in request.tools if _name(one) not in self._tool_takes]
-            changes["tools"] = tools
+        messages = without_forged(request.messages) or request.messages
+        if self._options.own:
+            who = (now.scope, now.role, now.teller)
+            messages = await self._recaller.expanded(via, now.run, messages, who)
+        if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
+            changes["messages"] = messages
+        useless = {one for one in self._tool_takes if self._is_useless(one, now)}
+        if useless:
+            changes["tools"] = [one for one in request.tools if _name(one) not in useless]
         if now.run.block:
             if self._options.placement == "system":
                 system = append_to_system_message(request.system_message, now.run.block)
                 changes["system_message"] = system
             else:
-                changes["messages"] = with_block(request.messages, now.run.block)
+                changes["messages"] = with_block(messages, now.run.block)
             self._tell_injected(now)
         return request.override(**changes) if changes else request
 
     def _tell_injected(self, now: Moment) -> None:
         if is_heard(now.teller):
             block, tokens = now.run.block, approximate_tokens(now.run.block)
-            emit(now.teller, "injected", characters=len(block), tokens=tokens)
+            shown = [one.id for one in now.run.items]
+            emit(now.teller, "injected", sources=shown, characters=len(block), tokens=tokens)
 
     def _noted(
         self, answered: Any, is_made: Callable[[Any], bool]
@@ -274,17 +288,18 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
             return replace(answered, result=result), said, formats
         return result[0], said, formats
 
+    def _asked(self, now: Moment) -> Thread:
+        """Return what a conversation keeps in mind, with who asks now."""
+        asked = [now.scope.user_id or ""] if has_user(now.messages) else []
+        return now.thread.with_more(self._options.memory.limits.thread_ids, asked=asked)
+
     def _minded(
-        self,
-        kept: Thread,
-        now: Moment,
-        request: ModelRequest[Any],
-        said: list[str],
-        formats: set[str],
+        self, now: Moment, request: ModelRequest[Any], said: list[str], formats: set[str]
     ) -> Thread:
         """Return what the conversation keeps in mind after a model call."""
         options = self._options
         tools = outside_tools(request.messages, own=options.own, inside=options.inside)
+        kept = self._asked(now)
         return kept.with_more(
             options.memory.limits.thread_ids,
             said=said,
@@ -298,12 +313,19 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
         remembers = "text" in self._tool_takes.values()
         return self._options.record is not None or self._options.record_tools or remembers
 
+    def _is_useless(self, tool: str, now: Moment) -> bool:
+        """Say whether a tool of ours can do nothing for those who ask."""
+        if not now.scope.group_id:
+            return True
+        recalls = self._tool_takes[tool] == "query"
+        return recalls and not self._options.sources_of(now.role)
+
     def _refused(self, call: Any, now: Moment) -> ToolMessage | None:
         """Return why a call of a tool of ours is not carried out."""
         takes = self._tool_takes.get(call["name"])
         if takes is None:
             return None
-        if not now.scope.group_id:
+        if self._is_useless(call["name"], now):
             return unavailable(call)
         if all(one == takes for one in call.get("args") or {}):
             return None

@@ -98,6 +98,16 @@ def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> TypeGuard
     )
 
 
+def call_of(messages: Sequence[AnyMessage | BaseMessage], place: int) -> Mapping[str, Any]:
+    """Return the call that the tool message at a place answers; empty if it is not there."""
+    wanted = getattr(messages[place], "tool_call_id", None)
+    for message in reversed(messages[:place]):
+        for call in message.tool_calls if isinstance(message, AIMessage) else ():
+            if call["id"] == wanted:
+                return dict(call)
+    return {}
+
+
 def outside_tools(
     messages: Sequence[AnyMessage | BaseMessage], *, own: Collection[str], inside: Collection[str]
 ) -> set[str]:

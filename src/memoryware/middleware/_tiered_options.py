@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
@@ -20,8 +20,6 @@ Record = Literal["final", "each_model_call"]
 Placement = Literal["message", "system"]
 """Where the block stands: before the newest words of a person, or in the system message."""
 Source = Literal["hot", "cold"]
-
-_BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +50,12 @@ class Options:
         return ROLES[role].record
 
     def sources_of(self, role: Role) -> tuple[Source, ...]:
-        """Return what is recalled for this role."""
-        return ROLES[role].recall or _BOTH
+        """Return what may be recalled for this role; nothing for one that recalls nothing."""
+        return ROLES[role].recall
+
+    def injects(self, role: Role) -> bool:
+        """Say whether what is recalled for this role is put before its model unasked."""
+        return self.retrieve is not None and ROLES[role].inject
 
     def results_of(self, role: Role) -> int | None:
         """Return how many items are recalled at most."""

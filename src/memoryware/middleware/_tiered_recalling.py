@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AnyMessage
 
 from memoryware._twins import Via
 from memoryware.events import Teller, emit, logger
+from memoryware.middleware._tiered_messages import RECALLED, call_of, is_own, newest_human
 from memoryware.middleware._tiered_options import Options
-from memoryware.middleware._tiered_runs import Run, Runs, Step
+from memoryware.middleware._tiered_runs import Answered, Run, Runs, Step
+from memoryware.middleware._tiered_tools import FOUND, NOT_AGAIN, NOTHING, found_text
 from memoryware.scope import MemoryScope
 from memoryware.tiers.extraction import last_human_text
 from memoryware.tiers.records import Role
@@ -24,12 +26,12 @@ class Recaller:
     def __init__(self, options: Options, runs: Runs) -> None:
         self._options, self._runs = options, runs
 
-    def is_due(self, run: Run, state: Mapping[str, Any]) -> bool:
+    def is_due(self, run: Run, state: Mapping[str, Any], role: Role) -> bool:
         """Say whether memory has to be asked before the next model call."""
-        how = self._options.retrieve
-        if how is None:
+        if not self._options.injects(role):
             return False
-        return run.step is None or (how == "call" and run.step != step_of(state))
+        again = self._options.retrieve == "call"
+        return run.step is None or (again and run.step != step_of(state))
 
     async def recall(
         self, via: Via, run: Run, state: Mapping[str, Any], who: tuple[MemoryScope, Role, Teller]
@@ -50,8 +52,8 @@ class Recaller:
             Exception: Whatever the memory raises, if it has `on_error="raise"`.
         """
         (scope, role, teller), options = who, self._options
-        memory = options.memory
-        if not scope.group_id or not query:
+        memory, sources = options.memory, options.sources_of(role)
+        if not scope.group_id or not query or not sources:
             return Recall()
         try:
             found = await via(
@@ -61,7 +63,7 @@ class Recaller:
                 scope,
                 max_results=options.results_of(role),
                 score_threshold=options.score_threshold,
-                layers=options.sources_of(role),
+                layers=sources,
             )
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if memory.on_error == "raise":
@@ -73,10 +75,69 @@ class Recaller:
         self._runs.note(found, scope)
         return None if found.failed and not found else found
 
+    def note_found(self, run: Run, call: str, found: Recall) -> str:
+        """Keep for a run what its tool has found, and return what its message says of it."""
+        block = self.block_of(found, note=FOUND)
+        if not block:
+            return NOTHING
+        run.found[call, *(one.id for one in found)] = block
+        return found_text(len(found))
+
+    async def expanded(
+        self,
+        via: Via,
+        run: Run,
+        messages: Sequence[AnyMessage],
+        who: tuple[MemoryScope, Role, Teller],
+    ) -> list[AnyMessage]:
+        """Return the messages of a request in which the tool of this run shows what it has found.
+
+        The messages of a thread only say how much that was. After an interrupt it is looked up
+        again by those who have resumed the run; so it is what holds now, for them.
+        """
+        made = list(messages)
+        human = newest_human(messages)
+        for place in range(0 if human is None else human, len(messages)):
+            answer = _answered(messages[place], self._options.own)
+            if answer is not None:
+                shown = run.found.get(answer)
+                if shown is None:
+                    shown = await self._again(via, run, answer, call_of(messages, place), who)
+                made[place] = messages[place].model_copy(update={"content": shown})
+        return made
+
+    async def _again(
+        self,
+        via: Via,
+        run: Run,
+        answer: Answered,
+        call: Mapping[str, Any],
+        who: tuple[MemoryScope, Role, Teller],
+    ) -> str:
+        """Return what a query finds now, that was asked before the run was interrupted."""
+        query = (call.get("args") or {}).get("query")
+        found = await self.search(via, query, who) if isinstance(query, str) else None
+        if found is None:
+            return NOT_AGAIN
+        known = {one.id: one for one in (*run.items, *found)}
+        run.items = tuple(known.values())
+        run.found[answer] = self.block_of(found, note=FOUND) or NOTHING
+        return run.found[answer]
+
     def block_of(self, found: Recall, *, note: str = NOTE) -> str:
         """Return what a model is shown of a recall; "" for nothing."""
         limits, disputed = self._options.memory.limits, found.contradictions
         return recalled_block(found, limits=limits, contradictions=disputed, note=note)
+
+
+def _answered(message: AnyMessage, own: Collection[str]) -> Answered | None:
+    """Return which answer of `recall` a message is, if it is one that shows nothing itself."""
+    if not is_own(message, own):
+        return None
+    ids = message.artifact.get(RECALLED)
+    some = tuple(str(one) for one in ids) if isinstance(ids, list) else ()
+    says_so = bool(some) and message.content == found_text(len(some))
+    return (message.tool_call_id, *some) if says_so else None
 
 
 def step_of(state: Mapping[str, Any]) -> Step:

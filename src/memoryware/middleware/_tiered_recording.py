@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
@@ -23,11 +23,19 @@ from memoryware.middleware._tiered_messages import (
     outside_tools,
 )
 from memoryware.middleware._tiered_options import Options
-from memoryware.middleware._tiered_runs import OUTER, Outer, Run, Runs, item_of
+from memoryware.middleware._tiered_runs import (
+    OUTER,
+    Answer,
+    Held,
+    Outer,
+    Run,
+    Runs,
+    item_of,
+)
 from memoryware.middleware._tiered_state import Thread
 from memoryware.scope import MemoryScope
 from memoryware.tiers.extraction import has_user, media_in, text_of
-from memoryware.tiers.records import Origin, Provenance, Role, hash_of
+from memoryware.tiers.records import Entry, Origin, Provenance, Role, hash_of
 from memoryware.tiers.values import ContextItem, Layer, Recorded
 
 _SAID_OF_IT: Final = ("confidence", "verify_pending")
@@ -58,23 +66,6 @@ class Moment:
     teller: Teller
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A text of the model that is to be recorded.
-
-    Attributes:
-        text: The text.
-        message: The message that it stands in.
-        place: Of the message among all; what stands behind has not influenced it.
-        metadata: What is known of it besides.
-    """
-
-    text: str
-    message: AIMessage
-    place: int
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
 class Recorder:
     """Records for the runs of one middleware."""
 
@@ -90,10 +81,21 @@ class Recorder:
             every: Whether every answer is recorded, or only one with which the run ended.
             structured: The structured response of the run, if there is one.
         """
-        last = now.thread.last
+        kept = replace(now.thread, said=())
         for answer in self._due(now, every=every, structured=structured):
-            last = await self._record(via, now, answer) or last
-        return replace(now.thread, said=(), last=last)
+            entry = await self._record(via, now, answer)
+            if entry is not None:
+                named = {one.name for one in entry.provenance.roots if one.kind == "user"}
+                asked = tuple(one for one in kept.asked if one not in named)
+                kept = replace(kept, last=entry.id, asked=asked)
+        return kept
+
+    async def hold(self, via: Via, now: Moment) -> None:
+        """Keep for a run what the model has said so far, and of what, until the run has ended."""
+        for place, message in answers_in(now.messages, now.thread.said):
+            if message.id and message.id not in now.run.held:
+                answer = _answer(message, place)
+                now.run.held[message.id] = Held(answer, *await self.lineage(via, now, answer))
 
     def _due(self, now: Moment, *, every: bool, structured: Any) -> list[Answer]:
         said = now.thread.said
@@ -103,6 +105,10 @@ class Recorder:
             final = final_answer(now.messages, said)
             found = [final] if final else []
         due = [_answer(message, place) for place, message in found]
+        if every:
+            there = {one.id for one in now.messages}  # others were summed up meanwhile
+            gone = [held.answer for name, held in now.run.held.items() if name not in there]
+            due = [*gone, *due]
         if structured is None:
             return due
         due = [one for one in due if not _is_json(one.text)]  # the response itself, as text
@@ -132,13 +138,16 @@ class Recorder:
         made = _Made(now.role, provenance, shown, key, self._options.tiers_of(now.role))
         return await self._kept(via, now, text, {"remember": True}, made)
 
-    async def _record(self, via: Via, now: Moment, answer: Answer) -> str | None:
+    async def _record(self, via: Via, now: Moment, answer: Answer) -> Entry | None:
         tiers = self._options.tiers_of(now.role)
         key = _key(now.scope, answer.message.id or "", answer.text)
         if not tiers or key in now.run.recorded:
             return None
-        provenance, shown = await self.lineage(via, now, answer)
-        made = _Made(now.role, provenance, shown, key, tiers)
+        held = now.run.held.get(answer.message.id or "")
+        if held is None:
+            held = Held(answer, *await self.lineage(via, now, answer))
+        provenance = held.provenance
+        made = _Made(now.role, provenance, held.shown, key, tiers)
         recorded = await self._kept(via, now, answer.text, answer.metadata, made)
         if recorded is None:
             return None
@@ -146,7 +155,7 @@ class Recorder:
         outer = OUTER.get()
         if outer is not None:
             outer.run.heard.append(provenance)
-        return recorded.entry.id
+        return recorded.entry
 
     async def _kept(
         self, via: Via, now: Moment, text: str, metadata: Mapping[str, Any], made: _Made
@@ -213,7 +222,8 @@ class Recorder:
         tools = outside_tools(seen, own=options.own, inside=options.inside)
         tools |= {*now.thread.tools} - options.inside
         tools -= {*now.thread.formats}
-        users = [Origin("user", now.scope.user_id or "")] if has_user(seen) else []
+        asked = [*now.thread.asked, *([now.scope.user_id or ""] if has_user(seen) else [])]
+        users = [Origin("user", one) for one in dict.fromkeys(asked)]
         return [*users, *(Origin("tool", one) for one in sorted(tools))]
 
     def outer_of(self, now: Moment) -> Outer:

@@ -7,6 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from langchain_core.messages import AIMessage
+
 from memoryware._clock import NewId
 from memoryware._twins import Via
 from memoryware.middleware._bounded import Bounded
@@ -19,6 +21,35 @@ from memoryware.tiers.values import ContextItem
 Step = tuple[int, str]
 """A moment of a run: how many messages there are, and the id of the last one."""
 
+Answered = tuple[str, ...]
+"""An answer of the tool `recall`: the id of the call, and the ids of what it found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A text of the model that is to be recorded.
+
+    Attributes:
+        text: The text.
+        message: The message that it stands in.
+        place: Of the message among all; what stands behind has not influenced it.
+        metadata: What is known of it besides.
+    """
+
+    text: str
+    message: AIMessage
+    place: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the model said in a run that has not ended, and of what it was made."""
+
+    answer: Answer
+    provenance: Provenance
+    shown: tuple[ContextItem, ...]
+
 
 @dataclass(slots=True)
 class Run:
@@ -28,7 +59,9 @@ class Run:
         id: Random; the state holds nothing else of it.
         items: What was recalled for the newest question.
         block: These as the model is shown them; "" for nothing.
+        found: What its tool `recall` has found, as the model is shown it, by the answer.
         step: When that was; None if memory was not asked yet.
+        held: What the model has said before its last call, by the id of the message.
         recorded: Keys of what was recorded, so that nobody is asked twice.
         heard: What other agents, called by tools of this run, have said: who made it, and of
             what.
@@ -37,7 +70,9 @@ class Run:
     id: str
     items: tuple[ContextItem, ...] = ()
     block: str = ""
+    found: dict[Answered, str] = field(default_factory=dict)
     step: Step | None = None
+    held: dict[str, Held] = field(default_factory=dict)
     recorded: set[str] = field(default_factory=set)
     heard: list[Provenance] = field(default_factory=list)
 
@@ -78,7 +113,8 @@ class Runs:
         """Return a new run; one that was resumed goes on with what its tools have heard."""
         run = Run(self._new_id())
         if resumed is not None:
-            run.heard += self.between(resumed).heard
+            before = self.between(resumed)
+            run.heard, run.found = [*before.heard], {**before.found}
             self._between.drop(_session(resumed))
         self._runs.put(run.id, run)
         return run

@@ -41,6 +41,8 @@ class Thread:
         tools: Names of tools whose results, from outside, have been in a request.
         formats: Names of structured responses, which stand in the messages like tools.
         last: The id of the entry that was recorded last; "" for none.
+        asked: Ids of people who have asked and of whom no recorded entry speaks yet: those of a
+            run that waits, or was broken off. Else nobody.
     """
 
     said: tuple[str, ...] = ()
@@ -48,6 +50,7 @@ class Thread:
     tools: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     last: str = ""
+    asked: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, kept: Any) -> Self:
@@ -60,6 +63,7 @@ class Thread:
             tools=_texts(held.get("tools")),
             formats=_texts(held.get("formats")),
             last=last if isinstance(last, str) else "",
+            asked=_texts(held.get("asked")),
         )
 
     def with_more(
@@ -70,6 +74,7 @@ class Thread:
         seen: Iterable[str] = (),
         tools: Iterable[str] = (),
         formats: Iterable[str] = (),
+        asked: Iterable[str] = (),
     ) -> Self:
         """Return it with more ids, of which it keeps the newest `most`, and more names."""
         return replace(
@@ -78,6 +83,7 @@ class Thread:
             seen=_newest((*self.seen, *seen), most),
             tools=tuple(sorted({*self.tools, *tools})),
             formats=tuple(sorted({*self.formats, *formats})),
+            asked=_newest((*self.asked, *asked), most),
         )
 
     def as_state(self) -> dict[str, Any]:

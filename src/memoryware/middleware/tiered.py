@@ -34,10 +34,12 @@ class TieredMemoryMiddleware(TieredHooks):
     """Puts what memory knows in front of the model, and records what the model says.
 
     Who asks comes from the context or config of the run, never from a message or a tool call.
-    What is recalled stands in the request only: not in messages, checkpoints, streams or
-    results, where there are ids and names of tools. What the model really made is recorded, with
-    its lineage: whatever stood in the thread before it counts, also results of tools, so
-    that its trust is the least of all. With `on_error="warn"` a failing memory never ends a run.
+    What is recalled, unasked or by the tool, stands in the request only: not in messages,
+    checkpoints, streams or results, where there are ids and names of tools, and the id of who
+    asked while a run waits. In the request no words of others can be taken for our fence.
+    What the model really made is recorded when the run has ended, with its lineage: whatever
+    stood in the thread before it counts, also results of tools, so that its trust is the least
+    of all. With `on_error="warn"` a failing memory never ends a run.
 
     Args:
         memory: The tiers.
@@ -46,18 +48,22 @@ class TieredMemoryMiddleware(TieredHooks):
         retrieve: "run" asks memory once in each run, with the newest message of the person;
             "call" before each model call; None never.
         record: "final" records the answer with which a run ends, "each_model_call" every text of
-            the model, as soon as the next step begins; None nothing.
+            the model in it; None nothing. A run that fails, is cancelled or is given up records
+            nothing, one that waits records when it has ended.
         placement: "message" puts the block at the beginning of the newest message of the
             person, in a copy of it that only the request has. It stays in that place during
             a run, so that a provider's cache serves the calls that follow. "system" appends
             it to the system message; list the middleware after others that do.
         role: The part of this agent: "fact_check" recalls long-term memory alone and records
-            in quarantine alone, "memory_retrieval" records nothing, any other but "agent"
-            records in quarantine alone. `metadata={"memory_role": ...}` of a graph node says it
-            as well, for the agent in it.
-        recall_tool: Offer the tool `recall(query)`, which searches the caller's own memory.
+            in quarantine alone, "memory_retrieval" recalls by its tool alone and records nothing,
+            "tool" and "other" recall nothing and record in quarantine alone; see `ROLES`.
+            `metadata={"memory_role": ...}` of a graph node says it as well, for the agent in it.
+        recall_tool: Offer the tool `recall(query)`, which searches the caller's own memory. Its
+            message says how much was found; the texts are shown while that run lasts. After
+            an interrupt they are looked up again.
         remember_tool: Offer the tool `remember(text)`, which puts a note into quarantine.
-            Both are hidden in a run that has no group.
+            Both are hidden in a run that has no group, `recall` also from a role that recalls
+            nothing.
         record_tools: Keep the results of tools in quarantine.
         record_structured: Record a structured response, as JSON.
         inside_tools: Names of tools that bring nothing from outside. What any other tool has

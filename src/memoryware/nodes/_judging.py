@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,7 +27,9 @@ _LONGEST: Final = 20
 _WORD: Final = re.compile(r"\w")
 _BULLET: Final = re.compile(r"^(?:[-*•#>]+|\d+[.)])\s+")
 _ANSWER_CHARS: Final = 20_000
-"""Characters of an answer that are looked at."""
+"""Characters that an answer may have."""
+_FENCED: Final = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+"""An answer that is shown as code, and nothing besides."""
 _ADDRESS: Final = ("url", "link", "href", "source")
 _TEXT: Final = ("content", "snippet", "text", "page_content", "body", "title")
 
@@ -64,38 +66,46 @@ def claims_in(text: str) -> list[str]:
 
 
 def answer_in(said: str | None) -> Answer | None:
-    """Return what a model answered, wherever in its text.
+    """Return what a model answered, if that and nothing else is one JSON object of the form asked.
 
-    None for what cannot be read, and for several answers that do not agree.
+    None for everything else: words around it, since they may say the opposite; a name that is
+    there twice; "true" as a text; a confidence that is missing, a text, or not from 0 to 1.
     """
-    answers = [one for one in map(_answer, _objects((said or "")[:_ANSWER_CHARS])) if one]
-    return answers[-1] if len({one.supported for one in answers}) == 1 else None
+    text = (said or "").strip()
+    if len(text) > _ANSWER_CHARS:
+        return None
+    fenced = _FENCED.fullmatch(text)
+    try:
+        data = json.loads(
+            fenced[1] if fenced else text, parse_constant=_refused, object_pairs_hook=_each_once
+        )
+    except (ValueError, RecursionError):
+        return None
+    return _answer(data)
 
 
 def _answer(data: Any) -> Answer | None:
-    supported = data.get("supported") if isinstance(data, dict) else None
-    if isinstance(supported, str):
-        supported = {"true": True, "false": False}.get(supported.strip().lower())
+    if not isinstance(data, dict):
+        return None
+    supported, confidence = data.get("supported"), data.get("confidence")
     if not isinstance(supported, bool):
         return None
-    confidence = data.get("confidence", 1.0)
-    sure = isinstance(confidence, int | float) and 0 <= confidence <= 1
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+        return None
+    if not 0 <= confidence <= 1:
+        return None
     issue = data.get("issue")
-    said = issue if isinstance(issue, str) else ""
-    return Answer(supported, float(confidence) if sure else 0.5, said.strip())
+    return Answer(supported, float(confidence), issue.strip() if isinstance(issue, str) else "")
 
 
-def _objects(text: str) -> Iterator[Any]:
-    """Yield the JSON objects in a text, outermost ones only."""
-    decoder, start = json.JSONDecoder(), text.find("{")
-    while start >= 0:
-        try:
-            found, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            found, end = None, start + 1
-        if found is not None:
-            yield found
-        start = text.find("{", end)
+def _refused(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number")
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name is there twice")
+    return dict(pairs)
 
 
 def findings_in(result: Any) -> list[Finding]:

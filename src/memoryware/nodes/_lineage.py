@@ -89,6 +89,7 @@ class Conversations:
     def __init__(self, memory: TieredMemory) -> None:
         self._limits, self._new_id = memory.limits, memory.parts.new_id
         self._traces: OrderedDict[Any, dict[str, Trace]] = OrderedDict()
+        self._whole: set[Any] = set()  # those of which the store was asked what was before
         self._runs: OrderedDict[int, tuple[Any, str]] = OrderedDict()
         self._keys: dict[str, str | None] = {"history_context": "memory_items"}
         self._lock = Lock()
@@ -121,16 +122,19 @@ class Conversations:
                 merged = traces.pop("", Trace()) + traces.pop(oldest)
                 traces[""] = Trace(Step(), merged.items, merged.roots).cut(self._most)
             while len(self._traces) > self._limits.runs:
-                self._traces.popitem(last=False)
+                self._whole.discard(self._traces.popitem(last=False)[0])
 
     async def before(self, via: Via, memory: TieredMemory, scope: MemoryScope, look: Look) -> Trace:
         """Return all that a step may have seen: in this process, in the store, in its state."""
         with self._lock:
-            known = self._traces.get(_key(scope))
-            traces = list(known.values()) if known is not None else []
-        if known is None and scope.session_id:
-            traces = [await _read(via, memory, scope)]
-            self.note(scope, traces[0])
+            traces = list(self._traces.get(_key(scope), {}).values())
+            is_whole = _key(scope) in self._whole
+        if not is_whole and scope.session_id:
+            stored = await _read(via, memory, scope)
+            self.note(scope, stored)
+            traces.append(stored)
+            with self._lock:
+                self._whole.add(_key(scope))
         seen = Trace(look.step)
         for one in traces:
             seen += Trace() if one.step.is_beside(look.step) else one

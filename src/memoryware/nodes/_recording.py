@@ -125,6 +125,20 @@ async def record(how: Recording, via: Via, ran: Ran) -> None:
         emit(memory.parts.teller(scope), "rejected", tier="quarantine", reason=reason)
 
 
+def note_asked(how: Recording, state: Any, noticed: Noticed) -> None:
+    """Keep in mind what a step that waits or has failed was asked and shown, and by whom.
+
+    What is said when somebody else takes it up again is made of that as well.
+    """
+    memory = how.memory or _MEMORY.get()
+    if memory is None:
+        return
+    scope, step = how.who.asking(memory, state), Step.of(_langchain.current_config())
+    asked = has_user([*_messages_of_graph(), *messages_in(state)])
+    roots = frozenset({Origin("user", scope.user_id or "")} if asked else ())
+    conversations_of(memory).note(scope, Trace(step, noticed.recalled, roots))
+
+
 @dataclass(frozen=True, slots=True)
 class _Output:
     """An output of a node, and all that matters for recording it."""

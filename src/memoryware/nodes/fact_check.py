@@ -46,7 +46,17 @@ _SHORT: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """What came out for one claim."""
+    """What came out for one claim.
+
+    Attributes:
+        claim: The claim.
+        supported: Whether it is verified: the model said so, and was sure enough.
+        confidence: How sure the model said it was; 0 if it said nothing of use.
+        issue: What is wrong with it.
+        sources: Ids of memories and addresses that were looked at.
+        searched: What a search has found.
+        judged: Whether the model was sure enough, either way; else nobody knows.
+    """
 
     claim: str
     supported: bool
@@ -61,9 +71,10 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
     """A node that checks the claims of a text, one by one, and records the result in quarantine.
 
     It returns `verified`, `confidence`, `issues`, `sources`, `search_summary` and `claims`; with
-    `output_key` as one mapping under that key. What cannot be read as an answer, and a claim
-    that was not looked at, counts as not verified. Neither working nor long-term memory gets
-    anything new; the entries of the checked text get the verdict.
+    `output_key` as one mapping under that key. A claim counts as verified only where the model
+    answers with one JSON object and nothing else that says so with at least `min_confidence`; all
+    else is not verified, also a claim that was not looked at. Neither working nor long-term memory
+    gets anything new; the entries of the checked text get the verdict.
 
     Args:
         model: A chat model that judges.
@@ -71,7 +82,9 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         search_tool: A tool, or a function of a query, that searches elsewhere; None for none.
         k_memory: Memories for each claim; `fact_memories` of the limits by default.
         k_search: Search results for each claim; `fact_searches` by default.
-        threshold: Share of claims that must hold; `fact_confidence` by default.
+        threshold: Share of claims that must hold, at least one; `fact_confidence` by default.
+        min_confidence: How sure the model must be of a claim, from 0 to 1, to count as having
+            judged it; `claim_confidence` of the limits by default.
         layers: Which memory is evidence: "cold" long-term memory, "hot" working memory.
         content: Where the text is, as for `remember`.
         output_key: Put the result under this key, not beside each other.
@@ -95,6 +108,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         k_memory: int | None = None,
         k_search: int | None = None,
         threshold: float | None = None,
+        min_confidence: float | None = None,
         layers: Sequence[Source] = ROLES["fact_check"].recall,
         content: Content = KEYS,
         output_key: str | None = None,
@@ -109,6 +123,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         self._k_memory = limits.fact_memories if k_memory is None else k_memory
         self._k_search = limits.fact_searches if k_search is None else k_search
         self._threshold: Any = limits.fact_confidence if threshold is None else threshold
+        self._sure: Any = limits.claim_confidence if min_confidence is None else min_confidence
         self._layers: tuple[Any, ...] = tuple(layers)
         self._content, self._output_key, self._attach = content, output_key, attach
         self._who = Who.given(scope, group_keys, state_group)
@@ -122,8 +137,10 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             most: Any = getattr(self, f"_{name}")
             if not isinstance(most, int) or most < 0:
                 raise SettingError(f"{name}={most!r}: must be at least 0, or None")
-        if not isinstance(self._threshold, int | float) or not 0 <= self._threshold <= 1:
-            raise SettingError(f"threshold={self._threshold!r}: must be from 0 to 1, or None")
+        for name, share in (("threshold", self._threshold), ("min_confidence", self._sure)):
+            is_number = isinstance(share, int | float) and not isinstance(share, bool)
+            if not is_number or not 0 <= share <= 1:
+                raise SettingError(f"{name}={share!r}: must be from 0 to 1, or None")
         if not {*self._layers} <= {"hot", "cold"}:
             raise SettingError(f"layers={self._layers!r}: must be 'hot', 'cold' or both")
 
@@ -172,7 +189,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             issues.append("there was nothing to check")
         passed = sum(one.supported for one in checked)
         return {
-            "verified": bool(claims) and passed >= self._threshold * len(claims),
+            "verified": bool(passed) and passed / len(claims) >= self._threshold,
             "confidence": sum(one.confidence for one in checked) / max(1, len(checked)),
             "issues": issues,
             "sources": list(dict.fromkeys(name for one in checked for name in one.sources)),
@@ -189,16 +206,17 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             return _Checked(claim, False, 0.0, issue, (), judged=False)  # noqa: FBT003
         memories, found = await self._memories(via, claim, scope), await self._searched(via, claim)
         answer = answer_in(await self._asked(via, claim, memories, found))
+        sure = answer is not None and answer.confidence >= self._sure
         tool = f"tool:{self._tool_name}"
         names = [*(one.id for one in memories), *(one.address or tool for one in found)]
         return _Checked(
             claim,
-            supported=answer is not None and answer.supported,
+            supported=sure and answer is not None and answer.supported,
             confidence=answer.confidence if answer else 0.0,
-            issue=_issue_of(claim, answer),
+            issue=_issue_of(claim, answer, sure=sure),
             sources=tuple(names),
             searched=" ".join(one_line(one.text, limits.item_chars) for one in found),
-            judged=answer is not None,
+            judged=sure,
         )
 
     async def _asked(
@@ -329,9 +347,12 @@ def _summary(noted: _Noted) -> str:
     return json.dumps(made, ensure_ascii=False, default=str)
 
 
-def _issue_of(claim: str, answer: Answer | None) -> str:
+def _issue_of(claim: str, answer: Answer | None, *, sure: bool) -> str:
     if answer is None:
         return f"could not be checked: {cut(claim, 100)}"
+    if not sure:
+        said = f" ({answer.issue})" if answer.issue else ""
+        return f"judged with a confidence of {answer.confidence:.2f} only: {cut(claim, 100)}{said}"
     return answer.issue or ("" if answer.supported else f"not supported: {cut(claim, 100)}")
 
 

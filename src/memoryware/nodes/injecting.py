@@ -8,7 +8,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from memoryware.errors import SettingError
 from memoryware.tiers.extraction import first_text
-from memoryware.tiers.showing import FENCE, NOTE, shown
+from memoryware.tiers.showing import FENCE, NOTE, shown, unforged
 
 
 @overload
@@ -46,7 +46,8 @@ def inject_context(
         key: Where the text is, as `MemoryRetrievalNode(output_key=...)` has put it.
         placement: "system" makes a system message, with the text behind the prompt; "message"
             one of a person, with the text before it, where it has no more weight than what
-            people say.
+            people say. In a request no tag can be taken for the fence of memory; a system
+            prompt is yours, and stays as it is.
 
     Returns:
         A message that is the prompt alone where nothing was recalled.
@@ -59,5 +60,6 @@ def inject_context(
     if placement == "system":
         return SystemMessage("\n\n".join(one for one in (prompt, block) if one))
     if placement == "message":
-        return HumanMessage("\n\n".join(one for one in (block, prompt) if one))
+        request = unforged([prompt])[0]
+        return HumanMessage("\n\n".join(one for one in (block, request) if one))
     raise SettingError(f"placement={placement!r}: must be 'system' or 'message'")

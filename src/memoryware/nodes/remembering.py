@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
-from memoryware.nodes._recording import Ran, Recording, record, running
+from memoryware.nodes._recording import Ran, Recording, note_asked, record, running
 from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers.extraction import KEYS, Content
@@ -232,6 +232,8 @@ async def _ran(
             command = _langchain.command_to_parent(error)
             if command is not None:
                 await record(how, via, Ran(result=command, state=state, noticed=noticed))
+            else:
+                note_asked(how, state, noticed)
             raise
         if not isinstance(result, Runnable):
             ran = Ran(result=result, state=state, noticed=noticed, is_made=is_made)

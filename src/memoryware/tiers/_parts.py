@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from memoryware import _langchain
 from memoryware._clock import Clock, NewId, random_id, utc_now
-from memoryware.errors import ScopeMissing
-from memoryware.events import Teller
+from memoryware.errors import ScopeMissing, SettingError
+from memoryware.events import Teller, logger
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
@@ -107,9 +108,18 @@ class Parts:
 
 
 def scope_of(scope: MemoryScope | str | None) -> MemoryScope:
-    """Return a scope; a text is read as its group."""
+    """Return a scope; a text is read as its group.
+
+    Raises:
+        SettingError: For what is neither.
+    """
     if isinstance(scope, str):
         return MemoryScope(group_id=scope or None)
+    if scope is not None and not isinstance(scope, MemoryScope):
+        raise SettingError(
+            f"scope: pass MemoryScope(group_id=...) or the name of the group, and not"
+            f" {type(scope).__name__}"
+        )
     return scope if scope is not None else MemoryScope()
 
 
@@ -124,3 +134,13 @@ def group_of(scope: MemoryScope, doing: str) -> MemoryScope:
             f"{doing} needs a group: pass MemoryScope(group_id=...), which says whose memory it is"
         )
     return scope
+
+
+@lru_cache(maxsize=1)
+def warn_without_group() -> None:
+    """Say once in a process that something was asked or said on behalf of no group."""
+    logger.warning(
+        "a scope without a group has no working memory and no long-term memory: nothing is"
+        " recalled, and what is said goes to quarantine only. Pass MemoryScope(group_id=...), or"
+        " group_id in the context or config of the run. This is said once."
+    )

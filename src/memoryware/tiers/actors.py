@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoryware.errors import SettingError
-from memoryware.tiers.records import Origin, OriginKind, Trust
+from memoryware.scope import check_name
+from memoryware.tiers import checking
+from memoryware.tiers.records import Origin, OriginKind, Trust, folded
 
 _KINDS: Final[Mapping[str, OriginKind]] = {
     "agent": "agent",
@@ -18,6 +20,8 @@ _KINDS: Final[Mapping[str, OriginKind]] = {
     "user": "user",
     "person": "person",
 }
+_COLONS: Final = str.maketrans(dict.fromkeys("\u02d0\u2236\ua789\ufe13\ufe55\uff1a", ":"))
+"""What looks like a colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +41,15 @@ class Actor:
         """Return who is meant: "ann" is a person, "agent:helper" is none.
 
         Raises:
-            SettingError: If nobody is named.
+            SettingError: If nobody is named, or it is no text, or too long.
         """
-        name = str(by or "").encode("utf-8", "replace").decode().strip()
-        if not name:
+        checking.text("by", by or "")
+        if not folded(by or ""):
             raise SettingError("by: say who does it, such as by='ann' or by='agent:helper'")
-        before, colon, after = unicodedata.normalize("NFKC", name).partition(":")
-        kind = _KINDS.get(before.strip().casefold()) if colon else None
+        name = by.encode("utf-8", "replace").decode().strip()
+        check_name("by", name)
+        before, colon, after = unicodedata.normalize("NFKC", name.translate(_COLONS)).partition(":")
+        kind = _KINDS.get(folded(before)) if colon else None
         return cls(name, Origin(kind, after.strip()) if kind else Origin("person", name))
 
     @property
@@ -57,5 +63,4 @@ class Actor:
 
 
 def _folded(actor: Actor) -> tuple[bool, str]:
-    name = unicodedata.normalize("NFKC", actor.origin.name).casefold()
-    return actor.is_person, " ".join(name.split())
+    return actor.is_person, folded(actor.origin.name)

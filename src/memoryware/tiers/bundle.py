@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
+import re
 import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from memoryware._twins import Via, in_thread
 from memoryware.errors import BundleRefused, SettingError
 from memoryware.scope import MemoryScope
+from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, group_of
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance, plain
+from memoryware.tiers.ingress.making import mended, redacted
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Role
+from memoryware.tiers.screening import owner, refuse_secrets
 from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
 from memoryware.tiers.stores.protocol import Select
 
 FORMAT: Final = "memoryware-bundle"
 VERSION: Final = 1
+_CODE: Final = re.compile("[a-z_]{1,40}")
+"""Why working memory did not take an entry."""
+_TIERS: Final = ("quarantine", "working", "long_term")
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +55,7 @@ class ImportReport:
 async def export_lines(parts: Parts, via: Via, scope: MemoryScope) -> list[str]:
     """Return everything that exactly this tenant and group have, oldest first."""
     lines, counts = list[str](), dict[str, int]()
-    for layer in ("quarantine", "working", "long_term"):
+    for layer in _TIERS:
         store = getattr(parts.stores, layer)
         found = (await via(store.find, store.afind, Select.within(scope))).items
         counts[layer] = len(found)
@@ -74,75 +84,190 @@ async def import_lines(
 ) -> ImportReport:
     """Put the records of a bundle into quarantine, none of them trusted.
 
+    All of it is read before any of it is kept. What a failing store has kept of it is taken
+    out again.
+
     Raises:
         BundleRefused: If a line cannot be read; then nothing was imported.
         ScopeMissing: Without a group.
+        SettingError: For a name that is none, or a secret in it or in the scope.
     """
-    group_of(scope, "an import")
+    group_of(owner(parts, scope), "an import")
+    checking.text("name", name)
     if not name.strip():
         raise SettingError("name: say what the bundle is called, such as name='backup'")
-    read = partial(_read, lines, parts.limits.entry_chars)
-    records = await via(read, partial(in_thread, read))
+    refuse_secrets(parts, [("name", name)])
     origin = Origin("import", name)
-    known = {one.id: parts.new_id() for one in records}
-    store, added, ids = parts.stores.quarantine, 0, dict[str, str]()
-    for one in records:
-        entry = _entry(parts, one, scope, origin, known)
-        kept = await via(store.add, store.aadd, entry)
-        added += kept.id == entry.id
-        ids[one.id] = known[one.id] = kept.id
-    return ImportReport(added=added, known=len(records) - added, origin=origin, ids=ids)
-
-
-def _entry(
-    parts: Parts,
-    record: Entry | Memory,
-    scope: MemoryScope,
-    origin: Origin,
-    known: Mapping[str, str],
-) -> Entry:
-    made = record.provenance
-    sources = tuple(known[one] for one in made.sources if one in known)
-    content = parts.redacted(record.content)
-    was = hashlib.blake2b(f"{record.id}\0{content}".encode("utf-8", "replace"), digest_size=16)
-    return Entry(
-        id=known[record.id],
-        scope=replace(record.scope, tenant=scope.tenant, group_id=scope.group_id),
-        content=content,
-        created_at=parts.clock(),
-        provenance=Provenance(origin, sources, (made.origin, *made.roots)),
-        role=record.role if isinstance(record, Entry) else "other",
-        metadata={**plain(record.metadata), "imported_id": record.id, "imported_as": origin.name},
-        key=f"import:{origin.name}:{was.hexdigest()}",
-        echo_of=record.echo_of if isinstance(record, Entry) else (),
-        refused=record.refused if isinstance(record, Entry) else None,
+    read = partial(_drafts, parts, lines, scope, origin)
+    drafts = await via(read, partial(in_thread, read))
+    known = {one.was: one.entry.id for one in drafts}
+    store, added = parts.stores.quarantine, list[str]()
+    try:
+        for one in drafts:
+            entry = one.made_of(known)
+            kept = await via(store.add, store.aadd, entry)
+            if kept.id == entry.id:
+                added.append(kept.id)
+            known[one.was] = kept.id
+    except BaseException:
+        await _taken_out(parts, via, scope, added)
+        raise
+    return ImportReport(
+        added=len(added), known=len(drafts) - len(added), origin=origin, ids=dict(known)
     )
 
 
-def _read(lines: Iterable[str], longest: int) -> list[Entry | Memory]:
-    """Return the records of a bundle; all of it is read before any is kept."""
-    found: dict[str, Entry | Memory] = {}
+async def _taken_out(parts: Parts, via: Via, scope: MemoryScope, ids: Sequence[str]) -> None:
+    store = parts.stores.quarantine
+    if not ids:
+        return
+    try:
+        await via(store.delete, store.adelete, Select.within(scope, ids=tuple(ids)))
+    except Exception as error:  # noqa: BLE001 - what went wrong first is what is told
+        logger.warning("%d imported entries are left: %s", len(ids), type(error).__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A record of a bundle as the entry that it becomes.
+
+    Attributes:
+        was: Its id in the bundle.
+        sources: The ids in the bundle of what it was made of.
+        entry: All the rest.
+    """
+
+    was: str
+    sources: tuple[str, ...]
+    entry: Entry
+
+    def made_of(self, known: Mapping[str, str]) -> Entry:
+        """Return the entry with the ids that its sources have here."""
+        sources = tuple(known[one] for one in self.sources if one in known)
+        return replace(self.entry, provenance=replace(self.entry.provenance, sources=sources))
+
+
+def _drafts(parts: Parts, lines: Iterable[str], scope: MemoryScope, origin: Origin) -> list[_Draft]:
+    read = _read(lines, parts.limits.entry_chars)
+    return [_draft(parts, *one, scope, origin) for one in read]
+
+
+def _draft(
+    parts: Parts, number: int, record: Entry | Memory, scope: MemoryScope, origin: Origin
+) -> _Draft:
+    try:
+        entry = _entry(parts, record, scope, origin)
+    except (SettingError, RecursionError) as error:
+        raise BundleRefused(f"Line {number} cannot be kept: {_said(error)}", number) from None
+    return _Draft(record.id, record.provenance.sources, entry)
+
+
+def _entry(parts: Parts, record: Entry | Memory, scope: MemoryScope, origin: Origin) -> Entry:
+    """Return the entry that a record becomes: of outside origin, and with no secret anywhere."""
+    content = parts.redacted(mended(record.content))
+    was = hashlib.blake2b(f"{record.id}\0{content}".encode("utf-8", "replace"), digest_size=16)
+    where = {
+        one.name: _name(parts, getattr(record.scope, one.name)) for one in fields(record.scope)
+    }
+    where |= {"tenant": scope.tenant, "group_id": scope.group_id}
+    roots = {Origin(one.kind, _name(parts, one.name) or "") for one in record.provenance.roots}
+    said = redacted(parts.guard, record.metadata)
+    role: Any = record.role if isinstance(record, Entry) else "other"
+    refused: Any = record.refused if isinstance(record, Entry) else None
+    return Entry(
+        id=parts.new_id(),
+        scope=MemoryScope(**where),
+        content=content,
+        created_at=parts.clock(),
+        provenance=Provenance(origin, (), tuple(roots)),
+        role=role if role in get_args(Role) else "other",
+        metadata={**said, "imported_id": _name(parts, record.id), "imported_as": origin.name},
+        key=f"import:{origin.name}:{was.hexdigest()}",
+        echo_of=tuple(map(mended, record.echo_of)) if isinstance(record, Entry) else (),
+        refused=refused if isinstance(refused, str) and _CODE.fullmatch(refused) else None,
+    )
+
+
+def _name(parts: Parts, name: str | None) -> str | None:
+    """Return a name without a secret: of what was kept elsewhere it is too late to refuse it."""
+    try:
+        refuse_secrets(parts, [("a name", name)])
+    except SettingError:
+        return parts.redacted(mended(name or ""))
+    return name and mended(name)
+
+
+# Reading.
+
+
+def _read(lines: Iterable[str], longest: int) -> list[tuple[int, Entry | Memory]]:
+    """Return the records of a bundle with the number of their lines."""
+    found: dict[str, tuple[int, Entry | Memory]] = {}
+    tiers: dict[tuple[str, str], Entry | Memory] = {}
     headed = False
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        if len(line) > 20 * longest:
-            raise BundleRefused(f"Line {number} is longer than any record can be", number)
-        try:
-            data = json.loads(line)
-        except ValueError as error:
-            raise BundleRefused(f"Line {number} is no JSON: {error}", number) from error
-        if not isinstance(data, dict):
-            raise BundleRefused(f"Line {number} is no JSON object", number)
+    for number, line in _numbered(lines):
+        data = _object(line, number, longest)
         if not headed:
             _check_head(data, number)
             headed = True
             continue
         one = _record(data, number, longest)
-        found.setdefault(one.id, one)
+        place = (str(data.get("tier")), one.id)
+        if tiers.setdefault(place, one) != one:
+            raise BundleRefused(f"Line {number} has the id of another record above", number)
+        found.setdefault(one.id, (number, one))
     if not headed:
         raise BundleRefused("This is no bundle: it has no first line that says so", 0)
     return list(found.values())
+
+
+def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, from 1.
+
+    Raises:
+        BundleRefused: If they are none, or one is no text.
+    """
+    if isinstance(lines, str | bytes | Mapping) or not isinstance(lines, Iterable):
+        raise BundleRefused(
+            f"lines: must be a list of lines or an open file, and this is {type(lines).__name__};"
+            " of one text pass text.splitlines()",
+            0,
+        )
+    given, number = iter(lines), 0
+    while True:
+        number += 1
+        try:
+            line = next(given)
+        except StopIteration:
+            return
+        except UnicodeDecodeError:
+            raise BundleRefused(f"Line {number} or one after it is not UTF-8", number) from None
+        if not isinstance(line, str):
+            raise BundleRefused(
+                f"Line {number} is {type(line).__name__} and not text; open the file as text, with"
+                ' encoding="utf-8"',
+                number,
+            )
+        if line.strip():
+            yield number, line
+
+
+def _object(line: str, number: int, longest: int) -> dict[str, Any]:
+    if len(line) > 20 * longest:
+        raise BundleRefused(f"Line {number} is longer than any record can be", number)
+    try:
+        data = json.loads(line, parse_constant=_no_number)
+    except RecursionError:
+        raise BundleRefused(f"Line {number} is nested too deep", number) from None
+    except ValueError as error:
+        raise BundleRefused(f"Line {number} is no JSON: {_said(error)}", number) from None
+    if not isinstance(data, dict):
+        raise BundleRefused(f"Line {number} is no JSON object", number)
+    return data
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def _check_head(data: Mapping[str, Any], number: int) -> None:
@@ -150,25 +275,44 @@ def _check_head(data: Mapping[str, Any], number: int) -> None:
         raise BundleRefused(
             f"Line {number} is not the head of a bundle: it must say format={FORMAT!r}", number
         )
-    if data.get("version") != VERSION:
+    version = data.get("version")
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise BundleRefused(f"Line {number}: version must be a whole number", number)
+    if version != VERSION:
         raise BundleRefused(
-            f"The bundle has version {data.get('version')!r}, and this reads {VERSION}; update"
-            " memoryware",
+            f"The bundle has version {version}, and this reads {VERSION}; update memoryware",
             number,
         )
 
 
 def _record(data: Mapping[str, Any], number: int, longest: int) -> Entry | Memory:
-    try:
-        read = memory_from_json if data.get("tier") == "long_term" else entry_from_json
-        one = read(data)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise BundleRefused(f"Line {number} is no record: {error}", number) from error
     if not all(isinstance(data.get(name), str) for name in ("content", "id")):
         raise BundleRefused(f"Line {number}: content and id must be text", number)
+    if not isinstance(data.get("metadata", {}), dict):
+        raise BundleRefused(f"Line {number}: metadata must be an object", number)
+    if data.get("tier") not in _TIERS:
+        said = ", ".join(_TIERS)
+        raise BundleRefused(f"Line {number}: tier must be one of {said}", number)
+    try:
+        read = memory_from_json if data["tier"] == "long_term" else entry_from_json
+        one = read(data)
+        checking.instance("scope", one.scope, (MemoryScope,))
+        checking.instance("provenance", one.provenance, (Provenance,))
+        checking.texts("echo_of", getattr(one, "echo_of", ()))
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+        raise BundleRefused(f"Line {number} is no record: {_said(error)}", number) from None
     if len(one.content) > longest:
         raise BundleRefused(f"Line {number} has a text longer than entry_chars={longest}", number)
     return one
+
+
+def _said(error: BaseException) -> str:
+    """Return what went wrong; what Python says of a value may hold the value."""
+    if isinstance(error, SettingError):
+        return str(error)
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg}, column {error.colno}"
+    return type(error).__name__
 
 
 def _line(data: Mapping[str, Any]) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
 from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
+from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.retrieval import Source, Wanted, retrieve
 from memoryware.tiers.showing import FENCE, Labels, cut, disputes, fenced, item_line
@@ -152,7 +153,8 @@ class ContextBuilder:
         score_threshold: The least cosine of what is recalled; None for any.
 
     Raises:
-        SettingError: For a budget below 1, or a counter that is no function.
+        SettingError: For an option that cannot be: a budget below 1, a counter that is no
+            function, a layer that is none, a text that is no text.
     """
 
     def __init__(
@@ -169,16 +171,21 @@ class ContextBuilder:
         layers: Sequence[Source] = ("hot", "cold"),
         score_threshold: float | None = None,
     ) -> None:
-        if max_tokens is not None and max_tokens < 1:
-            raise SettingError(f"max_tokens={max_tokens!r}: must be at least 1, or None")
-        self._parts: Parts = memory if isinstance(memory, Parts) else memory.parts
+        parts = memory if isinstance(memory, Parts) else getattr(memory, "parts", None)
+        if not isinstance(parts, Parts):
+            raise SettingError(f"memory: must be a TieredMemory, not {type(memory).__name__}")
+        self._parts = parts
         self._prompts = {"group_prompt": group_prompt, "persona": persona}
-        self._max_tokens = max_tokens
+        for name, text in {**self._prompts, "separator": separator}.items():
+            checking.text(name, text)
+        self._max_tokens = (
+            None if max_tokens is None else checking.whole("max_tokens", max_tokens, 1)
+        )
         self._count = _counter(count_tokens)
-        self._headings = headings or Headings()
-        self._labels = labels or Labels(score="relevance")
+        self._headings = _headings(headings)
+        self._labels = _labels(labels)
         self._separator = separator
-        self._wanted = Wanted(layers=tuple(layers), score_threshold=score_threshold)
+        self._wanted = Wanted(layers=layers, score_threshold=score_threshold)
 
     def build(
         self,
@@ -198,8 +205,9 @@ class ContextBuilder:
 
         Raises:
             StoreUnavailable: If memory fails and has `on_error="raise"`.
+            SettingError: For a text that is none, or attachments that are no list.
         """
-        given = query, scope_of(scope), query if proposal is None else proposal, attachments
+        given = query, scope_of(scope), proposal, attachments
         return finish(self._build(blocking, *given))
 
     async def abuild(
@@ -211,14 +219,21 @@ class ContextBuilder:
         proposal: str | None = None,
     ) -> BuiltContext:
         """Async twin of `build`."""
-        given = query, scope_of(scope), query if proposal is None else proposal, attachments
+        given = query, scope_of(scope), proposal, attachments
         return await self._build(native, *given)
 
     async def _build(
-        self, via: Via, query: str, scope: MemoryScope, proposal: str, attachments: Sequence[str]
+        self,
+        via: Via,
+        query: str,
+        scope: MemoryScope,
+        proposal: str | None,
+        attachments: Sequence[str],
     ) -> BuiltContext:
+        checking.text("proposal", proposal, or_none=True)
+        texts = checking.texts("attachments", attachments)
         found = await retrieve(self._parts, via, query, scope, wanted=self._wanted)
-        return self._fitted(_Draft.of(found, proposal, attachments))
+        return self._fitted(_Draft.of(found, query if proposal is None else proposal, texts))
 
     # The budget.
 
@@ -314,6 +329,24 @@ def _counter(given: Callable[..., int] | None) -> Callable[[str], int]:
     if getattr(given, "__name__", "") == "count_tokens_approximately":
         return lambda text: given([text])
     return given
+
+
+def _headings(given: Headings | None) -> Headings:
+    found = Headings() if given is None else given
+    checking.instance("headings", found, (Headings,))
+    for one in fields(Headings):
+        checking.text(f"headings.{one.name}", getattr(found, one.name))
+    return found
+
+
+def _labels(given: Labels | None) -> Labels:
+    found = Labels(score="relevance") if given is None else given
+    checking.instance("labels", found, (Labels,))
+    for name in ("hot", "cold", "verified", "unverified", "wrong", "score", "contradiction"):
+        checking.text(f"labels.{name}", getattr(found, name))
+    checking.mapping("labels.trust", found.trust)
+    checking.texts("labels.trust", tuple(found.trust.values()))
+    return found
 
 
 def _below(heading: str, text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from memoryware.tiers.grounds import SOURCE_GONE
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Provenance, Trust
 
@@ -70,6 +71,10 @@ def alike(text: str, entries: Iterable[Entry], share: float) -> list[Entry]:
     wanted, found = set(words_of(text)), []
     for one in entries:
         words = set(words_of(one.content))
-        if not one.echo_of and len(wanted & words) >= share * len(wanted | words) > 0:
+        if (
+            not one.echo_of
+            and one.refused != SOURCE_GONE
+            and len(wanted & words) >= share * len(wanted | words) > 0
+        ):
             found.append(one)
     return found

@@ -16,13 +16,14 @@ from memoryware.tiers import grouping
 from memoryware.tiers._asking import ask_model
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.extracts import extract_of
+from memoryware.tiers.grounds import SOURCE_GONE
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, hash_of
 from memoryware.tiers.showing import cut
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersession import aware
 from memoryware.tiers.values import Digest, Insight
 
-_REPEATS: Final = frozenset({"echo", "duplicate", "near_duplicate"})
+_NOT_TOLD: Final = frozenset({"echo", "duplicate", "near_duplicate", SOURCE_GONE})
 _AT_ONCE: Final = 8
 """Summaries that the model is asked for at the same time."""
 _ASK: Final = (
@@ -52,7 +53,7 @@ async def digest(
     waiting = [
         one
         for one in found.items
-        if not one.echo_of and one.refused not in _REPEATS and one.content.strip()
+        if not one.echo_of and one.refused not in _NOT_TOLD and one.content.strip()
     ]
     groups = await _groups(parts, via, await _undecided(parts, via, scope, waiting))
     return Digest(

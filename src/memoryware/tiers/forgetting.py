@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from memoryware._twins import Via
 from memoryware.errors import ScopeMissing
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
+from memoryware.tiers.grounds import standing_on
 from memoryware.tiers.lineage import Found, made_of_selected
 from memoryware.tiers.ranking import words_of
-from memoryware.tiers.records import Origin
+from memoryware.tiers.records import Entry, Memory, Origin
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.succession import close_up
 from memoryware.tiers.values import Counts
 
 
@@ -36,26 +38,62 @@ async def forget(
     """
     which = _selected(scope, what)
     where = Select(tenant=scope.tenant, groups=which.groups)
-    found = await made_of_selected(parts, via, where, which, what.derived)
+    found = await made_of_selected(parts, via, where, which, descendants=what.derived)
     if what.query is not None:
         found = await _with_words(parts, via, where, found, what)
-    stores = parts.stores
     if dry_run:
         return Counts(
             quarantine=len(found.quarantine),
             working=len(found.working),
             long_term=len(found.long_term),
         )
+    gone = await _deleted(parts, via, where, found)
+    fallen = (*found.quarantine, *found.working, *found.long_term)
+    if what.derived and fallen:  # what was made of it in the meantime
+        late = await made_of_selected(parts, via, where, where.also(made_of=fallen))
+        more = await _deleted(parts, via, where, late)
+        gone = [one + other for one, other in zip(gone, more, strict=True)]
+    return Counts(quarantine=gone[2], working=gone[1], long_term=gone[0])
+
+
+async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> list[int]:
+    """Delete what was found; what is recalled goes first, so that nothing without an origin is."""
+    stores = parts.stores
+
+    def left(memory: Memory) -> Memory:
+        keys = found.grounds.get(memory.id, ())
+        stays = [one for one in memory.grounds if one.key not in keys]
+        return standing_on(memory, stays) if stays else memory
+
+    shaken = where.also(ids=tuple(found.shaken))
+    await via(stores.long_term.edit, stores.long_term.aedit, shaken, left)
+    named = where.also(ids=tuple(found.long_term))
+    memories = (await via(stores.long_term.find, stores.long_term.afind, named)).items
     gone = []
-    # What is recalled goes first, so that nothing is shown whose origin is gone.
     for store, ids in (
         (stores.long_term, found.long_term),
         (stores.working, found.working),
         (stores.quarantine, found.quarantine),
     ):
-        named = where.also(ids=tuple(ids))
-        gone.append(await via(store.delete, store.adelete, named) if ids else 0)
-    return Counts(quarantine=gone[2], working=gone[1], long_term=gone[0])
+        which = where.also(ids=tuple(ids))
+        gone.append(await via(store.delete, store.adelete, which) if ids else 0)
+    await close_up(parts, via, memories)
+    await _disowned(parts, via, where, memories)
+    return gone
+
+
+async def _disowned(parts: Parts, via: Via, where: Select, gone: Iterable[Memory]) -> None:
+    """Let no entry say that it became a memory that was deleted."""
+    memories = list(gone)
+    ids = {one.id for one in memories}
+    sources = {id_ for one in memories for at in one.grounds for id_ in at.provenance.sources}
+
+    def without(entry: Entry) -> Entry:
+        return replace(entry, memory_ids=tuple(one for one in entry.memory_ids if one not in ids))
+
+    if sources:
+        store = parts.stores.quarantine
+        await via(store.edit, store.aedit, where.also(ids=tuple(sources)), without)
 
 
 def _selected(scope: MemoryScope, what: Unwanted) -> Select:
@@ -88,4 +126,4 @@ async def _with_words(parts: Parts, via: Via, where: Select, found: Found, what:
         page = await via(store.find, store.afind, which)
         having += [one.id for one in page.items if wanted and wanted <= set(words_of(one.content))]
     which = where.also(ids=tuple(having))
-    return await made_of_selected(parts, via, where, which, what.derived)
+    return await made_of_selected(parts, via, where, which, descendants=what.derived)

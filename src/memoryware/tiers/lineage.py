@@ -2,36 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from memoryware._twins import Via
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.records import Entry, Memory, Origin
+from memoryware.tiers.grounds import Key
+from memoryware.tiers.records import Entry, Ground, Memory, Origin
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import Layer
+
+_LAYERS: Final[tuple[Layer, ...]] = ("quarantine", "working", "long_term")
 
 
 @dataclass
 class Found:
-    """Ids of records, by tier, in the order in which they were found."""
+    """Ids of records, by tier, in the order in which they were found.
+
+    Attributes:
+        quarantine: Entries of quarantine.
+        working: Entries of working memory.
+        long_term: Memories no promotion of which is left.
+        shaken: Memories that another promotion keeps.
+        grounds: For each memory, the promotions that fall.
+        taken_back_counts: Whether a promotion that was taken back before keeps a memory.
+    """
 
     quarantine: dict[str, None] = field(default_factory=dict)
     working: dict[str, None] = field(default_factory=dict)
     long_term: dict[str, None] = field(default_factory=dict)
+    shaken: dict[str, None] = field(default_factory=dict)
+    grounds: dict[str, set[Key]] = field(default_factory=dict)
+    taken_back_counts: bool = True
 
     @property
     def total(self) -> int:
         """How many records these are."""
         return len(self.quarantine) + len(self.working) + len(self.long_term)
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Every id, each once."""
+        return tuple(dict.fromkeys((*self.quarantine, *self.working, *self.memories)))
+
+    @property
+    def memories(self) -> tuple[str, ...]:
+        """The memories that fall, and those that another promotion keeps."""
+        return (*self.long_term, *self.shaken)
+
+    def has_made(self, ground: Ground) -> bool:
+        """Say whether a promoted text was made of something that was found."""
+        known = (self.quarantine, self.working, self.long_term)
+        return any(source in some for source in ground.provenance.sources for some in known)
+
+    def is_within(self, other: Found) -> bool:
+        """Say whether all of this was found before."""
+        known = other.grounds
+        falls = all(keys <= known.get(id_, set()) for id_, keys in self.grounds.items())
+        return falls and set(self.ids) <= set(other.ids)
+
+    def falls(self, memory: Memory, touched: Callable[[Ground], bool]) -> bool:
+        """Note which promotions of a memory fall; say whether none is left."""
+        known = self.grounds.setdefault(memory.id, set())
+        known.update(one.key for one in memory.grounds if touched(one))
+        if not known:
+            return False
+        left = [one for one in memory.grounds if one.key not in known]
+        if any(self.taken_back_counts or not one.revocations for one in left):
+            self.shaken[memory.id] = None
+            return False
+        self.shaken.pop(memory.id, None)
+        return True
+
 
 async def everything_of(parts: Parts, via: Via, scope: MemoryScope, origin: Origin) -> Found:
     """Return everything in whose lineage an origin is."""
-    found = Found()
-    await _note(parts, via, found, Select.within(scope, root=str(origin)))
-    return found
+    where = Select.within(scope)
+    return await made_of_selected(
+        parts, via, where, where.also(root=str(origin)), found=Found(taken_back_counts=False)
+    )
 
 
 async def made_of(
@@ -39,16 +90,31 @@ async def made_of(
 ) -> Found:
     """Return records by their ids, their whole documents, and everything made of them."""
     return await made_of_selected(
-        parts, via, Select.within(scope), Select.within(scope, ids=tuple(ids)), descendants
-    )
+        parts, via, Select.within(scope), Select.within(scope, ids=tuple(ids)),
+        descendants=descendants, found=Found(taken_back_counts=False),
+    )  # fmt: skip
 
 
 async def made_of_selected(
-    parts: Parts, via: Via, where: Select, which: Select, descendants: bool
+    parts: Parts,
+    via: Via,
+    where: Select,
+    which: Select,
+    *,
+    descendants: bool = True,
+    found: Found | None = None,
 ) -> Found:
-    """Return what a selection names, and everything in `where` that was made of it."""
-    found = Found()
-    new = await _note(parts, via, found, which)
+    """Return what a selection names, and everything in `where` that was made of it.
+
+    Who names a memory means its text, so the entries that say exactly this are named as well.
+
+    A memory that several promotions of the same text brought in is only `shaken` as long as
+    one of them has nothing to do with it.
+    """
+    found = found or Found()
+    new = await _note(parts, via, found, which, lambda one: _meant(one, which))
+    if which.ids is not None:
+        new += await _note(parts, via, found, where.also(**_same_text(new)))
     while new:
         ids = {one.id for one in new}
         documents = {one.document_id for one in new if isinstance(one, Memory)}
@@ -56,20 +122,46 @@ async def made_of_selected(
         if documents:
             new += await _note(parts, via, found, where.also(documents=tuple(documents)))
         if descendants:
-            new += await _note(parts, via, found, where.also(made_of=tuple(ids)))
+            new += await _note(parts, via, found, where.also(made_of=tuple(ids)), found.has_made)
         # A text in working memory and in quarantine is one, under one id.
         new += await _note(parts, via, found, where.also(ids=tuple(ids)))
     return found
 
 
-async def _note(parts: Parts, via: Via, found: Found, which: Select) -> list[Entry | Memory]:
+def _same_text(named: Iterable[Entry | Memory]) -> dict[str, tuple[str, ...]]:
+    """Return the conditions of the entries whose very text became one of these memories."""
+    memories = [one for one in named if isinstance(one, Memory)]
+    made = [source for one in memories for at in one.grounds for source in at.provenance.sources]
+    return {"ids": tuple(made), "hashes": tuple(one.content_hash for one in memories)}
+
+
+def _meant(ground: Ground, which: Select) -> bool:
+    """Say whether a selection that names a memory means this promotion of it."""
+    scope = ground.scope
+    asked = ((which.users, scope.user_id), (which.sessions, scope.session_id))
+    if any(values is not None and value not in values for values, value in asked):
+        return False
+    made = ground.provenance
+    if which.made_of is not None and set(which.made_of).isdisjoint(made.sources):
+        return False
+    return which.root is None or which.root in map(str, made.roots)
+
+
+async def _note(
+    parts: Parts,
+    via: Via,
+    found: Found,
+    which: Select,
+    touched: Callable[[Ground], bool] = lambda _: True,
+) -> list[Entry | Memory]:
     """Note what a selection names; return what was not known before."""
     new: list[Entry | Memory] = []
-    for layer in ("quarantine", "working", "long_term"):
+    for layer in _LAYERS:
         store: Any = getattr(parts.stores, layer)
         known: dict[str, None] = getattr(found, layer)
         for one in (await via(store.find, store.afind, which)).items:
-            if one.id not in known:
-                known[one.id] = None
-                new.append(one)
+            if one.id in known or (isinstance(one, Memory) and not found.falls(one, touched)):
+                continue
+            known[one.id] = None
+            new.append(one)
     return new

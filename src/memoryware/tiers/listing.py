@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from memoryware._twins import Via
-from memoryware.errors import EntryMissing, SettingError
+from memoryware.errors import EntryMissing
 from memoryware.scope import MemoryScope
+from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.ranking import query_words, words_of
 from memoryware.tiers.records import Entry, Memory
@@ -27,25 +28,28 @@ _LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which page is wanted; see `TieredMemory.list`."""
+    """Which page is wanted; see `TieredMemory.list`.
+
+    Raises:
+        SettingError: For a layer that is none, or a number below 0.
+    """
 
     layer: LayerName = "all"
     limit: int | None = None
     offset: int = 0
     query: str = ""
 
+    def __post_init__(self) -> None:
+        checking.choice("layer", self.layer, _LAYERS)
+        if self.limit is not None:
+            checking.whole("limit", self.limit)
+        checking.whole("offset", self.offset)
+        checking.text("query", self.query)
+
 
 async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted) -> Listing:
-    """Return a page of what exactly this tenant and group have.
-
-    Raises:
-        SettingError: For a layer that is none, or a negative number.
-    """
-    if page.layer not in _LAYERS:
-        raise SettingError(f"layer={page.layer!r}: must be one of {', '.join(_LAYERS)}")
+    """Return a page of what exactly this tenant and group have."""
     limit = parts.limits.listed if page.limit is None else page.limit
-    if limit < 0 or page.offset < 0:
-        raise SettingError(f"limit={limit!r}, offset={page.offset!r}: must be at least 0")
     which = Select.within(scope)
     query = set(query_words(page.query))
     most = None if query else page.offset + limit
@@ -69,7 +73,9 @@ async def get(parts: Parts, via: Via, id_: str, scope: MemoryScope) -> Entry | M
 
     Raises:
         EntryMissing: If this tenant and group have none with this id.
+        SettingError: For an id that is no text.
     """
+    checking.text("id", id_)
     which = Select.within(scope, ids=(id_,))
     for layer in ("quarantine", "working", "long_term"):
         store = getattr(parts.stores, layer)

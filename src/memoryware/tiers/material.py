@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, EntryRefused
@@ -21,7 +21,8 @@ from memoryware.tiers.values import Insight
 What: TypeAlias = str | Entry | Insight
 """What can be promoted: a text, an entry or its id, an insight of a digest."""
 
-_ID: Final = re.compile(r"[0-9a-f]{32}")
+_ID: Final = re.compile(r"[0-9a-f]{32}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,64}")
+"""What is an id, or a part of one: no text that somebody wants to keep."""
 _LONGEST_ID: Final = 200
 
 
@@ -64,7 +65,7 @@ async def material_of(
     if not isinstance(what, Entry | Insight):
         raise EntryRefused(
             "a text, an entry, the id of an entry or an insight can be promoted, and this is"
-            f" {type(what).__name__}"
+            f" {type(what).__name__}{_hint(what)}"
         )
     where = _own_scope(what, scope)
     if isinstance(what, Entry):
@@ -112,6 +113,14 @@ async def _of_entry(parts: Parts, via: Via, entry: Entry) -> Material:
     return Material(text, entry.scope, made, (entry,), entry.verdict)
 
 
+def _hint(what: Any) -> str:
+    """Return what of a thing can be promoted."""
+    part = next((name for name in ("entry", "record") if hasattr(what, name)), None)
+    if part is not None:
+        return f": pass its .{part}"
+    return ": what was recalled has an .id and a .content" if hasattr(what, "content") else ""
+
+
 def _own_scope(what: Entry | Insight, scope: MemoryScope | None) -> MemoryScope:
     mine = group_of(what.scope, "a promotion")
     if scope is not None and (scope.tenant, scope.group_id) != (mine.tenant, mine.group_id):
@@ -138,8 +147,8 @@ async def _entries(parts: Parts, via: Via, ids: Sequence[str], scope: MemoryScop
 
 def _missing(id_: str, scope: MemoryScope) -> EntryMissing:
     return EntryMissing(
-        f"There is no entry {id_} in quarantine of group {scope.group_id!r}; digest() and"
-        " list() show what is there"
+        f"There is no entry {id_} in quarantine of group {scope.group_id!r}; ids are whole ones"
+        " of 32 characters, and digest() and list() show what is there"
     )
 
 

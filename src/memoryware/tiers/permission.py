@@ -11,6 +11,8 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.contradiction import why
 from memoryware.tiers.corroboration import Support, alike, independent
+from memoryware.tiers.grounds import SOURCE_GONE
+from memoryware.tiers.ingress.claims import says_the_same
 from memoryware.tiers.material import Material
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.protocol import Select
@@ -47,6 +49,11 @@ def refusal_of(entry: Entry) -> dict[str, str]:
     if entry.status == "revoked":
         missing["revoked"] = (
             f"entry {entry.id} was revoked; restore(receipt) puts it back if that was wrong"
+        )
+    if entry.refused == SOURCE_GONE:
+        missing[SOURCE_GONE] = (
+            f"entry {entry.id} was made of a text that was forgotten; a person who knows it can"
+            " promote it in their own words"
         )
     if entry.echo_of or entry.refused == "echo":
         missing["echo"] = f"entry {entry.id} only repeats what memory had shown"
@@ -118,7 +125,7 @@ def _saying_the_same(material: Material, found: Sequence[Entry], share: float) -
     supporting = [
         Support(one.id, one.provenance)
         for one in known.values()
-        if not why(material.content, one.content)
+        if not why(material.content, one.content) and says_the_same(material.content, one.content)
     ]
     if not material.entries:
         supporting.append(Support("", material.provenance))

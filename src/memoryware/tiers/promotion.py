@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from memoryware._twins import Via, in_thread
@@ -14,11 +14,12 @@ from memoryware.tiers import supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.chunking import chunks_of
+from memoryware.tiers.grounds import promoted_again, standing_on
 from memoryware.tiers.ingress.making import redacted
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import check
 from memoryware.tiers.proposals import propose, reject
-from memoryware.tiers.records import Entry, Memory, hash_of
+from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, hash_of
 from memoryware.tiers.reindexing import embed_pending, may_keep
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.supersession import AS_IS, How, Old, Place
@@ -52,12 +53,10 @@ async def promote(
         return Promotion()
     await check(parts, via, material, actor)
     place = await supersession.place_of(parts, via, material, how)
-    known = await _known(parts, via, material, how)
-    if known:
-        made = await _joined(parts, via, known, place, how)
-    else:
-        made = await _added(parts, via, material, place, actor, how)
-    await _mark(parts, via, material, actor, made)
+    asked = _Asked(material, actor, how)
+    made = await _joined(parts, via, await _known(parts, via, material, how), place, asked)
+    made = made or await _added(parts, via, place, asked)
+    await _mark(parts, via, material, actor, made, how)
     if not made.existing:
         emit(parts.teller(material.scope), "promoted", tier="long_term", entries=len(made.ids))
     if not made.unembedded:
@@ -108,6 +107,15 @@ async def supersede(
 # What is there already.
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What somebody asks for: a text, who asks, and how."""
+
+    material: Material
+    actor: Actor
+    how: How
+
+
 async def _known(parts: Parts, via: Via, material: Material, how: How) -> list[Memory]:
     """Return the chunks of the current document with this text, if there is one."""
     store = parts.stores.long_term
@@ -124,16 +132,28 @@ async def _known(parts: Parts, via: Via, material: Material, how: How) -> list[M
 
 
 async def _joined(
-    parts: Parts, via: Via, known: Sequence[Memory], place: Place, how: How
-) -> Promotion:
-    """Let a text that is there already take the places that are asked for."""
-    first = known[0]
-    if how.subject is not None and first.subject is None:
-        store = parts.stores.long_term
-        which = Select.within(first.scope, documents=(first.document_id,))
-        named = partial(replace, subject=how.subject)
-        known = await via(store.edit, store.aedit, which, named) or known
-        known = sorted(known, key=lambda one: one.chunk_index)
+    parts: Parts, via: Via, known: Sequence[Memory], place: Place, asked: _Asked
+) -> Promotion | None:
+    """Let a text that is there already take the places that are asked for, on one ground more.
+
+    None if it is not there, or was forgotten meanwhile.
+    """
+    if not known:
+        return None
+    first, how = known[0], asked.how
+    ground = _ground_of(parts, asked.material, asked.actor, how)
+
+    def joined(one: Memory) -> Memory:
+        named = replace(one, subject=one.subject or how.subject)
+        return promoted_again(named, ground, parts.limits.grounds)
+
+    store = parts.stores.long_term
+    which = Select.within(first.scope, documents=(first.document_id,))
+    await via(store.edit, store.aedit, which, joined)
+    known = (await via(store.find, store.afind, which)).items
+    if not known:
+        return None
+    known = sorted(known, key=lambda one: one.chunk_index)
     ended = await supersession.end(parts, via, first, place.replaces, place.begins)
     return Promotion(
         document_id=first.document_id,
@@ -147,17 +167,18 @@ async def _joined(
 # What is new.
 
 
-async def _added(
-    parts: Parts, via: Via, material: Material, place: Place, actor: Actor, how: How
-) -> Promotion:
+async def _added(parts: Parts, via: Via, place: Place, asked: _Asked) -> Promotion:
+    material, how = asked.material, asked.how
     work = partial(chunks_of, material.content, parts.splitter, parts.limits)
     chunks = await via(work, partial(in_thread, work))
-    made = _memories(parts, material, chunks, actor, replace(how, valid_from=place.begins))
+    begun = replace(how, valid_from=place.begins)
+    made = _memories(parts, material, chunks, asked.actor, begun)
     vectors, space = await _vectors(parts, via, chunks)
     store = parts.stores.long_term
     kept = await via(store.add, store.aadd, made, vectors, space, replaces=place.replaces)
     if kept[0].document_id != made[0].document_id:  # somebody else was faster with this text
-        return await _joined(parts, via, kept, place, how)
+        joined = await _joined(parts, via, kept, place, asked)
+        return joined or await _added(parts, via, place, asked)
     first, ended = kept[0], place.replaces
     if await supersession.was_late(parts, via, first, how.replaces):
         await supersession.undo(parts, via, first)
@@ -228,16 +249,27 @@ async def _vectors(
     return (made, space) if await may_keep(parts, via, space) else ((), None)
 
 
-async def _mark(parts: Parts, via: Via, material: Material, actor: Actor, made: Promotion) -> None:
+def _ground_of(parts: Parts, material: Material, actor: Actor, how: How) -> Ground:
+    return Ground(
+        scope=replace(material.scope, agent_id=how.agent_id),
+        provenance=material.provenance,
+        promoted_by=actor.name,
+        promoted_at=parts.clock(),
+    )
+
+
+async def _mark(
+    parts: Parts, via: Via, material: Material, actor: Actor, made: Promotion, how: How
+) -> None:
     """Note on the entries what became of them.
 
     Raises:
-        PromotionRefused: If one was revoked meanwhile; then nothing of it stays.
+        PromotionRefused: If one was revoked or rejected meanwhile; then nothing of it stays.
         EntryMissing: If one was forgotten meanwhile; the same.
     """
 
     def change(one: Entry) -> Entry:
-        if one.status == "revoked":
+        if one.status in DECIDED:
             return one
         return replace(
             one,
@@ -249,15 +281,30 @@ async def _mark(parts: Parts, via: Via, material: Material, actor: Actor, made: 
 
     seen = await edited(parts, via, material.entries, change)
     gone = [one.id for one in material.entries if one.id not in seen]
-    revoked = [one.id for one in seen.values() if one.status == "revoked"]
-    if (gone or revoked) and not made.existing:
+    against = [one for one in seen.values() if one.status in DECIDED]
+    if (gone or against) and not made.existing:
         await supersession.undo(parts, via, made.memories[0])
+    elif gone or against:
+        await _left(parts, via, made, _ground_of(parts, material, actor, how))
     if gone:
         raise EntryMissing(f"Entry {gone[0]} was forgotten meanwhile; nothing was promoted")
-    if revoked:
+    if against:
+        status = against[0].status
         raise PromotionRefused(
-            f"Entry {revoked[0]} was revoked meanwhile; nothing was promoted", ("revoked",)
+            f"Entry {against[0].id} was {status} meanwhile; nothing was promoted", (status,)
         )
+
+
+async def _left(parts: Parts, via: Via, made: Promotion, ground: Ground) -> None:
+    """Let a text that was there before stand on what it stood on without this promotion."""
+
+    def without(one: Memory) -> Memory:
+        stays = [at for at in one.grounds if at.key != ground.key]
+        return standing_on(one, stays) if stays else one
+
+    first, store = made.memories[0], parts.stores.long_term
+    which = Select.within(first.scope, documents=(first.document_id,))
+    await via(store.edit, store.aedit, which, without)
 
 
 async def _retry(parts: Parts, via: Via) -> None:

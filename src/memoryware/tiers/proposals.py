@@ -13,6 +13,7 @@ from memoryware.tiers.actors import Actor
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import refusal_of
 from memoryware.tiers.records import Entry
+from memoryware.tiers.stores.protocol import Select
 
 
 async def propose(
@@ -54,7 +55,7 @@ async def reject(
     by: str,
     reason: str = "",
 ) -> Entry:
-    """Note that an entry shall not be promoted; return it.
+    """Note that an entry shall not be promoted, and take it out of working memory; return it.
 
     Raises:
         PromotionRefused: If it was promoted or revoked already.
@@ -84,6 +85,8 @@ async def reject(
             " takes back what was promoted",
             (entry.status,),
         )
+    working = parts.stores.working
+    await via(working.delete, working.adelete, Select.within(entry.scope, ids=(entry.id,)))
     return entry
 
 

@@ -12,14 +12,15 @@ from memoryware._twins import Via
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import emit
 from memoryware.scope import MemoryScope
-from memoryware.tiers._parts import Parts, Refusal
+from memoryware.tiers._parts import Parts, Refusal, warn_without_group
+from memoryware.tiers.grounds import SOURCE_GONE, taken_back
 from memoryware.tiers.ingress.chain import asked
 from memoryware.tiers.ingress.echo import ECHO, without_marks
 from memoryware.tiers.ingress.filters import ExactDuplicate
 from memoryware.tiers.ingress.knowing import repeated
 from memoryware.tiers.ingress.making import Made, entry_of, redacted
 from memoryware.tiers.noticing import notice_recorded
-from memoryware.tiers.records import Entry, Status
+from memoryware.tiers.records import DECIDED, Entry, Memory, Status
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Recorded
 
@@ -27,8 +28,6 @@ __all__ = ["Made", "cleanup_working_memory", "log_quarantine", "record", "update
 
 logger = logging.getLogger(__name__)
 
-_DECIDED: Final[tuple[Status, ...]] = ("rejected", "revoked")
-"""Entries that a person has turned down do not come into working memory."""
 _OPEN: Final[tuple[Status, ...]] = ("pending", "proposed", "promoted")
 _BOTH: Final[tuple[Layer, ...]] = ("quarantine", "working")
 
@@ -76,9 +75,11 @@ async def record(
         raise SettingError(f"tiers={tiers!r}: outputs go to quarantine and working memory only")
     entry = await entry_of(parts, via, content, scope, metadata, made or Made())
     kept, fresh = await _kept(parts, via, entry)
+    if "working" in wanted and not kept.scope.group_id:
+        warn_without_group()
     if "working" not in wanted or not kept.scope.group_id:
         return Recorded(entry=kept, refused=kept.refused)
-    if kept.refused is None and kept.status not in _DECIDED:
+    if kept.refused is None and kept.status not in DECIDED:
         return await _offered(parts, via, kept, replayed=not fresh)
     refused = kept.refused or kept.status
     if fresh:
@@ -113,8 +114,8 @@ async def update_working_memory(
         if not scope.group_id:
             return Recorded(entry=entry)
         kept = await _logged_before(parts, via, entry) or (await _kept(parts, via, entry))[0]
-    if kept.status in _DECIDED or kept.refused == ECHO:
-        refused = ECHO if kept.refused == ECHO else kept.status
+    if kept.status in DECIDED or kept.refused in (ECHO, SOURCE_GONE):
+        refused = kept.status if kept.status in DECIDED else kept.refused or ""
         _tell_refusal(parts, kept, refused)
         return Recorded(entry=kept, refused=refused)
     return await _offered(parts, via, kept, replayed=False)
@@ -134,9 +135,43 @@ async def _kept(parts: Parts, via: Via, entry: Entry) -> tuple[Entry, bool]:
     quarantine = parts.stores.quarantine
     kept = await via(quarantine.add, quarantine.aadd, entry)
     notice_recorded(quarantine, kept)
-    if kept.id == entry.id:
-        _tell_recorded(parts, entry, "quarantine")
-    return kept, kept.id == entry.id
+    if kept.id != entry.id:
+        return kept, False
+    _tell_recorded(parts, entry, "quarantine")
+    if entry.provenance.sources:
+        kept = await _as_its_sources(parts, via, kept)
+    return kept, True
+
+
+async def _as_its_sources(parts: Parts, via: Via, entry: Entry) -> Entry:
+    """Take an entry back together with what it was made of; what is forgotten is no ground.
+
+    It is in quarantine already: who takes a source back from now on finds it there.
+    """
+    stores, sources = parts.stores, entry.provenance.sources
+    which = Select(tenant=entry.scope.tenant, ids=sources)
+    found: dict[str, Entry | Memory] = {}
+    for store in (stores.quarantine, stores.long_term):
+        looked: Any = store
+        page = await via(looked.find, looked.afind, which)
+        found |= {one.id: one for one in page.items}
+    hidden = [one for one in found.values() if one.revocation is not None]
+    receipts = dict.fromkeys(id_ for one in hidden for id_ in one.revocations)
+    if not receipts and len(found) == len(sources):
+        return entry
+
+    def change(one: Entry) -> Entry:
+        for receipt in receipts:
+            one = taken_back(one, receipt)
+        return one if len(found) == len(sources) else replace(one, refused=SOURCE_GONE, echo_of=())
+
+    edited = await via(
+        stores.quarantine.edit,
+        stores.quarantine.aedit,
+        Select.within(entry.scope, ids=(entry.id,)),
+        change,
+    )
+    return edited[0] if edited else entry
 
 
 async def _found(parts: Parts, via: Via, scope: MemoryScope, entry_id: str) -> Entry:
@@ -270,7 +305,7 @@ async def _pushed(parts: Parts, via: Via, entry: Entry, now: datetime) -> bool:
     await via(working.push, working.apush, entry, keep=keep, renew=whole_list)
     which = Select.within(entry.scope, ids=(entry.id,))
     found = (await via(quarantine.find, quarantine.afind, which, limit=1)).items
-    if found and found[0].status not in _DECIDED:
+    if found and found[0].status not in DECIDED:
         return True
     await via(working.delete, working.adelete, which)
     return False

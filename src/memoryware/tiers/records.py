@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from memoryware.errors import SettingError
-from memoryware.scope import MemoryScope
+from memoryware.scope import MemoryScope, check_name
+from memoryware.tiers import checking
 
 OriginKind = Literal["person", "user", "agent", "tool", "import"]
 """Who made a text: a person who edits memory, a user of an agent, an agent, a tool, a bundle."""
@@ -24,6 +25,8 @@ Role = Literal["agent", "fact_check", "memory_retrieval", "tool", "other"]
 """The part that a node plays in a graph; its rules of recording and recalling hang on it."""
 Status = Literal["pending", "proposed", "promoted", "rejected", "revoked"]
 """What became of an entry in quarantine."""
+DECIDED: Final[tuple[Status, ...]] = ("rejected", "revoked")
+"""Entries that somebody has turned down: no tier but quarantine takes them."""
 
 
 class Trust(IntEnum):
@@ -61,9 +64,8 @@ class Origin:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in _TRUST:
-            possible = ", ".join(get_args(OriginKind))
-            raise SettingError(f"origin {self.kind!r}: must be one of {possible}")
+        checking.choice("the kind of an origin", self.kind, get_args(OriginKind))
+        check_name("the name of an origin", self.name)
 
     @classmethod
     def parse(cls, text: str) -> Origin:
@@ -99,6 +101,10 @@ class Provenance:
     roots: tuple[Origin, ...] = ()
 
     def __post_init__(self) -> None:
+        checking.instance("the origin of a provenance", self.origin, (Origin,))
+        for one in self.roots:
+            checking.instance("a root of a provenance", one, (Origin,))
+        checking.texts("the sources of a provenance", self.sources)
         object.__setattr__(self, "sources", tuple(dict.fromkeys(self.sources)))
         object.__setattr__(self, "roots", tuple(sorted({self.origin, *self.roots})))
 
@@ -129,7 +135,10 @@ class Verdict:
         confidence: From 0 to 1, how sure that is.
         issues: What is wrong with it.
         by: Who checked.
-        at: When.
+        at: When, with a time zone.
+
+    Raises:
+        SettingError: For a value of another type, or a confidence that is not from 0 to 1.
     """
 
     verified: bool
@@ -137,6 +146,14 @@ class Verdict:
     issues: tuple[str, ...] = ()
     by: str = ""
     at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        checking.instance("verified", self.verified, (bool,))
+        checking.number("confidence", self.confidence, 0, 1)
+        object.__setattr__(self, "issues", checking.texts("issues", self.issues))
+        check_name("by", self.by)
+        if self.at is not None:
+            checking.moment("at", self.at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +177,8 @@ class Entry:
         decided_at: When.
         memory_ids: What it became in long-term memory.
         verdict: What a check of facts said.
-        revocation: The id of the receipt of what took it back.
+        revocation: The id of the receipt because of which it is hidden; None if it is not.
+        revocations: The receipts of everything that took it back, the first one first.
         expires_at: When working memory drops it; None in quarantine.
     """
 
@@ -181,12 +199,37 @@ class Entry:
     memory_ids: tuple[str, ...] = ()
     verdict: Verdict | None = None
     revocation: str | None = None
+    revocations: tuple[str, ...] = ()
     expires_at: datetime | None = None
 
     @property
     def content_hash(self) -> str:
         """A digest of the text; blanks at its ends and their kinds do not count."""
         return hash_of(self.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """A promotion on which a text in long-term memory stands; several may say the same.
+
+    Attributes:
+        scope: On whose behalf the promoted text was made.
+        provenance: Who made that text, and of what.
+        promoted_by: Who promoted it.
+        promoted_at: When.
+        revocations: The receipts of what took it back.
+    """
+
+    scope: MemoryScope
+    provenance: Provenance
+    promoted_by: str
+    promoted_at: datetime
+    revocations: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[Provenance, str]:
+        """What tells it from other promotions of the same text."""
+        return self.provenance, self.promoted_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +254,9 @@ class Memory:
         valid_to: Until when it held; None if it still does.
         superseded_by: The `document_id` of what took its place.
         verdict: What a check of facts said.
-        revocation: The id of the receipt of what took it back.
+        revocation: The id of the receipt because of which it is hidden; None if it is not.
+        revocations: The receipts of what took back the promotion that it says it is from.
+        further: Other promotions of the same text. It is hidden when all are taken back.
     """
 
     id: str
@@ -231,6 +276,20 @@ class Memory:
     superseded_by: str | None = None
     verdict: Verdict | None = None
     revocation: str | None = None
+    revocations: tuple[str, ...] = ()
+    further: tuple[Ground, ...] = ()
+
+    @property
+    def grounds(self) -> tuple[Ground, ...]:
+        """Every promotion on which it stands, the one that it says it is from first."""
+        first = Ground(
+            scope=self.scope,
+            provenance=self.provenance,
+            promoted_by=self.promoted_by,
+            promoted_at=self.created_at,
+            revocations=self.revocations,
+        )
+        return (first, *self.further)
 
     @property
     def source_entry_ids(self) -> tuple[str, ...]:
@@ -245,6 +304,36 @@ class Memory:
 
 Record: TypeAlias = Entry | Memory
 """What a store keeps."""
+
+
+def lineages(record: Record) -> tuple[Provenance, ...]:
+    """Return every provenance by which a record is found: of a memory, that of all promotions."""
+    if isinstance(record, Entry):
+        return (record.provenance,)
+    return tuple(one.provenance for one in record.grounds)
+
+
+_UNSEEN: Final = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+)
+"""Characters that nobody sees although Unicode does not call them format characters."""
+
+
+def folded(name: str) -> str:
+    """Return the form in which two spellings of a name are the same.
+
+    Case, kinds and number of blanks, characters that nobody sees, and the several ways that
+    Unicode has to write one letter do not count. "" if there is nothing to see.
+    """
+    seen = "".join(one for one in name if not _is_unseen(one))
+    plain_ = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+    return " ".join("".join(one for one in plain_ if not _is_unseen(one)).split())
+
+
+def _is_unseen(character: str) -> bool:
+    kind = unicodedata.category(character)
+    return kind == "Cf" or character in _UNSEEN or (kind == "Cc" and not character.isspace())
 
 
 def hash_of(text: str) -> str:

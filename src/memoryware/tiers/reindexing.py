@@ -89,16 +89,20 @@ async def embed_pending(
 async def reindex(parts: Parts, via: Via) -> Reindexed:
     """Embed everything with the present model, then forget the vectors of all others.
 
-    What was embedded before an interruption is not embedded again.
+    Until everything is embedded, those who ask with the old model go on with its vectors, and
+    words alone find for those who ask with the present one. What was embedded before an
+    interruption is not embedded again.
 
     Raises:
         EmbeddingFailed: If the model cannot be asked at all; nothing has changed then.
+        EmbeddingMismatch: If the store knows the name of the present model with another length
+            of its vectors: open with another `embedding_space`.
         SettingError: Without an embedder.
     """
     embedder = _embedder(parts)
     space = embedder.space_of(await embedder.query(via, PROBE))
     store = parts.stores.long_term
-    await _drop_other_length(parts, via, space)
+    await _must_be_of_one_length(parts, via, space)
     before = (await via(store.spaces, store.aspaces)).get(space, 0)
     try:
         done, failed = await _embed(parts, via, space)
@@ -134,7 +138,7 @@ async def _embed(
 
 async def _keep(parts: Parts, via: Via, embedder: Embedder, new: Sequence[Memory]) -> int:
     vectors = await embedder.each(via, [one.content for one in new])
-    pairs = [(one.id, made) for one, made in zip(new, vectors, strict=True) if made is not None]
+    pairs = [(one, made) for one, made in zip(new, vectors, strict=True) if made is not None]
     if not pairs:
         return 0
     store = parts.stores.long_term
@@ -144,19 +148,15 @@ async def _keep(parts: Parts, via: Via, embedder: Embedder, new: Sequence[Memory
     return kept
 
 
-async def _drop_other_length(parts: Parts, via: Via, space: Space) -> None:
-    """Drop vectors of the same model that have another length: none of them can be used.
+async def _must_be_of_one_length(parts: Parts, via: Via, space: Space) -> None:
+    """Refuse vectors of another length under a name that the store knows.
 
-    A store knows one length of the vectors of a model, so that it takes the new ones only
-    after the old ones are gone.
+    Both could not be there side by side, so that words alone would find until all is done.
     """
     store = parts.stores.long_term
-    known = list(await via(store.spaces, store.aspaces))
-    if any(one.name == space.name and one != space for one in known):
-        logger.warning("the vectors of %s have another length now; words alone find", space.name)
-        between = Space(f"{space.name}, {space.dimension} dimensions", space.dimension)
-        await via(store.adopt, store.aadopt, between, drop_others=True)
-        await via(store.adopt, store.aadopt, space, drop_others=True)
+    for one in await via(store.spaces, store.aspaces):
+        if one.name == space.name and one != space:
+            raise EmbeddingMismatch(str(one), str(space))
 
 
 async def _space(parts: Parts, via: Via, embedder: Embedder) -> Space:

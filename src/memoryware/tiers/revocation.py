@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from memoryware._twins import Via
 from memoryware.errors import EntryMissing, SettingError, TierError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
+from memoryware.tiers.grounds import given_back, taken_back, without_grounds
 from memoryware.tiers.lineage import Found, everything_of, made_of
-from memoryware.tiers.records import Entry, Memory, Origin, Status, Verdict
+from memoryware.tiers.records import Entry, Memory, Origin, Verdict
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.succession import end_anew
 from memoryware.tiers.values import ContextItem, Counts, Insight, Promotion, Receipt
 
 Revocable: TypeAlias = str | Entry | Memory | ContextItem | Promotion | Insight | Origin
 """What can be revoked: a record, its id, what holds records, or an origin."""
 
-BEFORE = "status_before_revocation"
-"""Where an entry keeps the status that `restore` gives it back."""
+_LOOKS: Final = 5
+"""How often is looked for what was made of a text while it was being taken back."""
 
 
 async def revoke(
@@ -34,7 +36,8 @@ async def revoke(
 ) -> Receipt:
     """Hide a text, and everything that was made of it, from recall in every tier.
 
-    What a revoked document had taken the place of holds again.
+    What a revoked document had taken the place of holds again. A memory that others have
+    promoted as well, from a text that is not taken back, stays and is theirs.
 
     Raises:
         EntryMissing: If there is no such text in this scope.
@@ -42,12 +45,10 @@ async def revoke(
     """
     if not by.strip():
         raise SettingError("by: say who revokes it, such as by='ann'")
-    if isinstance(what, Origin):
-        found = await everything_of(parts, via, scope, what)
-    else:
-        found = await made_of(parts, via, scope, ids_of(what), descendants=descendants)
-        if not found.total:
-            raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(what)}")
+    found = await _found(parts, via, what, scope, descendants)
+    if not isinstance(what, Origin) and not found.ids:
+        hint = "; an origin is Origin(kind, name)" if ":" in _name(what) else ""
+        raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(what)}{hint}")
     if found.total > parts.limits.lineage:
         raise TierError(
             f"{found.total} records came from it, more than lineage={parts.limits.lineage} allows;"
@@ -60,33 +61,45 @@ async def revoke(
         by=by,
         at=parts.clock(),
         reason=reason,
-        ids=tuple(dict.fromkeys([*found.quarantine, *found.working, *found.long_term])),
     )
-    return replace(receipt, counts=await _hide(parts, via, found, receipt))
+    counts = await _hide(parts, via, found, receipt)
+    for _ in range(_LOOKS):  # what was made of it meanwhile; a promotion sees what is hidden now
+        before, found = found, await _found(parts, via, what, scope, descendants)
+        if found.is_within(before):
+            break
+        counts = _sum(counts, await _hide(parts, via, found, receipt))
+    return replace(receipt, ids=tuple(dict.fromkeys((*before.ids, *found.ids))), counts=counts)
 
 
 async def restore(parts: Parts, via: Via, receipt: Receipt, *, by: str) -> Counts:
-    """Put back exactly what a revocation took back; return how much."""
+    """Put back exactly what a revocation took back; return how much is shown again.
+
+    What another revocation takes back as well stays hidden.
+    """
+    if not isinstance(receipt, Receipt):
+        raise SettingError(
+            f"receipt={receipt!r}: pass the Receipt that revoke() returned; keep it as long as you"
+            " may want to restore (it can be pickled)"
+        )
     if not by.strip():
         raise SettingError("by: say who restores it, such as by='ann'")
-    which = Select.within(receipt.scope, revocations=(receipt.id,))
     stores = parts.stores
-
-    def back(entry: Entry) -> Entry:
-        metadata = {name: held for name, held in entry.metadata.items() if name != BEFORE}
-        status: Status = entry.metadata.get(BEFORE, "pending")
-        return replace(entry, revocation=None, status=status, metadata=metadata)
-
-    def shown(memory: Memory) -> Memory:
-        return replace(memory, revocation=None)
-
-    changed = (
-        await via(stores.quarantine.edit, stores.quarantine.aedit, which, back),
-        await via(stores.working.edit, stores.working.aedit, which, back),
-        await via(stores.long_term.edit, stores.long_term.aedit, which, shown),
-    )
-    await _end_anew(parts, via, receipt.scope, changed[2])
-    return Counts(quarantine=len(changed[0]), working=len(changed[1]), long_term=len(changed[2]))
+    within = Select.within(receipt.scope)
+    shown: list[int] = []
+    give: Any = partial(given_back, receipt=receipt.id)
+    for store in _stores(parts):
+        back = 0
+        for which in (
+            within.also(ids=receipt.ids),
+            within.also(revocations=(receipt.id,)),
+            within.also(made_of=receipt.ids),  # what was recorded while it was taken back
+        ):
+            changed = await via(store.edit, store.aedit, which, give)
+            back += sum(one.revocation is None for one in changed)
+            if changed and store is stores.long_term:
+                await end_anew(parts, via, receipt.scope)
+        shown.append(back)
+    return Counts(quarantine=shown[0], working=shown[1], long_term=shown[2])
 
 
 async def attach_verdict(
@@ -98,20 +111,35 @@ async def attach_verdict(
 ) -> Entry | Memory:
     """Note what a check of facts said, wherever the text is.
 
+    A verdict on an entry reaches what was promoted of exactly this text, and the other way
+    round.
+
     Raises:
         EntryMissing: If there is no such record in this scope.
     """
     where = scope or (what.scope if not isinstance(what, str) else MemoryScope())
-    which = Select.within(where, ids=ids_of(what))
     checked = replace(verdict, at=verdict.at or parts.clock())
-    found: Entry | Memory | None = None
-    for store in _stores(parts):
-        await via(store.edit, store.aedit, which, lambda one: replace(one, verdict=checked))
-        page = await via(store.find, store.afind, which)
-        found = found or (page.items[0] if page.items else None)
-    if found is None:
+    found = await _judged(parts, via, Select.within(where, ids=ids_of(what)), checked)
+    if not found:
         raise EntryMissing(f"Group {where.group_id!r} has no entry or memory {_name(what)}")
+    same = Select.within(where, hashes=(found[0].content_hash,))
+    for one in found:
+        others = one.memory_ids if isinstance(one, Entry) else _sources(one)
+        await _judged(parts, via, same.also(ids=tuple(others)), checked)
+    return found[0]
+
+
+async def _judged(parts: Parts, via: Via, which: Select, verdict: Verdict) -> list[Entry | Memory]:
+    """Note a verdict on what is meant; return all of it, as it is then."""
+    found: list[Entry | Memory] = []
+    for store in _stores(parts):
+        await via(store.edit, store.aedit, which, partial(replace, verdict=verdict))
+        found += (await via(store.find, store.afind, which)).items
     return found
+
+
+def _sources(memory: Memory) -> set[str]:
+    return {id_ for one in memory.grounds for id_ in one.provenance.sources}
 
 
 def ids_of(what: Any) -> tuple[str, ...]:
@@ -125,50 +153,43 @@ def ids_of(what: Any) -> tuple[str, ...]:
     return (str(what.id),)
 
 
+async def _found(
+    parts: Parts, via: Via, what: Revocable, scope: MemoryScope, descendants: bool
+) -> Found:
+    if isinstance(what, Origin):
+        return await everything_of(parts, via, scope, what)
+    return await made_of(parts, via, scope, ids_of(what), descendants=descendants)
+
+
 async def _hide(parts: Parts, via: Via, found: Found, receipt: Receipt) -> Counts:
     """Hide what was found; long-term memory first, so that nothing is recalled meanwhile."""
-    stores = parts.stores
+    stores, within = parts.stores, Select.within(receipt.scope)
 
     def hide(memory: Memory) -> Memory:
-        return memory if memory.revocation else replace(memory, revocation=receipt.id)
+        return without_grounds(memory, receipt.id, found.grounds.get(memory.id, ()))
 
     def take(entry: Entry) -> Entry:
-        if entry.revocation:
-            return entry
-        metadata = {**entry.metadata, BEFORE: entry.status}
-        return replace(entry, revocation=receipt.id, status="revoked", metadata=metadata)
+        return taken_back(entry, receipt.id)
 
-    def where(ids: Iterable[str]) -> Select:
-        return Select.within(receipt.scope, ids=tuple(ids))
-
-    cold = await via(stores.long_term.edit, stores.long_term.aedit, where(found.long_term), hide)
-    hot = await via(stores.working.edit, stores.working.aedit, where(found.working), take)
-    waiting = await via(
-        stores.quarantine.edit, stores.quarantine.aedit, where(found.quarantine), take
+    cold = await via(
+        stores.long_term.edit, stores.long_term.aedit, within.also(ids=found.memories), hide
     )
-    await _end_anew(parts, via, receipt.scope, cold)
-    return Counts(quarantine=len(waiting), working=len(hot), long_term=len(cold))
+    which = within.also(ids=tuple(found.working))
+    hot = await via(stores.working.edit, stores.working.aedit, which, take)
+    which = within.also(ids=tuple(found.quarantine))
+    waiting = await via(stores.quarantine.edit, stores.quarantine.aedit, which, take)
+    if cold:
+        await end_anew(parts, via, receipt.scope)
+    mine = [sum(one.revocation == receipt.id for one in some) for some in (waiting, hot, cold)]
+    return Counts(quarantine=mine[0], working=mine[1], long_term=mine[2])
 
 
-async def _end_anew(parts: Parts, via: Via, scope: MemoryScope, changed: Iterable[Memory]) -> None:
-    """Let each document hold until the first one after it that is not revoked begins."""
-    store = parts.stores.long_term
-    if not list(changed):
-        return
-    found = (await via(store.find, store.afind, Select.within(scope))).items
-    documents = {one.document_id: one for one in found}
-
-    def end(memory: Memory) -> Memory:
-        after, seen = documents.get(memory.superseded_by or ""), {memory.document_id}
-        if after is None:  # nothing took its place, or what did was forgotten
-            return memory
-        while after is not None and after.revocation and after.document_id not in seen:
-            seen.add(after.document_id)
-            after = documents.get(after.superseded_by or "")
-        until = max(after.valid_from, memory.valid_from) if after is not None else None
-        return replace(memory, valid_to=until)
-
-    await via(store.edit, store.aedit, Select.within(scope), end)
+def _sum(one: Counts, other: Counts) -> Counts:
+    return Counts(
+        quarantine=one.quarantine + other.quarantine,
+        working=one.working + other.working,
+        long_term=one.long_term + other.long_term,
+    )
 
 
 def _stores(parts: Parts) -> tuple[Any, Any, Any]:

@@ -18,6 +18,7 @@ from memoryware.tiers._doors.keeping import KeepingDoors
 from memoryware.tiers._doors.promoting import PromotingDoors
 from memoryware.tiers._doors.recalling import RecallingDoors
 from memoryware.tiers._doors.writing import WritingDoors
+from memoryware.tiers._options import checked
 from memoryware.tiers._parts import HotRanking, IngressFilter, OnError, OnMismatch, Parts, TtlScope
 from memoryware.tiers.embedding import Embedder, space_name
 from memoryware.tiers.ingress import default_filters
@@ -103,6 +104,19 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         _one_of("on_error", on_error, get_args(OnError))
         _one_of("ttl_scope", ttl_scope, get_args(TtlScope))
         _one_of("hot_ranking", hot_ranking, (None, *get_args(HotRanking)))
+        checked(
+            stores=stores,
+            embeddings=embeddings,
+            embedding_space=embedding_space,
+            model=model,
+            limits=limits,
+            guard=guard,
+            filters=filters,
+            policy=policy,
+            splitter=splitter,
+            clock=clock,
+            new_id=new_id,
+        )
         limits = limits or TierLimits()
         self.parts = Parts(
             stores=stores,
@@ -158,6 +172,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
     @classmethod
     async def _open(cls, via: Via, url: str, on_mismatch: OnMismatch, options: Options) -> Self:
         _one_of("on_mismatch", on_mismatch, get_args(OnMismatch))
+        checked(limits=options.get("limits"))
         patience = (options.get("limits") or TierLimits()).lock_timeout
         stores = await via(open_stores, aopen_stores, url, lock_timeout=patience)
         try:

@@ -74,6 +74,7 @@ _ORIGIN: Final = 60
 """Characters of the name of an origin in a label."""
 _TAGS: Final = (FENCE, "agent_memory", "memory_guidelines", "system", "history_context")
 _PATTERN: Final = fence_pattern(_TAGS)
+_FENCE_ONLY: Final = fence_pattern((FENCE,))
 _OPENING, _CLOSING = "[\uff3b\u3010\u3014\u27e6\u2772", "]\uff3d\u3011\u3015\u27e7\u2773"
 _ROUND: Final = {ord(one): "(" for one in _OPENING} | {ord(one): ")" for one in _CLOSING}
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -221,6 +222,35 @@ def shown(text: str) -> str:
     if _SURROGATE.search(text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return neutralise(drop_hidden(text)[0], _PATTERN).replace("<|", "&lt;|")
+
+
+def unforged(texts: Sequence[str]) -> list[str]:
+    """Return texts that stand one after the other, without a tag that pretends to be our fence.
+
+    Also a tag that is spread over several of them is found. Its bracket is spelled `&lt;` and
+    nothing else changes, unless hidden characters were what kept a tag from being seen.
+    """
+    found = _spelled(list(texts))
+    whole = drop_hidden("".join(found))[0]
+    if neutralise(whole, _FENCE_ONLY) == whole:
+        return found
+    return _spelled([drop_hidden(one)[0] for one in found])
+
+
+def _spelled(texts: list[str]) -> list[str]:
+    whole = "".join(texts)
+    safe = neutralise(whole, _FENCE_ONLY)
+    if safe == whole:
+        return texts
+    place, made = 0, []
+    for text in texts:
+        letters = []
+        for one in text:
+            forged = one != "&" and safe[place] == "&"
+            letters.append("&lt;" if forged else one)
+            place += len(letters[-1])
+        made.append("".join(letters))
+    return made
 
 
 def _unlabelled(text: str, labels: Labels) -> str:

@@ -220,5 +220,6 @@ def test_the_state_holds_ids_and_names_of_tools_and_no_person():
         "tools": ["deploy"],
         "formats": [],
         "last": entry.id,
+        "asked": [],
     }
     assert "ann@example.org" not in repr(held)

@@ -257,6 +257,8 @@ def test_the_events_of_a_run_name_what_happened_and_say_nothing_of_it():
     assert [one.get("tier") for one in events[-2:]] == ["quarantine", "working"]
     assert events[0]["cold"] == 1
     assert events[1]["characters"] > len(FACT)
+    shown = events[1]["sources"]
+    assert [memory.get(one, MemoryScope(group_id="shop")).content for one in shown] == [FACT]
     assert events[1]["memory"] == "TieredMemoryMiddleware"
     assert all(one["user"] == "ann" and one["thread"] == "t" for one in events)
     assert FACT not in repr(events)

@@ -35,10 +35,15 @@ async def test_recall_answers_with_a_fenced_block_in_both_doors(door):
     result = await through(door, agent, "hello")
     (answer,) = tool_messages(result)
 
-    assert answer.status == "success"
-    assert answer.text.startswith("<recalled_memory>\n")
-    assert answer.text.endswith("\n</recalled_memory>")
-    assert FACT in answer.text
+    shown = model.requests[-1][-1]
+    assert (answer.status, shown.type, shown.tool_call_id) == (
+        "success",
+        "tool",
+        answer.tool_call_id,
+    )
+    assert shown.text.startswith("<recalled_memory>\n")
+    assert shown.text.endswith("\n</recalled_memory>")
+    assert FACT in shown.text
 
 
 def test_recall_that_finds_nothing_says_so():
@@ -257,6 +262,7 @@ def test_the_scope_of_a_tool_is_that_of_the_run_also_with_a_constant():
     memory.promote(OTHER, MemoryScope(tenant="t", group_id="shop"), by="ann")
     for scope, shown in ((None, FACT), (MemoryScope(tenant="t"), OTHER)):
         model = ScriptedModel(call("recall", query="orders parcel"), say())
-        (answer,) = tool_messages(turn(an_agent(memory, model, scope=scope), "hello"))
+        turn(an_agent(memory, model, scope=scope), "hello")
+        answer = model.requests[-1][-1]
         assert shown in answer.text
         assert ({FACT, OTHER} - {shown}).pop() not in answer.text

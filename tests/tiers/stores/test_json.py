@@ -16,22 +16,23 @@ from memoryware.tiers.stores._rows import flat, unflat
 
 texts = st.text(max_size=8) | st.sampled_from(["\0", "\ud800", "\x01", "\x01\\u0000", "null", ""])
 times = st.datetimes(timezones=st.just(UTC))
+names = texts.map(lambda one: one.replace("\0", "").encode("utf-8", "replace").decode())
 maybe_text, maybe_time = st.none() | texts, st.none() | times
 many = st.lists(texts, max_size=3).map(tuple)
-origins = st.builds(Origin, st.sampled_from(["person", "user", "agent", "tool", "import"]), texts)
+origins = st.builds(Origin, st.sampled_from(["person", "user", "agent", "tool", "import"]), names)
 provenances = st.builds(Provenance, origins, many, st.lists(origins, max_size=3).map(tuple))
 verdicts = st.builds(
     Verdict,
     verified=st.booleans(),
     confidence=st.floats(0, 1),
     issues=many,
-    by=texts,
+    by=names,
     at=maybe_time,
 )
 metadata = st.dictionaries(
     texts, st.recursive(st.none() | st.booleans() | st.integers() | texts, st.lists), max_size=3
 )
-scopes = st.builds(MemoryScope, *[maybe_text] * 6)
+scopes = st.builds(MemoryScope, *[st.none() | names] * 6)
 common = {
     "id": texts,
     "scope": scopes,

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from os import PathLike
+from types import NoneType
+from typing import get_args
 
 from memoryware._twins import blocking, finish, native
+from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import bundle, forgetting, revocation
+from memoryware.tiers import bundle, checking, forgetting, revocation, screening
 from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.bundle import ImportReport
@@ -32,35 +36,44 @@ class KeepingDoors(Doors):
                 `Origin("tool", "web_search")`, for everything that came from there.
             scope: Whose memory: exactly this tenant and group.
             by: Who does it.
-            reason: Why, for those who read the receipt.
+            reason: Why, for those who read the receipt; it loses its secrets.
 
         Raises:
             EntryMissing: If there is no such text in this scope.
+            SettingError: If nobody is named, for a `what` that is none of these, or a secret
+                in `by`.
         """
-        given = what, scope_of(scope)
-        return finish(revocation.revoke(self.parts, blocking, *given, by=by, reason=reason))
+        given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
+        return finish(revocation.revoke(self.parts, blocking, *given, by=who, reason=why))
 
     async def arevoke(
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
         """Async twin of `revoke`."""
-        given = what, scope_of(scope)
-        return await revocation.revoke(self.parts, native, *given, by=by, reason=reason)
+        given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
+        return await revocation.revoke(self.parts, native, *given, by=who, reason=why)
 
     def restore(self, receipt: Receipt, *, by: str) -> Counts:
-        """Put back what a revocation took back; return how much."""
-        return finish(revocation.restore(self.parts, blocking, receipt, by=by))
+        """Put back what a revocation took back; return how much.
+
+        Raises:
+            SettingError: If nobody is named, or what is given is no receipt.
+        """
+        given = _receipt(receipt)
+        return finish(revocation.restore(self.parts, blocking, given, by=self._who(by)))
 
     async def arestore(self, receipt: Receipt, *, by: str) -> Counts:
         """Async twin of `restore`."""
-        return await revocation.restore(self.parts, native, receipt, by=by)
+        given = _receipt(receipt)
+        return await revocation.restore(self.parts, native, given, by=self._who(by))
 
     def mark_invalid(
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
         """Hide one text from recall, without what was made of it; `restore` shows it again."""
+        given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
         alone = revocation.revoke(
-            self.parts, blocking, what, scope_of(scope), by=by, reason=reason, descendants=False
+            self.parts, blocking, *given, by=who, reason=why, descendants=False
         )
         return finish(alone)
 
@@ -68,8 +81,9 @@ class KeepingDoors(Doors):
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
         """Async twin of `mark_invalid`."""
+        given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
         return await revocation.revoke(
-            self.parts, native, what, scope_of(scope), by=by, reason=reason, descendants=False
+            self.parts, native, *given, by=who, reason=why, descendants=False
         )
 
     def attach_verdict(
@@ -77,17 +91,20 @@ class KeepingDoors(Doors):
     ) -> Entry | Memory:
         """Note what a check of facts said of an entry or a memory; return it.
 
+        Secrets are taken out of what it says.
+
         Raises:
             EntryMissing: If there is no such record in this scope.
+            SettingError: For what is no verdict, or a secret in its `by`.
         """
-        given = what, verdict, None if scope is None else scope_of(scope)
+        given = _record(what), self._verdict(verdict), None if scope is None else scope_of(scope)
         return finish(revocation.attach_verdict(self.parts, blocking, *given))
 
     async def aattach_verdict(
         self, what: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
     ) -> Entry | Memory:
         """Async twin of `attach_verdict`."""
-        given = what, verdict, None if scope is None else scope_of(scope)
+        given = _record(what), self._verdict(verdict), None if scope is None else scope_of(scope)
         return await revocation.attach_verdict(self.parts, native, *given)
 
     def forget(
@@ -115,9 +132,10 @@ class KeepingDoors(Doors):
 
         Raises:
             ScopeMissing: If neither the scope nor another condition says what is meant.
+            SettingError: For a part of the scope that is "", ids that are one text, or a value
+                of another type. Nothing is deleted then.
         """
-        what = Unwanted(ids, origin, query, derived)
-        given = scope_of(scope), what
+        given = _limited(scope_of(scope)), _unwanted(ids, origin, query, derived=derived)
         return finish(forgetting.forget(self.parts, blocking, *given, dry_run=dry_run))
 
     async def aforget(
@@ -131,8 +149,7 @@ class KeepingDoors(Doors):
         dry_run: bool = False,
     ) -> Counts:
         """Async twin of `forget`."""
-        what = Unwanted(ids, origin, query, derived)
-        given = scope_of(scope), what
+        given = _limited(scope_of(scope)), _unwanted(ids, origin, query, derived=derived)
         return await forgetting.forget(self.parts, native, *given, dry_run=dry_run)
 
     def export(self, scope: MemoryScope | str) -> list[str]:
@@ -172,7 +189,10 @@ class KeepingDoors(Doors):
             name: What this bundle is called, so that all of it can be revoked by its origin.
 
         Raises:
-            BundleRefused: If a line cannot be read; then nothing was imported.
+            BundleRefused: If a line cannot be read: its `line` is the number of the line.
+                Nothing was imported then.
+            SettingError: For a name that is blank or no text, or a secret in it or the scope.
+            ScopeMissing: Without a group.
         """
         given = lines, scope_of(scope)
         return finish(bundle.import_lines(self.parts, blocking, *given, name=name))
@@ -183,3 +203,39 @@ class KeepingDoors(Doors):
         """Async twin of `import_bundle`."""
         given = lines, scope_of(scope)
         return await bundle.import_lines(self.parts, native, *given, name=name)
+
+    def _verdict(self, verdict: Verdict) -> Verdict:
+        """Return a verdict without secrets."""
+        checking.instance("verdict", verdict, (Verdict,))
+        return screening.without_secrets(self.parts, verdict)
+
+
+def _revocable(what: Revocable) -> Revocable:
+    checking.instance("what", what, get_args(Revocable))
+    return what
+
+
+def _record(what: str | Entry | Memory) -> str | Entry | Memory:
+    checking.instance("what", what, (str, Entry, Memory))
+    return what
+
+
+def _receipt(receipt: Receipt) -> Receipt:
+    checking.instance("receipt", receipt, (Receipt,))
+    return receipt
+
+
+def _limited(scope: MemoryScope) -> MemoryScope:
+    """Return a scope that says what shall go; a part that got lost on the way must not widen it."""
+    for one in fields(scope):
+        if getattr(scope, one.name) == "":
+            raise SettingError(f'{one.name}: is "", so nobody knows whose memory shall go')
+    return scope
+
+
+def _unwanted(
+    ids: Sequence[str] | None, origin: Origin | None, query: str | None, *, derived: bool
+) -> Unwanted:
+    checking.instance("origin", origin, (Origin, NoneType))
+    checking.text("query", query, or_none=True)
+    return Unwanted(None if ids is None else checking.texts("ids", ids), origin, query, derived)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import NoneType
 from typing import Any
 
 from memoryware._twins import blocking, finish, native
+from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import digest, promotion, reindexing
+from memoryware.tiers import checking, digest, promotion, reindexing
 from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.promotion import How, Old, What
-from memoryware.tiers.records import Entry
+from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.protocol import Space
-from memoryware.tiers.values import Digest, Promotion, Reindexed
+from memoryware.tiers.values import ContextItem, Digest, Promotion, Reindexed
 
 
 class PromotingDoors(Doors):
@@ -28,14 +30,17 @@ class PromotingDoors(Doors):
         Args:
             scope: Whose quarantine: exactly this tenant and group.
             since: From when, or how far back; `digest_days` by default.
+
+        Raises:
+            SettingError: For a time without a zone, or a span below 0.
         """
-        return finish(digest.digest(self.parts, blocking, scope_of(scope), since=since))
+        return finish(digest.digest(self.parts, blocking, scope_of(scope), since=_since(since)))
 
     async def adigest(
         self, scope: MemoryScope | str, *, since: timedelta | datetime | None = None
     ) -> Digest:
         """Async twin of `digest`."""
-        return await digest.digest(self.parts, native, scope_of(scope), since=since)
+        return await digest.digest(self.parts, native, scope_of(scope), since=_since(since))
 
     def promote(
         self,
@@ -70,10 +75,12 @@ class PromotingDoors(Doors):
             EntryMissing: If there is no such entry in this scope.
             EntryRefused: For what is no text, or longer than `entry_chars`.
             EmbeddingMismatch: If the store has vectors of another model.
+            SettingError: For a blank subject, a `valid_from` without a time zone, metadata that
+                are no mapping, or a secret in `by`, `agent_id` or the scope.
         """
-        how = How(subject, agent_id, metadata or {}, valid_from)
-        given = what, _maybe(scope)
-        return finish(promotion.promote(self.parts, blocking, *given, by=by, how=how))
+        how = self._how(subject, agent_id, metadata, valid_from)
+        given = self._material(what), self._owner_if_said(scope)
+        return finish(promotion.promote(self.parts, blocking, *given, by=self._who(by), how=how))
 
     async def apromote(
         self,
@@ -87,9 +94,9 @@ class PromotingDoors(Doors):
         valid_from: datetime | None = None,
     ) -> Promotion:
         """Async twin of `promote`."""
-        how = How(subject, agent_id, metadata or {}, valid_from)
-        given = what, _maybe(scope)
-        return await promotion.promote(self.parts, native, *given, by=by, how=how)
+        how = self._how(subject, agent_id, metadata, valid_from)
+        given = self._material(what), self._owner_if_said(scope)
+        return await promotion.promote(self.parts, native, *given, by=self._who(by), how=how)
 
     def supersede(
         self,
@@ -120,10 +127,11 @@ class PromotingDoors(Doors):
             PromotionRefused: As for `promote`, or if the old one is not current, or what is no
                 person would replace something that is trusted more.
             EntryRefused: For a blank text, and as for `promote`.
+            SettingError: As for `promote`, and for an `old` that is none of these.
         """
-        how = How(subject, None, metadata or {}, valid_from)
-        given = old, new, _maybe(scope)
-        return finish(promotion.supersede(self.parts, blocking, *given, by=by, how=how))
+        how = self._how(subject, None, metadata, valid_from)
+        given = _old(old), self._material(new), self._owner_if_said(scope)
+        return finish(promotion.supersede(self.parts, blocking, *given, by=self._who(by), how=how))
 
     async def asupersede(
         self,
@@ -137,9 +145,9 @@ class PromotingDoors(Doors):
         valid_from: datetime | None = None,
     ) -> Promotion:
         """Async twin of `supersede`."""
-        how = How(subject, None, metadata or {}, valid_from)
-        given = old, new, _maybe(scope)
-        return await promotion.supersede(self.parts, native, *given, by=by, how=how)
+        how = self._how(subject, None, metadata, valid_from)
+        given = _old(old), self._material(new), self._owner_if_said(scope)
+        return await promotion.supersede(self.parts, native, *given, by=self._who(by), how=how)
 
     def propose(self, what: What, scope: MemoryScope | str | None = None, *, by: str) -> Entry:
         """Ask for a promotion, which somebody else may then do; return the entry.
@@ -150,14 +158,17 @@ class PromotingDoors(Doors):
             PromotionRefused: For an entry that was revoked or is an echo.
             EntryMissing: If there is no such entry in this scope.
             EntryRefused: For an empty text, or one that is too long.
+            SettingError: If nobody is named, or with a secret in `by` or the scope.
         """
-        return finish(promotion.propose(self.parts, blocking, what, _maybe(scope), by=by))
+        given = self._material(what), self._owner_if_said(scope)
+        return finish(promotion.propose(self.parts, blocking, *given, by=self._who(by)))
 
     async def apropose(
         self, what: What, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
         """Async twin of `propose`."""
-        return await promotion.propose(self.parts, native, what, _maybe(scope), by=by)
+        given = self._material(what), self._owner_if_said(scope)
+        return await promotion.propose(self.parts, native, *given, by=self._who(by))
 
     def reject(
         self,
@@ -172,9 +183,10 @@ class PromotingDoors(Doors):
         Raises:
             PromotionRefused: If it was promoted or revoked already.
             EntryMissing: If there is no such entry in this scope.
+            SettingError: If nobody is named, or with a secret in `by`.
         """
-        given = what, _maybe(scope)
-        return finish(promotion.reject(self.parts, blocking, *given, by=by, reason=reason))
+        given, who, why = (what, _maybe(scope)), self._who(by), self._reason(reason)
+        return finish(promotion.reject(self.parts, blocking, *given, by=who, reason=why))
 
     async def areject(
         self,
@@ -185,20 +197,21 @@ class PromotingDoors(Doors):
         reason: str = "",
     ) -> Entry:
         """Async twin of `reject`."""
-        given = what, _maybe(scope)
-        return await promotion.reject(self.parts, native, *given, by=by, reason=reason)
+        given, who, why = (what, _maybe(scope)), self._who(by), self._reason(reason)
+        return await promotion.reject(self.parts, native, *given, by=who, reason=why)
 
     def embed_pending(self, limit: int | None = None) -> int:
         """Embed memories that have no vector yet, of all groups; return how many got one.
 
         Raises:
             EmbeddingFailed: If the model still does not answer; what was done stays done.
+            SettingError: For a limit that is no whole number of at least 0.
         """
-        return finish(reindexing.embed_pending(self.parts, blocking, limit))
+        return finish(reindexing.embed_pending(self.parts, blocking, _limit(limit)))
 
     async def aembed_pending(self, limit: int | None = None) -> int:
         """Async twin of `embed_pending`."""
-        return await reindexing.embed_pending(self.parts, native, limit)
+        return await reindexing.embed_pending(self.parts, native, _limit(limit))
 
     def reindex(self) -> Reindexed:
         """Embed everything with the present model, then forget the vectors of others.
@@ -220,7 +233,41 @@ class PromotingDoors(Doors):
         """Async twin of `spaces`."""
         return await self.parts.stores.long_term.aspaces()
 
+    def _how(
+        self,
+        subject: str | None,
+        agent_id: str | None,
+        metadata: Mapping[str, Any] | None,
+        valid_from: datetime | None,
+    ) -> How:
+        """Return what is said with a promotion, if it can be kept."""
+        checking.text("subject", subject, or_none=True)
+        checking.mapping("metadata", metadata)
+        if valid_from is not None:
+            checking.moment("valid_from", valid_from)
+        if agent_id is not None:
+            self._owner(MemoryScope(agent_id=agent_id))
+        return How(subject, agent_id, metadata or {}, valid_from)
+
 
 def _maybe(scope: MemoryScope | str | None) -> MemoryScope | None:
     """Return a scope, None if none was given: what is promoted may bring its own."""
     return None if scope is None else scope_of(scope)
+
+
+def _since(since: timedelta | datetime | None) -> timedelta | datetime | None:
+    checking.instance("since", since, (timedelta, datetime, NoneType))
+    if isinstance(since, datetime):
+        checking.moment("since", since)
+    if isinstance(since, timedelta) and since < timedelta(0):
+        raise SettingError(f"since={since!r}: is how far back, and must be at least 0")
+    return since
+
+
+def _limit(limit: int | None) -> int | None:
+    return None if limit is None else checking.whole("limit", limit)
+
+
+def _old(old: Old) -> Old:
+    checking.instance("old", old, (str, Memory, Promotion, ContextItem))
+    return old

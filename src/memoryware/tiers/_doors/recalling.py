@@ -45,7 +45,8 @@ class RecallingDoors(Doors):
             scope: Who asks: exactly this tenant and group, and the experience of its agent.
             session_id: Only memories that came from this session; working memory is not cut.
             agent_id: Whose experience is asked as well; by default that of the scope.
-            max_results: How many at most.
+            max_results: How many at most. It does not raise the limits of the tiers: there are
+                never more than `hot_items + cold_items + agent_items` (18 by default).
             score_threshold: Leave out what is less similar, by cosine. What was found by words
                 stays, and so does everything where nothing is embedded.
             time_range_days: Leave out what is older.
@@ -59,6 +60,8 @@ class RecallingDoors(Doors):
 
         Raises:
             StoreUnavailable: If both tiers fail and the memory has `on_error="raise"`.
+            SettingError: For a query that is no text, an `at` without a time zone, an unknown
+                layer, or a number outside of its range.
         """
         wanted = Wanted(
             session_id=session_id,
@@ -67,7 +70,7 @@ class RecallingDoors(Doors):
             score_threshold=score_threshold,
             time_range_days=time_range_days,
             at=at,
-            layers=tuple(layers),
+            layers=layers,
             explain=explain,
         )
         return finish(
@@ -96,7 +99,7 @@ class RecallingDoors(Doors):
             score_threshold=score_threshold,
             time_range_days=time_range_days,
             at=at,
-            layers=tuple(layers),
+            layers=layers,
             explain=explain,
         )
         return await retrieval.retrieve(self.parts, native, query, scope_of(scope), wanted=wanted)
@@ -118,6 +121,9 @@ class RecallingDoors(Doors):
             limit: Lines of the page; `listed` of the limits by default.
             offset: Lines before it.
             query: Only what has these words, the best first.
+
+        Raises:
+            SettingError: For a layer that is none, or a number below 0.
         """
         page = Page(layer, limit, offset, query)
         return finish(listing.list_records(self.parts, blocking, scope_of(scope), page))
@@ -140,6 +146,7 @@ class RecallingDoors(Doors):
 
         Raises:
             EntryMissing: If this tenant and group have none with this id.
+            SettingError: For an id that is no text.
         """
         return finish(listing.get(self.parts, blocking, id, scope_of(scope)))
 

@@ -35,7 +35,7 @@ class WritingDoors(Doors):
         """Keep an output in quarantine, and in working memory if the filters let it pass.
 
         Args:
-            content: The text. Secrets are taken out before it is kept.
+            content: The text. Secrets are taken out before it is kept, and of metadata as well.
             scope: On whose behalf it was made. Without a group only quarantine keeps it.
             metadata: What is known of it: `confidence`, `verify_pending`, anything of yours.
             role: The part that its maker plays in the graph.
@@ -47,6 +47,8 @@ class WritingDoors(Doors):
 
         Raises:
             EntryRefused: For what is no text or too long.
+            SettingError: For an option of another type, or a secret in the scope or in a name
+                of the provenance. What a text loses, a name cannot.
             StoreUnavailable: If quarantine cannot be written. A failing working memory is
                 logged and told as an event.
         """

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -14,9 +15,9 @@ from memoryware.tiers._parts import IngressFilter, Parts, Passed, Refusal
 from memoryware.tiers.embedding import within
 from memoryware.tiers.ingress.filters import Quick
 from memoryware.tiers.ingress.judge import ConsistencyJudge
-from memoryware.tiers.ingress.making import AT_ONCE
+from memoryware.tiers.ingress.making import AT_ONCE, redacted
 from memoryware.tiers.ingress.near import NearDuplicate
-from memoryware.tiers.records import Entry, plain
+from memoryware.tiers.records import Entry
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -42,9 +43,9 @@ async def asked(parts: Parts, via: Via, entry: Entry, recent: Sequence[Entry]) -
             logger.warning("filter %s failed: %s: %s", name, type(error).__name__, reason)
             return Refusal("filter_failed", f"{name}: {type(error).__name__}")
         if isinstance(answer, Refusal):
-            return answer
+            return replace(answer, reason=parts.redacted(str(answer.reason)))
         labels |= answer.labels if answer else {}
-    return Passed(plain(labels))
+    return Passed(redacted(parts.guard, labels))
 
 
 def _check(one: IngressFilter, parts: Parts, entry: Entry, recent: Sequence[Entry]) -> _Answer:

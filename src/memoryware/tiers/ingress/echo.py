@@ -118,12 +118,6 @@ def borrowed(text: str, known: Iterable[K]) -> list[K]:
     return made
 
 
-def same_claim(text: str, other: str) -> bool:
-    """Say whether a text has no name, number, correction or denial that the other has not."""
-    ground = _Ground.of([Piece(other)])
-    return not any(ground.corrects(one) for one in statements_of(text))
-
-
 def _split(text: str) -> tuple[str, str | None]:
     """Return a text without blocks of recalled texts, and what stood in these."""
     plain = _SHIELDED.sub(r"<\1>", text)
@@ -145,7 +139,7 @@ def _split(text: str) -> tuple[str, str | None]:
 
 
 @dataclass(slots=True)
-class _Ground:
+class Background:
     """Everything that is known, word by word."""
 
     words: set[str] = field(default_factory=set)
@@ -159,7 +153,7 @@ class _Ground:
     """Whether some clause denies and says nothing else, such as "not at all"."""
 
     @classmethod
-    def of(cls, known: Iterable[Known]) -> _Ground:
+    def of(cls, known: Iterable[Known]) -> Background:
         """Return the ground that these texts make."""
         ground = cls()
         for one in known:
@@ -260,11 +254,9 @@ def _covering(text: str, known: Sequence[Known], share: float) -> tuple[str, ...
     if not size or len(text) > _FOREIGN * size + _SLACK:
         return None
     statements = statements_of(text)
-    ground = _Ground.of([*known, Piece(NOTE)])
-    beside: dict[int, frozenset[str]] = defaultdict(frozenset)
-    for one in statements:
-        beside[one.sentence] |= frozenset(one.words)
-    if any(ground.is_new(one, share, words) for one, words in _distinct(statements, beside)):
+    ground = Background.of([*known, Piece(NOTE)])
+    pieces = distinct(statements, words_beside(statements))
+    if any(ground.is_new(one, share, words) for one, words in pieces):
         return None
     counts = _counted(ground, statements)
     if any(one.says_more for one in counts):
@@ -277,6 +269,14 @@ def _covering(text: str, known: Sequence[Known], share: float) -> tuple[str, ...
     if repeated < share * weighed or chatter > _CHATTER + 2 * weighed:
         return None
     return tuple(one for one in dict.fromkeys(_sources(ground, statements)) if one)
+
+
+def words_beside(statements: Iterable[Statement]) -> dict[int, frozenset[str]]:
+    """Return all words of each sentence, by its number."""
+    words: dict[int, frozenset[str]] = defaultdict(frozenset)
+    for one in statements:
+        words[one.sentence] |= frozenset(one.words)
+    return words
 
 
 @dataclass(slots=True)
@@ -298,7 +298,7 @@ class _Count:
         return plain and self.repeated_of_all < _HALF * self.of_all
 
 
-def _counted(ground: _Ground, statements: Iterable[Statement]) -> list[_Count]:
+def _counted(ground: Background, statements: Iterable[Statement]) -> list[_Count]:
     """Return how much is repeated of each sentence."""
     counts: dict[int, _Count] = defaultdict(_Count)
     for one in statements:
@@ -313,7 +313,7 @@ def _counted(ground: _Ground, statements: Iterable[Statement]) -> list[_Count]:
     return list(counts.values())
 
 
-def _distinct(
+def distinct(
     statements: Iterable[Statement], beside: Mapping[int, frozenset[str]]
 ) -> Iterator[tuple[Statement, frozenset[str]]]:
     """Return each clause once, with the words of its sentence."""
@@ -330,7 +330,7 @@ def _folded(text: str) -> list[tuple[str, ...]]:
     return [one.words for one in statements_of(text) if one.words]
 
 
-def _sources(ground: _Ground, statements: Iterable[Statement]) -> Iterator[str]:
+def _sources(ground: Background, statements: Iterable[Statement]) -> Iterator[str]:
     for statement in statements:
         if set(statement.words) - statement.filler:
             for _, source in ground.nearest(statement)[:1]:

@@ -77,6 +77,9 @@ class SecretsReported(Quick):
 class MinConfidence(Quick):
     """Refuses what its maker is not sure of: `metadata["confidence"]` below a limit.
 
+    It is a number from 0 to 1, or a text that says one, such as "0.9" or "90%". What is none
+    of these says nothing, and whoever gives it is not known to be sure, so it is refused.
+
     Attributes:
         least: The limit; what is exactly there passes, and so does what has no confidence.
     """
@@ -88,12 +91,12 @@ class MinConfidence(Quick):
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
         """Return why an entry is refused, None to let it pass."""
-        value = entry.metadata.get("confidence")
+        given = entry.metadata.get("confidence")
+        if given is None:
+            return None
+        value = _confidence(given)
         if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-            logger.debug("entry %s: its confidence is no number and does not count", entry.id)
-            return None
+            return Refusal("low_confidence", "its confidence is no number from 0 to 1")
         if value < self.least:
             return Refusal("low_confidence", f"confidence {value:g} is below {self.least:g}")
         return None
@@ -157,6 +160,19 @@ class NoVerifyPending(Quick):
         if self.label:
             return Passed({"unverified": "verify_pending"})
         return Refusal("verify_pending", "it still has to be verified")
+
+
+def _confidence(given: Any) -> float | None:
+    """Return a confidence as a number; None for what is none."""
+    value = given
+    if isinstance(given, str):
+        said = given.strip()
+        try:
+            value = float(said.removesuffix("%")) / (100 if said.endswith("%") else 1)
+        except ValueError:
+            return None
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if good else None
 
 
 def _is_on(value: Any) -> bool:

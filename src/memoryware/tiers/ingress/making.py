@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final, TypeVar
+from types import NoneType
+from typing import Any, Final, TypeVar, get_args
 
 from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryRefused
 from memoryware.guard import Guard
-from memoryware.scope import MemoryScope
+from memoryware.scope import MemoryScope, check_name
+from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
+from memoryware.tiers.ingress.claims import retold
 from memoryware.tiers.ingress.echo import ECHO, Piece, borrowed, echo_of, only_marks
-from memoryware.tiers.records import Entry, Origin, Provenance, Role, plain
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Role, plain
+from memoryware.tiers.screening import lineage, owner
 from memoryware.tiers.values import ContextItem
 
 T = TypeVar("T")
@@ -38,12 +43,23 @@ class Made:
             tool the node; of what it repeats of `shown`.
         key: Recording the same key again records nothing.
         shown: What memory had shown to who made it.
+
+    Raises:
+        SettingError: For a value of another type.
     """
 
     role: Role = "agent"
     provenance: Provenance | None = None
     key: str | None = None
     shown: tuple[ContextItem, ...] = ()
+
+    def __post_init__(self) -> None:
+        checking.choice("role", self.role, get_args(Role))
+        checking.instance("provenance", self.provenance, (Provenance, NoneType))
+        if self.key is not None:
+            check_name("key", self.key)
+        for one in self.shown:
+            checking.instance("shown", one, (ContextItem, Entry, Memory))
 
 
 async def entry_of(
@@ -61,6 +77,7 @@ async def entry_of(
 
     Raises:
         EntryRefused: For what is no text or too long.
+        SettingError: For metadata that are no mapping, or a secret in a name or an id.
     """
     text = _text_of(content, parts.limits.entry_chars)
     work = partial(_entry, parts, text, scope, metadata, made)
@@ -76,7 +93,8 @@ def _entry(
     parts: Parts, text: str, scope: MemoryScope, metadata: Mapping[str, Any] | None, made: Made
 ) -> Entry:
     text, known = _without_secrets(parts.guard, text), redacted(parts.guard, metadata)
-    provenance = made.provenance or _provenance(scope, made, text)
+    owner(parts, scope)
+    provenance = lineage(parts, made.provenance or _provenance(scope, made, text))
     echo = _echo(parts, text, provenance, made.shown)
     now = parts.clock()
     said: dict[str, Any] = {
@@ -93,7 +111,7 @@ def _entry(
         provenance=provenance,
         role=made.role,
         metadata={**known, **said},
-        key=made.key,
+        key=_key(parts.guard, made.key),
         refused=ECHO if echo is not None else None,
         echo_of=echo or (),
     )
@@ -110,7 +128,7 @@ def _echo(
         return marked
     if provenance.origin.kind in ("user", "person"):  # they have not read the prompt
         return None
-    return echo_of(text, known, limits.echo_share) or None
+    return echo_of(text, known, limits.echo_share) or retold(text, known) or None
 
 
 def _provenance(scope: MemoryScope, made: Made, text: str) -> Provenance:
@@ -158,14 +176,20 @@ def redacted(guard: Guard | None, metadata: Mapping[str, Any] | None) -> dict[st
     """Return a copy of metadata that can be kept: as JSON, without secrets.
 
     What no store can hold is left out, and the log says so.
+
+    Raises:
+        SettingError: If it is no mapping.
     """
+    checking.mapping("metadata", metadata)
     kept: dict[str, Any] = {}
-    for name, value in dict(metadata or {}).items():
+    for name, value in dict[Any, Any](metadata or {}).items():
         try:
             kept |= plain({name: _number(value) if name == "confidence" else value})
         except Exception as error:  # noqa: BLE001 - objects of others may raise anything
-            logger.warning("metadata %r was not kept: %s", name, type(error).__name__)
-    return {mended(name): _clean(guard, name, value) for name, value in kept.items()}
+            said = _new_key(guard, name, {}) if isinstance(name, str) else type(name).__name__
+            logger.warning("metadata %r was not kept: %s", said, type(error).__name__)
+    cleaned: dict[str, Any] = _clean(guard, "", kept)
+    return cleaned
 
 
 def _number(value: Any) -> Any:
@@ -178,13 +202,34 @@ def _clean(guard: Guard | None, name: str, value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
         return "..."
     if isinstance(value, dict):
-        return {mended(key): _clean(guard, key, held, depth + 1) for key, held in value.items()}
+        made: dict[str, Any] = {}
+        for key, held in value.items():
+            made[_new_key(guard, key, made)] = _clean(guard, key, held, depth + 1)
+        return made
     if isinstance(value, list):
         return [_clean(guard, name, one, depth + 1) for one in value]
-    if not isinstance(value, str):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return value
-    text = mended(value)
+    text = mended(value) if isinstance(value, str) else str(value)
     if guard is None:
-        return text
-    start = f"{name}="  # a password is known by its name
-    return guard.redact(start + text).removeprefix(start)
+        return text if isinstance(value, str) else value
+    start = f"{guard.redact(mended(name))}="  # a password is known by its name
+    clean = guard.redact(start + text).removeprefix(start)
+    return value if clean == text and not isinstance(value, str) else clean
+
+
+def _new_key(guard: Guard | None, key: str, taken: Mapping[str, Any]) -> str:
+    """Return a key without secrets that is not another's."""
+    clean = mended(key) if guard is None else guard.redact(mended(key))
+    number, made = 1, clean
+    while made in taken:
+        number += 1
+        made = f"{clean} ({number})"
+    return made
+
+
+def _key(guard: Guard | None, key: str | None) -> str | None:
+    """Return a key by which the same output is known again; of one with a secret, a digest."""
+    if key is None or guard is None or not guard.scan(key):
+        return key
+    return hashlib.blake2b(key.encode(), digest_size=16).hexdigest()

@@ -12,7 +12,7 @@ from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Passed, Refusal
 from memoryware.tiers.embedding import Embedder, space_name
-from memoryware.tiers.ingress.echo import same_claim
+from memoryware.tiers.ingress.claims import same_claim
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.protocol import Vector
 

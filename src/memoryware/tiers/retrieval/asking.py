@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from memoryware._twins import Via
-from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
+from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.ranking import Found, fused, query_words
 from memoryware.tiers.stores.protocol import Select, Vector
@@ -34,8 +35,8 @@ class Wanted:
     Attributes:
         session_id: Only memories that came from this session.
         agent_id: Whose experience is asked as well.
-        max_results: How many at most.
-        score_threshold: The least cosine.
+        max_results: How many at most, and never more than the limits of the tiers together.
+        score_threshold: The least cosine, from -1 to 1.
         time_range_days: Leave out what is older.
         at: What held at that moment.
         layers: The tiers that are asked.
@@ -45,7 +46,7 @@ class Wanted:
         query_vector: The vector of the query, if it is known already.
 
     Raises:
-        SettingError: For a moment without a time zone, or a range below 0.
+        SettingError: For a value of another type or outside of its range.
     """
 
     session_id: str | None = None
@@ -54,18 +55,26 @@ class Wanted:
     score_threshold: float | None = None
     time_range_days: float | None = None
     at: datetime | None = None
-    layers: tuple[Source, ...] = BOTH
+    layers: Sequence[Source] = BOTH
     explain: bool = False
     hot_items: int | None = None
     cold_items: int | None = None
     query_vector: Vector | None = None
 
     def __post_init__(self) -> None:
-        days = self.time_range_days
-        if days is not None and not days >= 0:
-            raise SettingError(f"time_range_days={days!r}: must be at least 0, or None")
-        if self.at is not None and self.at.tzinfo is None:
-            raise SettingError(f"at={self.at!r}: needs a time zone, such as datetime.UTC")
+        object.__setattr__(self, "layers", checking.choices("layers", self.layers, BOTH))
+        for name in ("session_id", "agent_id"):
+            checking.text(name, getattr(self, name), or_none=True)
+        for name in ("max_results", "hot_items", "cold_items"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, checking.whole(name, value))
+        if self.score_threshold is not None:
+            checking.number("score_threshold", self.score_threshold, -1, 1)
+        if self.time_range_days is not None:
+            checking.number("time_range_days", self.time_range_days, 0)
+        if self.at is not None:
+            checking.moment("at", self.at)
 
 
 @dataclass(slots=True, eq=False)
@@ -82,6 +91,8 @@ class Considered:
     ranks: dict[str, int] = field(default_factory=dict)
     left_out: str | None = None
     detail: str = ""
+    promoted: ContextItem | None = None
+    """Of a text in working memory: what it is in long-term memory now."""
 
     @property
     def is_wrong(self) -> bool:
@@ -125,6 +136,8 @@ class Search:
     now: datetime
     words: list[str] = field(init=False)
     vector: Vector | None = None
+    measures_cold: bool = True
+    """Whether long-term memory has vectors that this one can be held against."""
     failed: list[str] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from memoryware.events import logger
 from memoryware.tiers.contradiction import why
@@ -30,7 +31,12 @@ async def choose(search: Search, found: Sequence[Considered]) -> list[Considered
         _leave(sorted(_still(found, "hot"), key=order)[max(0, hot) :], hot, "working memory")
     if wanted.max_results is not None:
         _share(search, found, max(0, wanted.max_results))
-    return sorted((one for one in found if one.left_out is None), key=order)
+    kept = sorted((one for one in found if one.left_out is None), key=order)
+    for one in kept:
+        if one.promoted is not None:
+            item = one.item
+            one.item = replace(one.promoted, score=item.score, similarity=item.similarity)
+    return kept
 
 
 def _still(found: Iterable[Considered], part: Part) -> list[Considered]:

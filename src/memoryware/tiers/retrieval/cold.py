@@ -10,8 +10,8 @@ from memoryware.events import logger
 from memoryware.tiers.ranking import Found, best_first, coverage_of, fused, lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
+from memoryware.tiers.retrieval.standing import item_of
 from memoryware.tiers.stores.protocol import Hit, Select
-from memoryware.tiers.values import ContextItem
 
 Heap = dict[str, Considered]
 """What was found in one part of long-term memory, by id."""
@@ -63,8 +63,13 @@ async def _found(search: Search, part: Part, which: Select) -> Heap:
         await _measure_rest(search, part, which, heap)
     _lend(search, heap)
     for one in heap.values():
-        one.weigh(vectors=search.vector is not None)
+        one.weigh(vectors=_measures(search))
     return heap
+
+
+def _measures(search: Search) -> bool:
+    """Say whether long-term memory was searched by vectors at all."""
+    return search.vector is not None and search.measures_cold
 
 
 async def _by_words(search: Search, which: Select) -> list[Hit]:
@@ -88,8 +93,10 @@ async def _by_vectors(search: Search, which: Select) -> list[Hit]:
             store.by_vector, store.aby_vector, search.vector, which, space=space, limit=limit
         )
     except EmbeddingMismatch as mismatch:
-        logger.warning("%s", mismatch)
-        search.note(str(mismatch))
+        search.measures_cold = False
+        note = f"{mismatch}; words alone were searched in long-term memory"
+        logger.warning("%s", note)
+        search.note(note)
         return []
     return hits
 
@@ -115,7 +122,7 @@ async def _measure_rest(search: Search, part: Part, which: Select, heap: Heap) -
 
 async def _add_neighbours(search: Search, part: Part, which: Select, heap: Heap) -> None:
     """Let chunks beside the best of those that were found take part."""
-    limits, vectors = search.parts.limits, search.vector is not None
+    limits, vectors = search.parts.limits, _measures(search)
     most = 2 * max(limits.cold_items, limits.agent_items, search.wanted.cold_items or 0)
     best = best_first(list(heap.values()), lambda one: fused(one.found, vectors=vectors))[:most]
     documents, left = dict[str, None](), limits.neighbour_chunks
@@ -137,7 +144,7 @@ async def _add_neighbours(search: Search, part: Part, which: Select, heap: Heap)
 
 def _lend(search: Search, heap: Heap) -> None:
     """Lend each chunk a part of what the better of those beside it is worth."""
-    vectors = search.vector is not None
+    vectors = _measures(search)
     own = {one.place: fused(one.found, vectors=vectors) for one in heap.values()}
     for one in heap.values():
         name, number = one.place
@@ -163,22 +170,5 @@ def _take(heap: Heap, part: Part, hit: Hit, way: Literal["words", "vectors"]) ->
 
 
 def _considered(memory: Memory, part: Part) -> Considered:
-    item = ContextItem(
-        id=memory.id,
-        content=memory.content,
-        source="cold",
-        score=0.0,
-        created_at=memory.created_at,
-        scope=memory.scope,
-        provenance=memory.provenance,
-        verdict=memory.verdict,
-        metadata={
-            **memory.metadata,
-            "chunk_index": memory.chunk_index,
-            "chunk_count": memory.chunk_count,
-        },
-        document_id=memory.document_id,
-        subject=memory.subject,
-    )
     place = memory.document_id, memory.chunk_index
-    return Considered(item, part, memory.content_hash, place, Found())
+    return Considered(item_of(memory), part, memory.content_hash, place, Found())

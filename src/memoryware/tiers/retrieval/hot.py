@@ -21,6 +21,7 @@ from memoryware.tiers.ranking import (
 )
 from memoryware.tiers.records import Entry, Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
+from memoryware.tiers.retrieval.standing import stand_as_promoted
 from memoryware.tiers.stores.protocol import Vector
 from memoryware.tiers.values import ContextItem
 
@@ -31,6 +32,7 @@ async def ask_hot(search: Search) -> list[Considered]:
     limit = parts.limits.working_entries
     page = await via(store.find, store.afind, search.live(), limit=limit)
     found = [_considered(one, place) for place, one in enumerate(page.items, 1)]
+    await stand_as_promoted(search, found)
     _count_words(search, found)
     if search.ranks_hot:
         vectors = await vectors_of(search, found)

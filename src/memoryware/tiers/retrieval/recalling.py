@@ -9,7 +9,8 @@ from memoryware._twins import Via
 from memoryware.errors import EmbeddingFailed, MemorywareError, StoreUnavailable
 from memoryware.events import Span, emit, logger, span
 from memoryware.scope import MemoryScope
-from memoryware.tiers._parts import Parts
+from memoryware.tiers import checking
+from memoryware.tiers._parts import Parts, warn_without_group
 from memoryware.tiers.contradiction import contradictions_among
 from memoryware.tiers.noticing import notice_recalled
 from memoryware.tiers.retrieval.asking import Considered, Search, Source, Wanted
@@ -30,9 +31,14 @@ async def retrieve(
 
     Raises:
         StoreUnavailable: If every tier that was asked fails and `on_error` is "raise".
+        SettingError: For a query that is no text.
     """
+    checking.text("query", query)
     text = query.strip()[: parts.limits.query_chars].encode("utf-8", "replace").decode()
-    if not scope.group_id or not text:
+    if not scope.group_id:
+        warn_without_group()
+        return Recall(notes=["there is no group in the scope, so nothing was asked"])
+    if not text:
         return Recall()
     search = Search(parts, via, text, scope, wanted, wanted.at or parts.clock())
     teller = parts.teller(scope)

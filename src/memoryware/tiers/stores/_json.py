@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Verdict
+from memoryware.tiers.records import Entry, Ground, Memory, Origin, Provenance, Verdict
 
-_TIMES: Final = frozenset({"created_at", "decided_at", "expires_at", "valid_from", "valid_to"})
-_TUPLES: Final = frozenset({"echo_of", "memory_ids"})
+_TIMES: Final = frozenset(
+    {"created_at", "decided_at", "expires_at", "valid_from", "valid_to", "promoted_at"}
+)
+_TUPLES: Final = frozenset({"echo_of", "memory_ids", "revocations"})
 
 
 def record_to_json(record: Entry | Memory) -> dict[str, Any]:
@@ -38,18 +40,18 @@ def memory_from_json(data: Mapping[str, Any]) -> Memory:
 def _out(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, MemoryScope | Verdict):
+    if isinstance(value, MemoryScope | Verdict | Ground):
         pairs = ((one.name, getattr(value, one.name)) for one in fields(value))
         return {name: _out(part) for name, part in pairs if part is not None and part != ()}
     if isinstance(value, Provenance):
         made = {"origin": str(value.origin), "roots": [str(root) for root in value.roots]}
         return {**made, "sources": list(value.sources)} if value.sources else made
     if isinstance(value, tuple):
-        return list(value)
+        return [_out(one) for one in value]
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _fields(kind: type[Entry | Memory], data: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(kind: type[Entry | Memory | Ground], data: Mapping[str, Any]) -> dict[str, Any]:
     known = {one.name for one in fields(kind)}
     return {name: _in(name, value) for name, value in data.items() if name in known}
 
@@ -59,6 +61,8 @@ def _in(name: str, value: Any) -> Any:
         return datetime.fromisoformat(value)
     if name in _TUPLES:
         return tuple(value)
+    if name == "further":
+        return tuple(Ground(**_fields(Ground, one)) for one in value)
     if name == "scope":
         names = {one.name for one in fields(MemoryScope)}
         return MemoryScope(**{key: part for key, part in value.items() if key in names})

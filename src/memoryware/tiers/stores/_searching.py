@@ -53,6 +53,7 @@ async def by_vector(
     query = packed(vector, space)
     async with port.transaction(writes=False) as tx:
         number = await number_of(tx, space)
+        await _must_be_current(tx, space)
         if number is None or limit < 1:
             return []
         rows = await tx.execute(
@@ -78,6 +79,15 @@ async def number_of(tx: Transaction, space: Space) -> int | None:
     if rows and rows[0][1] != space.dimension:
         raise EmbeddingMismatch(str(Space(space.name, rows[0][1])), str(space))
     return rows[0][0] if rows else None
+
+
+async def _must_be_current(tx: Transaction, space: Space) -> None:
+    """Refuse to search in a space that is not the current one: it may be half full."""
+    rows = await tx.execute("SELECT name, dimension FROM space WHERE current")
+    for name, dimension in rows:
+        known = Space(_rows.unflat(name), dimension)
+        if known != space:
+            raise EmbeddingMismatch(str(known), str(space))
 
 
 async def _memories(tx: Transaction, numbers: Iterable[int]) -> dict[int, Memory]:

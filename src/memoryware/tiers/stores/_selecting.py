@@ -7,7 +7,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Final
 
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.records import Entry, Memory, lineages
 from memoryware.tiers.stores.protocol import Select
 
 _VALUES: Final[Mapping[str, str]] = {
@@ -35,13 +35,22 @@ def fits(record: Entry | Memory, which: Select) -> bool:
         return False
     if which.before is not None and record.created_at >= which.before:
         return False
-    if which.root is not None and which.root not in map(str, record.provenance.roots):
-        return False
-    if which.made_of is not None and not set(which.made_of) & set(record.provenance.sources):
+    if not _comes_from(record, which):
         return False
     if which.contains and which.contains.casefold() not in record.content.casefold():
         return False
     return which.live_at is None or is_live(record, which.live_at)
+
+
+def _comes_from(record: Entry | Memory, which: Select) -> bool:
+    """Say whether what is asked for is in the lineage of a record, by any of its promotions."""
+    known = lineages(record)
+    if which.root is not None and which.root not in {
+        str(root) for one in known for root in one.roots
+    }:
+        return False
+    made_of = which.made_of
+    return made_of is None or any(not set(made_of).isdisjoint(one.sources) for one in known)
 
 
 def is_live(record: Entry | Memory, moment: datetime) -> bool:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from memoryware.tiers.ranking import words_of
-from memoryware.tiers.records import Memory
+from memoryware.tiers.records import Memory, lineages
 from memoryware.tiers.stores import _rows
 from memoryware.tiers.stores._port import Port, Transaction
 from memoryware.tiers.stores._searching import number_of
@@ -48,16 +48,19 @@ async def find(port: Port, tier: str, which: Select, limit: int | None, offset: 
 async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any]) -> list[Any]:
     """Change what fits, all of it or nothing; return what differs."""
     (where, values), order = _rows.condition(tier, which), _rows.order(which)
+    changed, other_text = [], False
     async with port.transaction(writes=True) as tx:
         rows = await tx.execute(
             f"SELECT {_rows.READ}, seq FROM record WHERE {where} ORDER BY {order}", *values
         )
-        changed = []
         for row in rows:
             old, new = _rows.record_of(tier, row), change(_rows.record_of(tier, row))
             if new != old:
                 await _replace(tx, tier, row[2], old, new)
                 changed.append(new)
+                other_text = other_text or new.content != old.content
+    if other_text:
+        await port.wipe()
     return changed
 
 
@@ -167,18 +170,21 @@ async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
     return [_rows.record_of("long_term", row) for row in rows]
 
 
-async def put_vectors(port: Port, vectors: Sequence[tuple[str, Vector]], space: Space) -> int:
-    """Keep vectors by the ids of memories that are there."""
-    ready = [(id_, packed(vector, space)) for id_, vector in vectors]
+async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+    """Keep vectors of memories that are there and say the same."""
+    ready = [(one, packed(vector, space)) for one, vector in vectors]
     kept = set()
     async with port.transaction(writes=True) as tx:
-        for id_, data in ready:
+        for one, data in ready:
+            part = _rows.part_of(one.scope.tenant, one.scope.group_id)
             rows = await tx.execute(
-                "SELECT seq FROM record WHERE id = ? AND tier = 'long_term'", _rows.flat(id_)
-            )
-            for row in rows:
-                await _put(tx, await _space_made(tx, space), row[0], data)
-                kept.add(id_)
+                "SELECT seq FROM record"
+                " WHERE tier = 'long_term' AND part = ? AND id = ? AND content = ?",
+                part, _rows.flat(one.id), _rows.flat(one.content),
+            )  # fmt: skip
+            for (seq,) in rows:
+                await _put(tx, await _space_made(tx, space), seq, data)
+                kept.add(seq)
     return len(kept)
 
 
@@ -218,7 +224,7 @@ async def _insert(tx: Transaction, tier: str, record: Any) -> int:
 
 async def _replace(tx: Transaction, tier: str, seq: int, old: Any, new: Any) -> None:
     await tx.execute(_UPDATE, *_rows.row_of(tier, new), seq)
-    if new.provenance != old.provenance:
+    if lineages(new) != lineages(old):
         for table in ("source", "root"):
             await tx.execute(f"DELETE FROM {table} WHERE seq = ?", seq)
         await _link(tx, seq, new)
@@ -231,10 +237,11 @@ async def _replace(tx: Transaction, tier: str, seq: int, old: Any, new: Any) -> 
 
 
 async def _link(tx: Transaction, seq: int, record: Any) -> None:
-    made = record.provenance
-    sources, roots = made.sources, map(str, made.roots)
+    made = lineages(record)
+    sources = [name for one in made for name in one.sources]
+    roots = [str(name) for one in made for name in one.roots]
     for table, names in (("source", sources), ("root", roots)):
-        rows = [(seq, _rows.flat(one)) for one in names]
+        rows = [(seq, _rows.flat(one)) for one in dict.fromkeys(names)]
         await tx.many(f"INSERT INTO {table} (seq, name) VALUES (?, ?)", rows)
 
 

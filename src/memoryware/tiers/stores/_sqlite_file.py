@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Final
+from typing import Any, Final, TypeVar
 
+from memoryware._twins import finish
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.ranking import WORDS_VERSION, words_of
 from memoryware.tiers.stores import _rows
-from memoryware.tiers.stores._port import Condition, Row
 from memoryware.tiers.stores._schema import APPLICATION, STEPS
+from memoryware.tiers.stores._sqlite_transaction import INDEX, SqliteTransaction
+from memoryware.tiers.stores._turns import Ticket, Turns
 
+T = TypeVar("T")
 _PRIVATE: Final = 0o600
 _LONGEST: Final = 1_000_000.0
 """Seconds that SQLite can be told to wait."""
@@ -27,6 +29,8 @@ _WIPING: Final = 2.0
 
 _AGAIN: Final = 0.01
 """Seconds until a connection is prepared again."""
+_FORKING_WAITS: Final = 30.0
+"""Seconds at most that a fork waits for who is using a file."""
 
 
 class SqliteFile:
@@ -35,48 +39,83 @@ class SqliteFile:
     Threads use the one connection in turn. What is called inside a transaction may use the
     file itself. A connection must not be taken over a fork, so it is closed before one, and
     parent and child open their own when they need it.
+
+    Ctrl-C may come anywhere, also where it keeps a context manager from ending what it has
+    begun. So `do` ends what an operation has left open, and nobody undoes anything twice.
     """
 
     def __init__(self, path: str | os.PathLike[str], lock_timeout: float = 30.0) -> None:
         self.path = _absolute(path)
         self._timeout = min(lock_timeout, _LONGEST)
-        self._lock = threading.RLock()
-        self._closed = False
+        self._turns = Turns(self._timeout, self._late)
+        self._open: list[SqliteTransaction] = []
+        """Those that have begun, the outermost first."""
+        self._closed = self._unwiped = False
+        self._interrupted: BaseException | None = None
+        self._forking: Ticket | None = None
         self._db: sqlite3.Connection | None = self._connect()
         _OPEN.add(self)
+        self._wipe(0)  # what somebody deleted who was killed then
 
     def close(self) -> None:
         """Close the connection; may be called twice."""
-        with self._lock:
-            self._closed = True
-            self._drop()
+        self._turns.alone(self._close)
+
+    def do(self, operation: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        """Return what an operation on this file returns; if it fails nothing has changed."""
+        return self._turns.alone(lambda: self._whole(operation, *args))
+
+    def _whole(self, operation: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        outside = len(self._open)
+        try:
+            return finish(operation(self, *args))
+        except BaseException:
+            while len(self._open) > outside:
+                self._undo(self._open[-1])
+            raise
 
     @asynccontextmanager
     async def transaction(self, *, writes: bool) -> AsyncIterator[SqliteTransaction]:
         """Begin a transaction; it is kept if nothing goes wrong inside, else it never was."""
-        with self._alone():
-            db = self._connection()
-            begin, keep, undo = _BEGUN if db.in_transaction else _WRITES if writes else _READS
-            tx = SqliteTransaction(self, db)
-            with self.errors():
-                db.execute(begin)
-            try:
-                yield tx
-                await tx.tidy()
-                with self.errors():
-                    db.execute(keep)
-            except BaseException:
-                self._undo(db, undo)
-                raise
+        tx = SqliteTransaction(self._connection(), self.errors, writes=writes)
+        self._open.append(tx)
+        try:
+            tx.begin()
+            yield tx
+            await tx.keep()
+        except BaseException:
+            self._undo(tx)
+            raise
+        self._open.remove(tx)
+        if self._unwiped and writes:
+            self._wipe(0)
+
+    def _undo(self, tx: SqliteTransaction) -> None:
+        if tx not in self._open:
+            return
+        try:
+            tx.undo()
+        except sqlite3.Error:  # SQLite has undone everything itself, or this connection is lost
+            if tx.db is self._db and tx.db.in_transaction:
+                self._drop()
+        self._open.remove(tx)
 
     async def wipe(self) -> None:
-        """Overwrite what was deleted in the log as well, if nobody is reading it."""
-        with suppress(StoreUnavailable, sqlite3.Error), self._alone():  # it is deleted anyway
-            db = self._connection()
-            if not db.in_transaction:
-                db.execute(f"PRAGMA busy_timeout = {int(min(_WIPING, self._timeout) * 1000)}")
-                db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-                db.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
+        """Overwrite what was deleted in the log as well: now, or when nobody reads it anymore."""
+        self._unwiped = True
+        self._wipe(_WIPING)
+
+    def _wipe(self, seconds: float) -> None:
+        """Try for some time to put the log into the file, and to empty it."""
+        if self._db is None or self._db.in_transaction:
+            return
+        with suppress(sqlite3.Error):  # what is in the log is deleted anyway
+            try:
+                self._db.execute(f"PRAGMA busy_timeout = {int(min(seconds, self._timeout) * 1000)}")
+                busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                self._unwiped = bool(busy)
+            finally:
+                self._db.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -86,26 +125,29 @@ class SqliteFile:
         except StoreUnavailable:
             raise
         except (sqlite3.Error, OSError) as error:
+            interrupted, self._interrupted = self._interrupted, None
+            if interrupted is not None and not isinstance(interrupted, Exception):
+                raise interrupted from None
             raise StoreUnavailable(f"{self.path}: {_said(error, self._timeout)}") from error
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        if not self._lock.acquire(timeout=self._timeout):
-            raise StoreUnavailable(
-                f"{self.path} has been busy for {self._timeout} seconds (lock_timeout)"
-            )
-        try:
-            yield
-        finally:
-            self._lock.release()
+    def _late(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"{self.path} has been busy for {self._timeout} seconds (lock_timeout)"
+        )
 
-    def _undo(self, db: sqlite3.Connection, undo: Sequence[str]) -> None:
+    def _has(self, content: str, folded: str) -> bool:
+        """Answer SQLite, which takes Ctrl-C for an error like others."""
         try:
-            for statement in undo:
-                db.execute(statement)
-        except sqlite3.Error:  # SQLite has undone everything itself, or this connection is lost
-            if db.in_transaction:
-                self._drop()
+            return _rows.has(content, folded)
+        except BaseException as error:
+            self._interrupted = error
+            raise
+
+    def _close(self) -> None:
+        self._closed = True
+        if self._unwiped:
+            self._wipe(_WIPING)
+        self._drop()
 
     def _drop(self) -> None:
         if self._db is not None:
@@ -151,7 +193,7 @@ class SqliteFile:
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         self._check(db)  # before anything is changed
-        db.create_function("memoryware_has", 2, _rows.has, deterministic=True)
+        db.create_function("memoryware_has", 2, self._has, deterministic=True)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
@@ -201,7 +243,11 @@ class SqliteFile:
 
     def let_go(self) -> bool:
         """Hold the file and close its connection, so that a fork finds none; say whether."""
-        if not self._lock.acquire(timeout=self._timeout):
+        self._forking = ticket = Ticket()
+        try:
+            self._turns.enter(ticket, _FORKING_WAITS)
+        except StoreUnavailable:
+            self.take_up()
             return False
         if self._db is not None and not self._db.in_transaction:
             self._drop()
@@ -209,93 +255,15 @@ class SqliteFile:
 
     def take_up(self) -> None:
         """Let others use the file again."""
-        self._lock.release()
+        if self._forking is not None:
+            self._turns.leave(self._forking)
 
     def begin_anew(self) -> None:
         """Forget in a child what belongs to its parent."""
-        self._lock = threading.RLock()
+        self._turns, self._open = Turns(self._timeout, self._late), []
         if self._db is not None:
             _ABANDONED.append(self._db)  # closing it would give up locks of the parent
             self._db = None
-
-
-class SqliteTransaction:
-    """A transaction of a file: nothing in it waits for a loop."""
-
-    def __init__(self, file: SqliteFile, db: sqlite3.Connection) -> None:
-        self._file, self._db, self._untidy = file, db, False
-
-    async def execute(self, sql: str, *values: object) -> Sequence[Row]:
-        with self._file.errors():
-            self._must_go_on()
-            return self._db.execute(sql, values).fetchall()
-
-    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
-        with self._file.errors():
-            self._must_go_on()
-            self._db.executemany(sql, rows)
-
-    def _must_go_on(self) -> None:
-        """Keep SQLite from storing each statement by itself where it has undone the others."""
-        if not self._db.in_transaction:
-            raise StoreUnavailable(
-                f"{self._file.path}: a failure has undone this change; try again"
-            )
-
-    async def index(self, seq: int, corpora: Sequence[str], words: Sequence[str]) -> None:
-        await self.execute(_INDEX, seq, " ".join(corpora), " ".join(words))
-
-    async def unindex(self, numbers: Sequence[int]) -> None:
-        self._untidy = True
-        await self.execute(
-            "DELETE FROM word_index WHERE rowid IN (SELECT value FROM json_each(?))",
-            json.dumps(list(numbers)),
-        )
-
-    async def tidy(self) -> None:
-        """Take words that were removed out of the index, which else only marks them."""
-        if self._untidy:
-            ((times,),) = await self.execute(_TIDIED)
-            how = "optimize" if times % _REBUILT_AFTER else "rebuild"
-            await self.execute("INSERT INTO word_index (word_index) VALUES (?)", how)
-
-    async def having(self, corpora: Sequence[str], word: str) -> int:
-        rows = await self.execute(
-            "SELECT count(*) FROM word_index WHERE word_index MATCH ?", _looked(corpora, [word])
-        )
-        count: int = rows[0][0]
-        return count
-
-    async def holding(
-        self, corpora: Sequence[str], word: str, without: Sequence[str], which: Condition
-    ) -> Sequence[Row]:
-        looked = _looked(corpora, [word])
-        if without:
-            looked = f"({looked}) NOT ({_looked(corpora, without)})"
-        where, values = which
-        return await self.execute(
-            "SELECT record.seq, word_index.words FROM word_index"
-            " CROSS JOIN record ON record.seq = word_index.rowid"
-            f" WHERE word_index MATCH ? AND {where}",
-            looked, *values,
-        )  # fmt: skip
-
-
-_TIDIED: Final = (
-    "INSERT INTO about VALUES ('tidied', 1)"
-    " ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value"
-)
-_REBUILT_AFTER: Final = 100
-"""An index gets levels each time that it is tidied, and FTS5 cannot read one of 2000 levels."""
-_INDEX: Final = "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)"
-_READS: Final = ("BEGIN", "COMMIT", ("ROLLBACK",))
-_WRITES: Final = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
-_BEGUN: Final = (
-    "SAVEPOINT inside",
-    "RELEASE inside",
-    ("ROLLBACK TO inside", "RELEASE inside"),
-)
-"""How transactions begin, are kept and are undone; the last kind inside of another one."""
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
@@ -306,15 +274,6 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     except (RuntimeError, ValueError) as error:  # `~` of nobody; not a name for this system
         raise StoreUnavailable(f"{path!r} cannot be the path of a file: {error}") from error
     raise StoreUnavailable(f"{path!r} cannot be the path of a file")
-
-
-def _looked(corpora: Sequence[str], words: Sequence[str]) -> str:
-    """Return what is looked for in the index of words: one of these in one of the corpora."""
-    return f"part : ({' OR '.join(corpora)}) AND words : ({' OR '.join(map(_quoted, words))})"
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
 
 
 def _words_version(db: sqlite3.Connection) -> int | None:
@@ -332,7 +291,7 @@ def _index_anew(db: sqlite3.Connection) -> None:
         words = words_of(_rows.unflat(content))
         of, part = _rows.unflat_or_none(tenant), _rows.unflat_or_none(group)
         corpora = _rows.tokens_of(of) + _rows.tokens_of(of, part)
-        db.execute(_INDEX, (seq, " ".join(corpora), " ".join(words)))
+        db.execute(INDEX, (seq, " ".join(corpora), " ".join(words)))
         db.execute("UPDATE record SET size = ? WHERE seq = ?", (len(words), seq))
     db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
     db.execute("INSERT OR REPLACE INTO about VALUES ('words', ?)", (WORDS_VERSION,))

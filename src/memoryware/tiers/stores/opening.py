@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from memoryware._twins import in_thread
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.tiers.stores.protocol import Stores
 
 _KNOWN: Final = '"sqlite:///memory.db" for a file, "memory://" for this process only'
@@ -15,8 +15,11 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
     """Return the stores at an address.
 
     Raises:
+        SettingError: For an address that is no text.
         StoreUnavailable: If there is no such kind of store, or it cannot be opened.
     """
+    if not isinstance(url, str):
+        raise SettingError(f'{url!r} is no address: pass a text, such as f"sqlite:///{{path}}"')
     scheme, _, rest = url.partition("://")
     if scheme == "memory" and not rest:
         from memoryware.tiers.stores.embedded import embedded

@@ -121,7 +121,14 @@ class Space:
 
 
 class RecordStore(Protocol[R]):
-    """What the stores of all tiers have in common."""
+    """What the stores of all tiers have in common.
+
+    A record is known by tenant, group and id together: strangers may have the same ids, and
+    nothing that is done to one reaches the other. After `close` every call raises
+    `StoreUnavailable`. A call that is interrupted, by Ctrl-C as well, has changed nothing or
+    everything, and keeps nobody out; the child of a fork can use the store whatever other
+    threads were doing.
+    """
 
     def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
         """Return what fits, the one that was stored last first, and how many there are."""
@@ -162,6 +169,9 @@ class QuarantineStore(RecordStore[Entry], Protocol):
 
         If its tenant and group have an entry with the same `key` already (not None), nothing
         is stored and that one is returned.
+
+        Raises:
+            StoreUnavailable: If its tenant and group have another entry with the same id.
         """
         ...
 
@@ -174,8 +184,8 @@ class WorkingStore(RecordStore[Entry], Protocol):
     def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
         """Put an entry first in the list of its tenant and group, which keeps the newest `keep`.
 
-        An entry with the same id is moved and replaced. With `renew` all entries of the list
-        expire when this one does. All of it happens at once.
+        An entry of this tenant and group with the same id is moved and replaced. With `renew`
+        all entries of the list expire when this one does. All of it happens at once.
         """
         ...
 
@@ -216,6 +226,7 @@ class LongTermStore(RecordStore[Memory], Protocol):
         Raises:
             EmbeddingMismatch: A vector has not the dimension of its space, or the store knows
                 the name of the space with another dimension.
+            StoreUnavailable: If its tenant and group have another memory with the same id.
         """
         ...
 
@@ -241,7 +252,13 @@ class LongTermStore(RecordStore[Memory], Protocol):
     async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]: ...
 
     def by_vector(self, vector: Vector, which: Select, *, space: Space, limit: int) -> list[Hit]:
-        """Return what is nearest by cosine among what has a vector in this space, best first."""
+        """Return what is nearest by cosine among what has a vector in the space, best first.
+
+        Raises:
+            EmbeddingMismatch: The query has not the dimension of its space, or the store has
+                adopted another space. What is embedded in this one may be a part of the whole
+                only, so that words have to find until it is adopted.
+        """
         ...
 
     async def aby_vector(
@@ -254,17 +271,18 @@ class LongTermStore(RecordStore[Memory], Protocol):
 
     async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]: ...
 
-    def put_vectors(self, vectors: Sequence[tuple[str, Vector]], space: Space) -> int:
-        """Keep vectors by id of memory, in place of older ones of the same space.
+    def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+        """Keep vectors of memories, in place of older ones of the same space.
 
-        Ids that are not there anymore are passed over. Returns how many were kept.
+        A memory that is not there anymore, or has another content now, is passed over. Returns
+        how many were kept.
 
         Raises:
             EmbeddingMismatch: As for `add`.
         """
         ...
 
-    async def aput_vectors(self, vectors: Sequence[tuple[str, Vector]], space: Space) -> int: ...
+    async def aput_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int: ...
 
     def spaces(self) -> dict[Space, int]:
         """Return every space that is known and how many vectors it has, the current one first."""

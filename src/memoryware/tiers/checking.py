@@ -1,0 +1,146 @@
+"""What callers pass, held against what it must be. The messages say what to pass instead.
+
+A message names a number or a choice that is wrong; of a text it has only what it is called,
+because nobody knows what stands in it.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from memoryware.errors import SettingError
+
+
+def text(name: str, value: Any, *, or_none: bool = False) -> None:
+    """Let a text pass.
+
+    Raises:
+        SettingError: For anything else.
+    """
+    if isinstance(value, str) or (or_none and value is None):
+        return
+    raise SettingError(
+        f"{name}: must be text{' or None' if or_none else ''}, and this is {_type(value)}"
+    )
+
+
+def texts(name: str, value: Any) -> tuple[str, ...]:
+    """Return a list of texts, which one text is not.
+
+    Raises:
+        SettingError: For anything else.
+    """
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise SettingError(f"{name}: must be a list of texts, even for one; not {_type(value)}")
+    found = tuple(value)
+    for one in found:
+        if not isinstance(one, str):
+            raise SettingError(f"{name}: must be a list of texts, and one is {_type(one)}")
+    return found
+
+
+def mapping(name: str, value: Any) -> None:
+    """Let a mapping or None pass.
+
+    Raises:
+        SettingError: For anything else.
+    """
+    if not isinstance(value, Mapping | None):
+        raise SettingError(f"{name}: must be a mapping, and this is {_type(value)}")
+
+
+def whole(name: str, value: Any, least: int = 0) -> int:
+    """Return a whole number.
+
+    Raises:
+        SettingError: For anything else, and below the least.
+    """
+    good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not good or value < least:
+        raise SettingError(f"{name}={_shown(value)}: must be a whole number of at least {least}")
+    return int(value)
+
+
+def number(name: str, value: Any, low: float, high: float = math.inf) -> float:
+    """Return a finite number of any kind, such as one of numpy.
+
+    Raises:
+        SettingError: For anything else, and outside of the range.
+    """
+    good = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not good or not math.isfinite(value) or not low <= value <= high:
+        upper = "" if high == math.inf else f" and at most {high:g}"
+        raise SettingError(
+            f"{name}={_shown(value)}: must be a finite number of at least {low:g}{upper}"
+        )
+    return float(value)
+
+
+def moment(name: str, value: Any) -> None:
+    """Let a time with a zone pass.
+
+    Raises:
+        SettingError: For anything else.
+    """
+    if not isinstance(value, datetime):
+        raise SettingError(f"{name}: must be a datetime, and this is {_type(value)}")
+    if value.utcoffset() is None:
+        raise SettingError(
+            f"{name}={value!r}: must have a time zone, such as datetime(2025, 1, 1, tzinfo=UTC)"
+        )
+
+
+def choice(name: str, value: Any, possible: Collection[str]) -> None:
+    """Let one of a few words pass.
+
+    Raises:
+        SettingError: For anything else.
+    """
+    if not isinstance(value, str) or value not in possible:
+        raise SettingError(f"{name}={_shown(value)}: must be one of {_listed(possible)}")
+
+
+def choices(name: str, value: Any, possible: Collection[str]) -> tuple[Any, ...]:
+    """Return some of a few words; one text is no list of words.
+
+    Raises:
+        SettingError: For anything else.
+    """
+    if isinstance(value, str) and value in possible:
+        raise SettingError(f"{name}={value!r}: must be a list, even for one: ({value!r},)")
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise SettingError(f"{name}={_shown(value)}: must be a list of {_listed(possible)}")
+    found = tuple(value)
+    for one in found:
+        if not isinstance(one, str) or one not in possible:
+            raise SettingError(f"{name}: {_shown(one)} is none of {_listed(possible)}")
+    return found
+
+
+def instance(name: str, value: Any, kinds: tuple[type, ...]) -> None:
+    """Let a value of one of these types pass.
+
+    Raises:
+        SettingError: For anything else.
+    """
+    if not isinstance(value, kinds):
+        said = ", ".join("None" if one is type(None) else one.__name__ for one in kinds)
+        raise SettingError(f"{name}: must be one of {said}, and this is {_type(value)}")
+
+
+def _listed(possible: Collection[str]) -> str:
+    return ", ".join(map(repr, possible))
+
+
+def _type(value: Any) -> str:
+    return "None" if value is None else type(value).__name__
+
+
+def _shown(value: Any) -> str:
+    """Return a wrong value for a message: numbers and short words, of others the type."""
+    shown = repr(value) if isinstance(value, str | int | float | None) else _type(value)
+    return shown if len(shown) <= 40 else _type(value)

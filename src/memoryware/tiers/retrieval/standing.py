@@ -1,0 +1,69 @@
+"""What long-term memory says of a text that is in working memory as well."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from memoryware.events import logger
+from memoryware.tiers.records import Memory
+from memoryware.tiers.retrieval.asking import Considered, Search
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import ContextItem
+
+
+def item_of(memory: Memory) -> ContextItem:
+    """Return a memory as it is shown."""
+    return ContextItem(
+        id=memory.id,
+        content=memory.content,
+        source="cold",
+        score=0.0,
+        created_at=memory.created_at,
+        scope=memory.scope,
+        provenance=memory.provenance,
+        verdict=memory.verdict,
+        metadata={
+            **memory.metadata,
+            "chunk_index": memory.chunk_index,
+            "chunk_count": memory.chunk_count,
+        },
+        document_id=memory.document_id,
+        subject=memory.subject,
+    )
+
+
+async def stand_as_promoted(search: Search, hot: Sequence[Considered]) -> None:
+    """Show what was promoted as what it is now: of long-term memory, or not at all.
+
+    A text whose place another has taken is left out, unless it was said again since.
+    """
+    known = await _same_texts(search, hot)
+    for one in hot:
+        same = known.get(one.whole_hash, ())
+        holds = next((memory for memory in same if memory.holds_at(search.now)), None)
+        if holds is None:
+            ended = (memory.valid_to for memory in same if memory.revocation is None)
+            if any(end is not None and one.item.created_at <= end <= search.now for end in ended):
+                one.leave_out("superseded", "long-term memory has something in its place")
+        elif holds.chunk_count == 1 and "cold" in search.wanted.layers:
+            one.promoted = item_of(holds)
+
+
+async def _same_texts(search: Search, hot: Sequence[Considered]) -> dict[str, list[Memory]]:
+    """Return memories by the hash of their text; nothing where that cannot be asked."""
+    if not hot:
+        return {}
+    store = search.parts.stores.long_term
+    agent = search.wanted.agent_id or search.scope.agent_id
+    hashes = tuple(dict.fromkeys(one.whole_hash for one in hot))
+    which = Select.within(search.scope, agents=tuple({None, agent}), hashes=hashes)
+    try:
+        found = (await search.via(store.find, store.afind, which)).items
+    except Exception as error:  # noqa: BLE001 - the search of long-term memory tells of it
+        logger.debug("working memory was not held against long-term memory: %s", error)
+        return {}
+    known: dict[str, list[Memory]] = defaultdict(list)
+    for memory in found:
+        known[memory.content_hash].append(memory)
+    return known

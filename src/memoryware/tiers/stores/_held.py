@@ -1,0 +1,138 @@
+"""What a store in this process holds, changed as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+
+from memoryware.errors import StoreUnavailable
+from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores._turns import Turns
+
+R = TypeVar("R", Entry, Memory)
+S = TypeVar("S", bound="Holder[Any]")
+P = ParamSpec("P")
+T = TypeVar("T")
+Key: TypeAlias = tuple[str | None, str | None, str]
+"""Tenant, group and id: strangers may have the same ids."""
+
+
+def key_of(record: Entry | Memory) -> Key:
+    """Return under what a record is kept."""
+    return record.scope.tenant, record.scope.group_id, record.id
+
+
+@dataclass
+class Index:
+    """What is kept beside memories."""
+
+    words: dict[Key, Counter[str]] = field(default_factory=dict)
+    vectors: dict[str, dict[Key, tuple[float, ...]]] = field(default_factory=dict)
+    """By the name of a space."""
+    dimensions: dict[str, int] = field(default_factory=dict)
+    current: str | None = None
+
+    def copy(self) -> Index:
+        """Return one that can be changed apart; the words of a text are never changed."""
+        vectors = {name: dict(known) for name, known in self.vectors.items()}
+        return Index(dict(self.words), vectors, dict(self.dimensions), self.current)
+
+
+@dataclass
+class State(Generic[R]):
+    """Records in the order in which they were stored, and their index."""
+
+    records: dict[Key, R] = field(default_factory=dict)
+    index: Index = field(default_factory=Index)
+
+    def copy(self) -> State[R]:
+        """Return one that can be changed apart."""
+        return State(dict(self.records), self.index.copy())
+
+
+class Held(Generic[R]):
+    """The state of a store, and a draft of the next one while a thread makes it.
+
+    A draft becomes the state in one step. Whoever is interrupted leaves a draft that nobody
+    sees, and so does a thread that a fork has left behind.
+    """
+
+    def __init__(self) -> None:
+        self._state: State[R] = State()
+        self._draft: tuple[object, State[R]] | None = None
+
+    @property
+    def now(self) -> State[R]:
+        """What this thread sees."""
+        draft = self._draft
+        return draft[1] if draft is not None and draft[0] == _me() else self._state
+
+    def change(self, work: Callable[[], T]) -> T:
+        """Return what a change returns; if it fails nothing has changed.
+
+        A change may be made of others: they are kept if the outermost one is.
+        """
+        outer = self._draft if self._draft is not None and self._draft[0] == _me() else None
+        try:
+            self._draft = _me(), self.now.copy()
+            result = work()
+            if outer is None:
+                self._state, self._draft = self.now, None
+        except BaseException:
+            self._draft = outer
+            raise
+        return result
+
+
+def _me() -> object:
+    """Return what tells this thread from all others, those of a parent process included."""
+    return os.getpid(), threading.get_ident()
+
+
+class Holder(Generic[R]):
+    """A store that holds its records itself."""
+
+    def __init__(self, lock_timeout: float = 30.0) -> None:
+        self._held: Held[R] = Held()
+        self._turns = Turns(lock_timeout, self._late)
+        self._lock_timeout = lock_timeout
+        self._closed = False
+
+    def close(self) -> None:
+        """Let nobody use the store anymore; what it holds goes with it."""
+        self._closed = True
+
+    def _late(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"Somebody else has been writing for {self._lock_timeout} seconds; try again"
+        )
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("This memory was closed; open a new one")
+
+
+def changing(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Let one thread at a time into a method that changes a store, as a whole or not at all."""
+
+    @wraps(method)
+    def whole(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._held.change(lambda: method(self, *args, **kwargs))
+
+    return in_turn(whole)
+
+
+def in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Let one thread at a time into a method of a store that is open."""
+
+    @wraps(method)
+    def alone(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        self._must_be_open()
+        return self._turns.alone(lambda: method(self, *args, **kwargs))
+
+    return alone
