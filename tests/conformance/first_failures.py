@@ -6,6 +6,7 @@ first: most faults are noticed by one of those.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -23,8 +24,20 @@ _passed: dict[str, int] = {}
 
 
 def played(suite: str, folder: Path) -> Any:
-    """Play a suite in a run of its own; return the first failure of each class, and the passes."""
-    told = folder / "told.json"
+    """Play a suite in a run of its own; return the first failure of each class, and the passes.
+
+    Workers of pytest-xdist that ask for the same suite play it once, however tests are dealt out.
+    """
+    own = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    told = (folder.parents[1] / f"{own}-{suite}.json") if own else folder / "told.json"
+    with open(told.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not told.exists():
+            _play(suite, told)
+    return json.loads(told.read_text())
+
+
+def _play(suite: str, told: Path) -> None:
     run = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", str(HERE / suite)),
@@ -38,7 +51,6 @@ def played(suite: str, folder: Path) -> Any:
         check=False,
     )
     assert told.exists(), run.stdout[-3000:] + run.stderr[-3000:]
-    return json.loads(told.read_text())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

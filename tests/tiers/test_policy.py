@@ -231,6 +231,14 @@ async def test_the_same_in_another_order_is_support(door, other):
     assert (await run(door, promote, p, entry, None, by="ann")).ids
 
 
+async def test_one_person_with_an_invisible_character_is_still_one(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "user:ann")
+    waiting(p, MYSQL, "user:An\u200bn")
+    waiting(p, MYSQL, "user:\uff21nn")
+    assert (await refused(door, p, entry)).reasons == ("corroboration",)
+
+
 # A person decides.
 
 

@@ -245,3 +245,21 @@ def test_no_record_that_a_person_sees_in_a_listing_has_a_secret(stores):
     memory.record(f"{TEXT} The token is {TOKEN}.", SHOP, {TOKEN: TOKEN})
     assert all(TOKEN not in json.dumps(one) for one in memory.export(SHOP))
     assert TOKEN not in repr(memory.list(SHOP))
+
+
+def test_a_detector_of_ones_own_looks_at_names_as_well(stores):
+    @dataclass
+    class Finds:
+        word: str
+
+        def __call__(self, text):
+            at = text.find(self.word)
+            return [("badge", at, at + len(self.word))] if at >= 0 else []
+
+    finds = Finds("B-17")
+    memory = TieredMemory(stores, guard=Guard(detectors=[finds]))
+    for _ in range(2):
+        with pytest.raises(SettingError, match=r"user_id: has a secret in it \(badge\)"):
+            memory.record(TEXT, MemoryScope(group_id="shop", user_id="B-17"))
+    finds.word = "B-18"
+    assert memory.record(TEXT, MemoryScope(group_id="shop", user_id="B-17")).working

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memoryware.tiers.grounds import SOURCE_GONE
 from memoryware.tiers.ranking import words_of
-from memoryware.tiers.records import Entry, Provenance, Trust
+from memoryware.tiers.records import Entry, Provenance, Trust, folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Support:
     def people(self) -> frozenset[str]:
         """The names of the human beings in its lineage."""
         roots = self.provenance.roots
-        return frozenset(one.name.casefold() for one in roots if one.kind in ("user", "person"))
+        return frozenset(folded(one.name) for one in roots if one.kind in ("user", "person"))
 
     @property
     def voices(self) -> frozenset[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import Final
 
 from memoryware.errors import SettingError
+from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
@@ -34,14 +36,28 @@ def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> Non
         return
     guard = replace(parts.guard, personal=()) if parts.guard.personal else parts.guard
     for name, what in {value: what for what, value in names if value}.items():
-        # "auth0|5f7c..." is how identity providers write a user, and no row of a table.
-        found = guard.scan(name.replace("|", "/"))
-        if found:
-            kinds = ", ".join(dict.fromkeys(one.kind for one in found))
+        try:
+            (_look if guard.detectors else _look_once)(guard, name)
+        except _SecretFound as found:
             raise SettingError(
-                f"{what}: has a secret in it ({kinds}), and memory keeps none; use another name,"
+                f"{what}: has a secret in it ({found}), and memory keeps none; use another name,"
                 " or let it pass with Guard(allow=[...])"
-            )
+            ) from None
+
+
+class _SecretFound(Exception):
+    """Says of what kind it is."""
+
+
+def _look(guard: Guard, name: str) -> None:
+    # "auth0|5f7c..." is how identity providers write a user, and no row of a table.
+    found = guard.scan(name.replace("|", "/"))
+    if found:
+        raise _SecretFound(", ".join(dict.fromkeys(one.kind for one in found)))
+
+
+_look_once = lru_cache(maxsize=4096)(_look)
+"""The same, for names that come again and again; only those without a secret are kept in mind."""
 
 
 def named(parts: Parts, by: str) -> str:
