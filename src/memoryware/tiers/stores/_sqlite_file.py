@@ -1,8 +1,7 @@
-"""One SQLite file: its connection, its transactions, its index of words, and its errors."""
+"""One SQLite file: its connection, its transactions, and its errors."""
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import threading
@@ -16,8 +15,10 @@ from typing import Final
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.ranking import WORDS_VERSION, words_of
 from memoryware.tiers.stores import _rows
-from memoryware.tiers.stores._port import Condition, Row
 from memoryware.tiers.stores._schema import APPLICATION, STEPS
+from memoryware.tiers.stores._sqlite_rows import SqliteRows, has
+from memoryware.tiers.stores._sqlite_transaction import INDEX, SqliteTransaction
+from memoryware.tiers.stores.protocol import Select
 
 _PRIVATE: Final = 0o600
 _LONGEST: Final = 1_000_000.0
@@ -37,6 +38,8 @@ class SqliteFile:
     parent and child open their own when they need it.
     """
 
+    rows = SqliteRows()
+
     def __init__(self, path: str | os.PathLike[str], lock_timeout: float = 30.0) -> None:
         self.path = _absolute(path)
         self._timeout = min(lock_timeout, _LONGEST)
@@ -52,12 +55,17 @@ class SqliteFile:
             self._drop()
 
     @asynccontextmanager
-    async def transaction(self, *, writes: bool) -> AsyncIterator[SqliteTransaction]:
+    async def transaction(
+        self,
+        which: Select | None,
+        *,
+        writes: bool = False,
+    ) -> AsyncIterator[SqliteTransaction]:
         """Begin a transaction; it is kept if nothing goes wrong inside, else it never was."""
         with self._alone():
             db = self._connection()
             begin, keep, undo = _BEGUN if db.in_transaction else _WRITES if writes else _READS
-            tx = SqliteTransaction(self, db)
+            tx = SqliteTransaction(self.path, db, self.errors)
             with self.errors():
                 db.execute(begin)
             try:
@@ -151,7 +159,7 @@ class SqliteFile:
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         self._check(db)  # before anything is changed
-        db.create_function("memoryware_has", 2, _rows.has, deterministic=True)
+        db.create_function("memoryware_has", 2, has, deterministic=True)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
@@ -219,75 +227,6 @@ class SqliteFile:
             self._db = None
 
 
-class SqliteTransaction:
-    """A transaction of a file: nothing in it waits for a loop."""
-
-    def __init__(self, file: SqliteFile, db: sqlite3.Connection) -> None:
-        self._file, self._db, self._untidy = file, db, False
-
-    async def execute(self, sql: str, *values: object) -> Sequence[Row]:
-        with self._file.errors():
-            self._must_go_on()
-            return self._db.execute(sql, values).fetchall()
-
-    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
-        with self._file.errors():
-            self._must_go_on()
-            self._db.executemany(sql, rows)
-
-    def _must_go_on(self) -> None:
-        """Keep SQLite from storing each statement by itself where it has undone the others."""
-        if not self._db.in_transaction:
-            raise StoreUnavailable(
-                f"{self._file.path}: a failure has undone this change; try again"
-            )
-
-    async def index(self, seq: int, corpora: Sequence[str], words: Sequence[str]) -> None:
-        await self.execute(_INDEX, seq, " ".join(corpora), " ".join(words))
-
-    async def unindex(self, numbers: Sequence[int]) -> None:
-        self._untidy = True
-        await self.execute(
-            "DELETE FROM word_index WHERE rowid IN (SELECT value FROM json_each(?))",
-            json.dumps(list(numbers)),
-        )
-
-    async def tidy(self) -> None:
-        """Take words that were removed out of the index, which else only marks them."""
-        if self._untidy:
-            ((times,),) = await self.execute(_TIDIED)
-            how = "optimize" if times % _REBUILT_AFTER else "rebuild"
-            await self.execute("INSERT INTO word_index (word_index) VALUES (?)", how)
-
-    async def having(self, corpora: Sequence[str], word: str) -> int:
-        rows = await self.execute(
-            "SELECT count(*) FROM word_index WHERE word_index MATCH ?", _looked(corpora, [word])
-        )
-        count: int = rows[0][0]
-        return count
-
-    async def holding(
-        self, corpora: Sequence[str], word: str, without: Sequence[str], which: Condition
-    ) -> Sequence[Row]:
-        looked = _looked(corpora, [word])
-        if without:
-            looked = f"({looked}) NOT ({_looked(corpora, without)})"
-        where, values = which
-        return await self.execute(
-            "SELECT record.seq, word_index.words FROM word_index"
-            " CROSS JOIN record ON record.seq = word_index.rowid"
-            f" WHERE word_index MATCH ? AND {where}",
-            looked, *values,
-        )  # fmt: skip
-
-
-_TIDIED: Final = (
-    "INSERT INTO about VALUES ('tidied', 1)"
-    " ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value"
-)
-_REBUILT_AFTER: Final = 100
-"""An index gets levels each time that it is tidied, and FTS5 cannot read one of 2000 levels."""
-_INDEX: Final = "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)"
 _READS: Final = ("BEGIN", "COMMIT", ("ROLLBACK",))
 _WRITES: Final = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
 _BEGUN: Final = (
@@ -308,15 +247,6 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     raise StoreUnavailable(f"{path!r} cannot be the path of a file")
 
 
-def _looked(corpora: Sequence[str], words: Sequence[str]) -> str:
-    """Return what is looked for in the index of words: one of these in one of the corpora."""
-    return f"part : ({' OR '.join(corpora)}) AND words : ({' OR '.join(map(_quoted, words))})"
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
-
-
 def _words_version(db: sqlite3.Connection) -> int | None:
     row = db.execute("SELECT value FROM about WHERE name = 'words'").fetchone()
     return None if row is None else int(row[0])
@@ -332,7 +262,7 @@ def _index_anew(db: sqlite3.Connection) -> None:
         words = words_of(_rows.unflat(content))
         of, part = _rows.unflat_or_none(tenant), _rows.unflat_or_none(group)
         corpora = _rows.tokens_of(of) + _rows.tokens_of(of, part)
-        db.execute(_INDEX, (seq, " ".join(corpora), " ".join(words)))
+        db.execute(INDEX, (seq, " ".join(corpora), " ".join(words)))
         db.execute("UPDATE record SET size = ? WHERE seq = ?", (len(words), seq))
     db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
     db.execute("INSERT OR REPLACE INTO about VALUES ('words', ?)", (WORDS_VERSION,))

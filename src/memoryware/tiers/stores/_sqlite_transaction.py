@@ -1,0 +1,139 @@
+"""What is done inside a transaction of a SQLite file, with its index of words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Final
+
+from memoryware.errors import StoreUnavailable
+from memoryware.tiers.ranking import bm25
+from memoryware.tiers.stores._port import Corpus, Row, Scores
+from memoryware.tiers.stores._rows import Condition
+from memoryware.tiers.stores._sqlite_rows import SqliteRows
+from memoryware.tiers.stores._vectors import scores
+
+_ROWS: Final = SqliteRows()
+
+
+class SqliteTransaction:
+    """A transaction of a file: nothing in it waits for a loop."""
+
+    def __init__(
+        self,
+        path: Path,
+        db: sqlite3.Connection,
+        errors: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._path, self._db, self._errors = path, db, errors
+        self._untidy = False
+
+    async def execute(self, sql: str, *values: object) -> Sequence[Row]:
+        with self._errors():
+            self._must_go_on()
+            return self._db.execute(sql, values).fetchall()
+
+    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        with self._errors():
+            self._must_go_on()
+            self._db.executemany(sql, rows)
+
+    def _must_go_on(self) -> None:
+        """Keep SQLite from storing each statement by itself where it has undone the others."""
+        if not self._db.in_transaction:
+            raise StoreUnavailable(f"{self._path}: a failure has undone this change; try again")
+
+    async def alone(self) -> None:
+        """Whoever writes is alone."""
+
+    async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
+        rows = [(seq, " ".join(names), " ".join(words)) for seq, names, words in texts]
+        await self.many(INDEX, rows)
+
+    async def unindex(self, numbers: Sequence[int]) -> None:
+        self._untidy = True
+        where, values = _ROWS.numbered("rowid", numbers)
+        await self.execute(f"DELETE FROM word_index WHERE {where}", *values)
+
+    async def tidy(self) -> None:
+        """Take words that were removed out of the index, which else only marks them."""
+        if self._untidy:
+            ((times,),) = await self.execute(_TIDIED)
+            how = "optimize" if times % _REBUILT_AFTER else "rebuild"
+            await self.execute("INSERT INTO word_index (word_index) VALUES (?)", how)
+
+    async def having(self, names: Sequence[str], words: Sequence[str]) -> dict[str, int]:
+        found = {}
+        for word in words:
+            looked = _looked(names, [word])
+            ((found[word],),) = await self.execute(
+                "SELECT count(*) FROM word_index WHERE word_index MATCH ?", looked
+            )
+        return found
+
+    async def weighed(
+        self,
+        corpus: Corpus,
+        word: str,
+        without: Sequence[str],
+        which: Condition,
+        most: int,  # noqa: ARG002 - all are looked at anyway
+    ) -> Scores:
+        looked = _looked(corpus.names, [word])
+        if without:
+            looked = f"({looked}) NOT ({_looked(corpus.names, without)})"
+        where, values = which
+        found = await self.execute(
+            "SELECT record.seq, word_index.words FROM word_index"
+            " CROSS JOIN record ON record.seq = word_index.rowid"
+            f" WHERE word_index MATCH ? AND {where}",
+            looked, *values,
+        )  # fmt: skip
+        count, mean = corpus.count, corpus.mean
+        return [
+            (seq, bm25(Counter(text.split()), corpus.having, count, mean)) for seq, text in found
+        ]
+
+    async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
+        await self.many(_PUT, [(space, seq, data) for seq, data in vectors])
+
+    async def nearest(
+        self,
+        space: int,
+        query: bytes,
+        which: Condition,
+        most: int,  # noqa: ARG002 - all are looked at anyway
+    ) -> Scores:
+        where, values = which
+        rows = await self.execute(
+            "SELECT record.seq, vector.data FROM record JOIN vector ON vector.seq = record.seq"
+            f" WHERE vector.space = ? AND {where}",
+            space, *values,
+        )  # fmt: skip
+        measured = scores(query, [row[1] for row in rows])
+        return [(row[0], value) for row, value in zip(rows, measured, strict=True)]
+
+    async def made_space(self, space: int, dimension: int) -> None:
+        """There is nothing to make ready."""
+
+
+_TIDIED: Final = (
+    "INSERT INTO about VALUES ('tidied', 1)"
+    " ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value"
+)
+_REBUILT_AFTER: Final = 100
+"""An index gets levels each time that it is tidied, and FTS5 cannot read one of 2000 levels."""
+_PUT: Final = "INSERT OR REPLACE INTO vector (space, seq, data) VALUES (?, ?, ?)"
+INDEX: Final = "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)"
+
+
+def _looked(corpora: Sequence[str], words: Sequence[str]) -> str:
+    """Return what is looked for in the index of words: one of these in one of the corpora."""
+    return f"part : ({' OR '.join(corpora)}) AND words : ({' OR '.join(map(_quoted, words))})"
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
