@@ -18,8 +18,17 @@ from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import later, within
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
+from servers import postgres
+
+
+@pytest.fixture
+def address():
+    """A PostgreSQL with a schema of its own for each test."""
+    with postgres.schema_at(postgres.url()) as made:
+        yield made
 
 
 class _Embedded:
@@ -34,6 +43,12 @@ class _Sqlite:
     @pytest.fixture
     def open_stores(self, tmp_path):
         return lambda: sqlite_stores(tmp_path / "memory.db")
+
+
+class _Postgres:
+    @pytest.fixture
+    def open_stores(self, address):
+        return lambda: postgres_stores(address)
 
 
 class TestEmbeddedQuarantine(_Embedded, QuarantineStoreConformance):
@@ -57,6 +72,18 @@ class TestSqliteWorking(_Sqlite, WorkingStoreConformance):
 
 
 class TestSqliteLongTerm(_Sqlite, LongTermStoreConformance):
+    pass
+
+
+class TestPostgresQuarantine(_Postgres, QuarantineStoreConformance):
+    pass
+
+
+class TestPostgresWorking(_Postgres, WorkingStoreConformance):
+    pass
+
+
+class TestPostgresLongTerm(_Postgres, LongTermStoreConformance):
     pass
 
 

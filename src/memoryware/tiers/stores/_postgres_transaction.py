@@ -1,0 +1,168 @@
+"""What is done inside a transaction of PostgreSQL, with its indexes of words and of vectors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from memoryware.errors import StoreUnavailable
+from memoryware.settings import PostgresLimits
+from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
+from memoryware.tiers.stores._port import Corpus, Row, Scores
+from memoryware.tiers.stores._postgres_link import Half, Link
+from memoryware.tiers.stores._postgres_schema import INDEXED, vector_index
+from memoryware.tiers.stores._rows import Condition
+
+_OFTEN: Final = 32767
+"""The most that is counted of one word in one text."""
+_BM25: Final = (
+    "(SELECT coalesce(sum(of_word.rarity * of_word.often * ?::float8 / (of_word.often"
+    " + ?::float8 * (1 - ?::float8 + ?::float8 * record.size / ?::float8))"
+    " ORDER BY of_word.place), 0)"
+    " FROM (SELECT asked.place, asked.rarity, word.often[(array_position(word.tokens, asked.token)"
+    " - 1) % cardinality(word.often) + 1]::float8 AS often"
+    " FROM unnest(?::bigint[], ?::float8[], ?::integer[]) AS asked (token, rarity, place)"
+    ") AS of_word WHERE of_word.often IS NOT NULL)"
+)
+"""The score of a text as `ranking.bm25` makes it, with the same steps in the same order."""
+_PUT: Final = (
+    "INSERT INTO vector (space, seq, owner, data)"
+    " SELECT ?::integer, seq, owner, ?::halfvec FROM record WHERE seq = ?"
+    " ON CONFLICT (space, seq) DO UPDATE SET data = excluded.data"
+)
+
+
+class PostgresTransaction:
+    """A transaction over one connection, which waits in the one or the other way."""
+
+    def __init__(self, link: Link, limits: PostgresLimits, spaces_key: int) -> None:
+        self._link, self._limits, self._spaces_key = link, limits, spaces_key
+
+    async def execute(self, sql: str, *values: object) -> Sequence[Row]:
+        return await self._link.run(sql, values)
+
+    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        await self._link.many(sql, rows)
+
+    async def alone(self) -> None:
+        await self._link.run("SELECT pg_advisory_xact_lock(?::bigint)", [self._spaces_key])
+
+    async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
+        rows = []
+        for seq, names, words in texts:
+            rows.append((seq, *counted_tokens(names, words)))
+        await self.many(
+            "INSERT INTO word_index (seq, tokens, often) VALUES (?, ?::bigint[], ?::smallint[])",
+            rows,
+        )
+
+    async def unindex(self, numbers: Sequence[int]) -> None:
+        await self.execute("DELETE FROM word_index WHERE seq = ANY(?::bigint[])", [*numbers])
+
+    async def having(self, names: Sequence[str], words: Sequence[str]) -> dict[str, int]:
+        asked = [(place, token_of(name, one)) for place, one in enumerate(words) for name in names]
+        places, tokens = [one[0] for one in asked], [one[1] for one in asked]
+        rows = await self.execute(
+            "SELECT asked.place, (SELECT count(*) FROM word_index"
+            " WHERE tokens @> ARRAY[asked.token])"
+            " FROM unnest(?::integer[], ?::bigint[]) AS asked (place, token)",
+            places, tokens,
+        )  # fmt: skip
+        found = dict.fromkeys(words, 0)
+        for place, count in rows:
+            found[words[place]] += count
+        return found
+
+    async def weighed(
+        self, corpus: Corpus, word: str, without: Sequence[str], which: Condition, most: int
+    ) -> Scores:
+        """Return the best of what has a word; the database makes the scores, so only they come."""
+        names, having = corpus.names, corpus.having
+        asked = [
+            (token_of(name, one), rarity(texts, corpus.count), place)
+            for place, (one, texts) in enumerate(having.items())
+            for name in names
+        ]
+        wanted = [token_of(name, word) for name in names]
+        unwanted = [token_of(name, one) for one in without for name in names]
+        where, values = which
+        rows = await self.execute(
+            f"SELECT found.seq, found.score FROM (SELECT word.seq, {_BM25} AS score"
+            " FROM word_index AS word JOIN record ON record.seq = word.seq"
+            " WHERE word.tokens && ?::bigint[] AND NOT word.tokens && ?::bigint[]"
+            f" AND {where}) AS found ORDER BY found.score DESC"
+            " FETCH FIRST (?::bigint) ROWS WITH TIES",
+            SATURATION + 1, SATURATION, LENGTHS, LENGTHS, corpus.mean,
+            *([one[part] for one in asked] for part in range(3)),
+            wanted, unwanted, *values, most,
+        )  # fmt: skip
+        return [(seq, score) for seq, score in rows]
+
+    async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
+        await self.many(_PUT, [(space, Half(data), seq) for seq, data in vectors])
+
+    async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
+        where, values = which
+        few = self._limits.exact_vectors
+        if len(query) // 2 <= INDEXED:
+            ((count,),) = await self.execute(
+                f"SELECT count(*) FROM (SELECT 1 FROM record WHERE {where} LIMIT ?) AS some",
+                *values, few + 1,
+            )  # fmt: skip
+            if count > few:
+                found = await self._by_index(space, query, which, most)
+                if len(found) >= most:
+                    return found
+        rows = await self.execute(
+            "SELECT found.seq, 1 - found.distance FROM (SELECT record.seq,"
+            " coalesce(nullif(vector.data <=> ?::halfvec, 'NaN'), 1) AS distance"
+            " FROM record JOIN vector ON vector.seq = record.seq"
+            f" WHERE vector.space = ? AND {where}) AS found"
+            " ORDER BY found.distance FETCH FIRST (?::bigint) ROWS WITH TIES",
+            Half(query), space, *values, most,
+        )  # fmt: skip
+        return [(seq, value) for seq, value in rows]
+
+    async def _by_index(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
+        """Return about the nearest by the index, which goes on until there are enough that fit."""
+        where, values = which
+        kind = f"halfvec({len(query) // 2})"
+        await self._link.script(
+            "SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL enable_sort = off;"
+            f" SET LOCAL hnsw.ef_search = {min(1000, max(self._limits.index_breadth, most))}"
+        )
+        rows = await self.execute(
+            f"SELECT record.seq, 1 - (vector.data::{kind} <=> ?::{kind})"
+            " FROM vector JOIN record ON record.seq = vector.seq"
+            f" WHERE vector.space = {space:d} AND {where}"
+            f" ORDER BY vector.data::{kind} <=> ?::{kind} LIMIT ?",
+            Half(query), *values, Half(query), most,
+        )  # fmt: skip
+        await self._link.script("SET LOCAL enable_sort = on")
+        return [(seq, value) for seq, value in rows]
+
+    async def made_space(self, space: int, dimension: int) -> None:
+        """Make the index of a new space; whoever does not own the tables leaves it to the owner."""
+        index = vector_index(space, dimension)
+        if index is None:
+            return
+        await self._link.script("SAVEPOINT space")
+        try:
+            await self._link.script(index)
+        except StoreUnavailable:
+            await self._link.script("ROLLBACK TO SAVEPOINT space")
+
+
+def token_of(name: str, word: str) -> int:
+    """Return the number that stands for a word in a part."""
+    text = f"{name} {word}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
+
+
+def counted_tokens(names: Sequence[str], words: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Return the tokens of a text, first those of the first part, and how often each is there."""
+    counted = Counter(words)
+    tokens = [token_of(name, word) for name in names for word in counted]
+    return tokens, [min(one, _OFTEN) for one in counted.values()]
