@@ -108,7 +108,7 @@ class PostgresTransaction:
         few = self._limits.exact_vectors
         if len(query) // 2 <= INDEXED:
             ((count,),) = await self.execute(
-                f"SELECT count(*) FROM (SELECT 1 FROM record WHERE {where} LIMIT ?) AS some",
+                f"SELECT count(*) FROM (SELECT 1 FROM record WHERE {where} LIMIT ?) AS fitting",
                 *values, few + 1,
             )  # fmt: skip
             if count > few:
