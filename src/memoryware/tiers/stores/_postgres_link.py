@@ -83,7 +83,10 @@ class NativeConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
     longest: float | None = None
 
     async def wait(
-        self, gen: PQGen[Any], interval: float = 0.1, timeout: float | None = None
+        self,
+        gen: PQGen[Any],
+        interval: float = 0.1,
+        timeout: float | None = None,  # noqa: ASYNC109 - that of psycopg
     ) -> Any:
         return await super().wait(gen, interval, self.longest if timeout is None else timeout)
 

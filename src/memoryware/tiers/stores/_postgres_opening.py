@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 import psycopg
@@ -12,7 +13,7 @@ from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.ranking import WORDS_VERSION, words_of
 from memoryware.tiers.stores import _rows
 from memoryware.tiers.stores._postgres_address import Address, owner_of, quoted
-from memoryware.tiers.stores._postgres_guard import GUARD
+from memoryware.tiers.stores._postgres_guard import grants, guard
 from memoryware.tiers.stores._postgres_link import first_line, unavailable
 from memoryware.tiers.stores._postgres_schema import (
     PGVECTOR,
@@ -45,9 +46,24 @@ def opened(address: Address) -> Ground:
         setting = path
         if db.execute("SHOW synchronous_commit").fetchone() == ("off",):
             setting += "; SET LOCAL synchronous_commit = on"  # what is confirmed must be there
-        if _state(address, db) != _wanted(address):
+        version, words, guarded = _state(address, db)
+        needs = address.limits.row_security and not guarded
+        if needs or (version, words) != (len(STEPS), WORDS_VERSION):
             _upgrade(address, db, path)
-        return Ground(address, setting)
+        return Ground(address, setting, guarded or needs)
+
+
+def admitted(address: Address, role: str, tenant: str | None, *, bound: bool) -> None:
+    """Let a role work with the tables, which are opened by whoever owns them."""
+    address = replace(address, limits=replace(address.limits, row_security=True))
+    opened(address)
+    schema = address.schema
+    with _told(address), _connected(address) as db, db.transaction():
+        db.execute(grants(schema, role, bound=bound).encode())
+        db.execute(f"DELETE FROM {schema}.bound WHERE role = %s".encode(), [role])
+        if bound:
+            insert = f"INSERT INTO {schema}.bound VALUES (%s, %s)"
+            db.execute(insert.encode(), [role, owner_of(tenant)])
 
 
 @contextmanager
@@ -145,7 +161,8 @@ def _state(address: Address, db: Db) -> tuple[int, int, bool]:
     ours = _one(db, "SELECT to_regclass(%s) IS NOT NULL", f"{address.schema}.about")[0]
     about: dict[str, int] = {}
     if ours:
-        about = dict(db.execute(f"SELECT name, value FROM {address.schema}.about").fetchall())  # type: ignore[arg-type]
+        rows = db.execute(f"SELECT name, value FROM {address.schema}.about".encode())
+        about = dict(rows.fetchall())
     if "memoryware" not in about:
         raise StoreUnavailable(
             f"{address.shown}: the schema {schema} belongs to another program; give memory one of"
@@ -159,10 +176,6 @@ def _state(address: Address, db: Db) -> tuple[int, int, bool]:
             " nothing was changed"
         )
     return version, words, bool(about.get("guarded"))
-
-
-def _wanted(address: Address) -> tuple[int, int, bool]:
-    return len(STEPS), WORDS_VERSION, address.limits.row_security
 
 
 def _upgrade(address: Address, db: Db, path: str) -> None:
@@ -180,7 +193,7 @@ def _upgrade(address: Address, db: Db, path: str) -> None:
         if version and words != WORDS_VERSION:
             _index_anew(db)
         if limits.row_security and not guarded:
-            db.execute(GUARD.replace("SCHEMA", address.schema).encode())
+            db.execute(guard(address.schema).encode())
         about = {"memoryware": len(STEPS), "words": WORDS_VERSION}
         about |= {"guarded": 1} if limits.row_security or guarded else {}
         for name, value in about.items():
@@ -203,8 +216,8 @@ def _index_anew(db: Db) -> None:
     while True:
         rows = db.execute(
             f"SELECT {_rows.READ}, seq FROM record WHERE tier = 'long_term' AND seq > %s"
-            f" ORDER BY seq LIMIT {_BATCH}",
-            [last],
+            " ORDER BY seq LIMIT %s",
+            [last, _BATCH],
         ).fetchall()
         if not rows:
             return

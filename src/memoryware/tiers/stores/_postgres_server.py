@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from psycopg import Error
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
 
 from memoryware.errors import StoreUnavailable
@@ -48,10 +47,12 @@ class Ground:
     Attributes:
         address: Where it is.
         setting: The statements that every transaction begins with.
+        guarded: Whether rows are guarded by policies.
     """
 
     address: Address
     setting: str
+    guarded: bool
 
 
 class _Server(ABC):
@@ -70,7 +71,9 @@ class _Server(ABC):
         link, number = await self._begun(which, writes=writes)
         try:
             try:
-                yield PostgresTransaction(link, self._limits, self._address.key("spaces"))
+                yield PostgresTransaction(
+                    link, self._limits, self._address.key("spaces"), guarded=self._ground.guarded
+                )
             except BaseException:
                 with suppress(Undone, StoreUnavailable):
                     await link.script("ROLLBACK")
@@ -79,7 +82,7 @@ class _Server(ABC):
         finally:
             await self._give(link)
 
-    async def wipe(self) -> None:
+    async def wipe(self) -> None:  # noqa: B027 - both have none
         """Leave it to the server, which takes away what was deleted when it cleans up."""
 
     async def tried(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
@@ -161,7 +164,7 @@ class _Server(ABC):
         ) from error
 
     @abstractmethod
-    async def _take(self, timeout: float) -> Any: ...
+    async def _take(self, longest: float) -> Any: ...
 
     @abstractmethod
     async def _give(self, link: Any) -> None: ...
@@ -188,9 +191,9 @@ class _Server(ABC):
     def _closed(self) -> StoreUnavailable:
         return StoreUnavailable(f"{self._address.shown} was closed; open the memory again")
 
-    def _full(self, timeout: float) -> StoreUnavailable:
+    def _full(self, longest: float) -> StoreUnavailable:
         return StoreUnavailable(
-            f"{self._address.shown}: no connection for {timeout:.1f} seconds (pool_timeout): the"
+            f"{self._address.shown}: no connection for {longest:.1f} seconds (pool_timeout): the"
             f" server is away, or all {self._limits.pool_size} connections are in use (pool_size)"
         )
 
@@ -203,12 +206,12 @@ class BlockingServer(_Server):
         self._pool: ConnectionPool[BlockingConnection] | None = None
         self._lock, self._process, self._shut = threading.Lock(), os.getpid(), False
 
-    async def _take(self, timeout: float) -> BlockingLink:
+    async def _take(self, longest: float) -> BlockingLink:
         pool = self._opened()
         try:
-            return BlockingLink(pool.getconn(timeout), self._address.shown)
+            return BlockingLink(pool.getconn(longest), self._address.shown)
         except PoolTimeout as error:
-            raise self._full(timeout) from error
+            raise self._full(longest) from error
         except PoolClosed as error:
             raise self._closed() from error
 
@@ -218,7 +221,7 @@ class BlockingServer(_Server):
             pool.putconn(link.db)
 
     async def _pause(self, seconds: float) -> None:
-        time.sleep(seconds)
+        time.sleep(seconds)  # noqa: ASYNC251 - nothing of this half runs in a loop
 
     def _opened(self) -> ConnectionPool[BlockingConnection]:
         with self._lock:
@@ -256,13 +259,13 @@ class NativeServer(_Server):
         self._pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
         self._lock, self._process, self._shut = threading.Lock(), os.getpid(), False
 
-    async def _take(self, timeout: float) -> NativeLink:
+    async def _take(self, longest: float) -> NativeLink:
         pool = self._own()
         try:
             await pool.pool.open()
-            return NativeLink(await pool.pool.getconn(timeout), self._address.shown)
+            return NativeLink(await pool.pool.getconn(longest), self._address.shown)
         except PoolTimeout as error:
-            raise self._full(timeout) from error
+            raise self._full(longest) from error
         except PoolClosed as error:
             raise self._closed() from error
 

@@ -34,11 +34,21 @@ _PUT: Final = (
 )
 
 
+_LOOKED_UP: Final = (
+    "(SELECT * FROM word_index WHERE tokens && {}::bigint[] AND NOT tokens && {}::bigint[])"
+)
+_NONE: Final = "'{}'"
+_GUARDED: Final = "looked_up({}::bigint[], {}::bigint[])"
+
+
 class PostgresTransaction:
     """A transaction over one connection, which waits in the one or the other way."""
 
-    def __init__(self, link: Link, limits: PostgresLimits, spaces_key: int) -> None:
+    def __init__(
+        self, link: Link, limits: PostgresLimits, spaces_key: int, *, guarded: bool
+    ) -> None:
         self._link, self._limits, self._spaces_key = link, limits, spaces_key
+        self._looked_up = _GUARDED if guarded else _LOOKED_UP
 
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
         return await self._link.run(sql, values)
@@ -65,8 +75,8 @@ class PostgresTransaction:
         asked = [(place, token_of(name, one)) for place, one in enumerate(words) for name in names]
         places, tokens = [one[0] for one in asked], [one[1] for one in asked]
         rows = await self.execute(
-            "SELECT asked.place, (SELECT count(*) FROM word_index"
-            " WHERE tokens @> ARRAY[asked.token])"
+            "SELECT asked.place, (SELECT count(*)"
+            f" FROM {self._looked_up.format('ARRAY[asked.token]', _NONE)} AS word)"
             " FROM unnest(?::integer[], ?::bigint[]) AS asked (place, token)",
             places, tokens,
         )  # fmt: skip
@@ -90,9 +100,9 @@ class PostgresTransaction:
         where, values = which
         rows = await self.execute(
             f"SELECT found.seq, found.score FROM (SELECT word.seq, {_BM25} AS score"
-            " FROM word_index AS word JOIN record ON record.seq = word.seq"
-            " WHERE word.tokens && ?::bigint[] AND NOT word.tokens && ?::bigint[]"
-            f" AND {where}) AS found ORDER BY found.score DESC"
+            f" FROM {self._looked_up.format('?', '?')} AS word"
+            f" JOIN record ON record.seq = word.seq WHERE {where}"
+            ") AS found ORDER BY found.score DESC"
             " FETCH FIRST (?::bigint) ROWS WITH TIES",
             SATURATION + 1, SATURATION, LENGTHS, LENGTHS, corpus.mean,
             *([one[part] for one in asked] for part in range(3)),

@@ -57,7 +57,7 @@ class SqliteFile:
     @asynccontextmanager
     async def transaction(
         self,
-        which: Select | None,
+        which: Select | None,  # noqa: ARG002 - whoever writes is alone with all of it
         *,
         writes: bool = False,
     ) -> AsyncIterator[SqliteTransaction]:

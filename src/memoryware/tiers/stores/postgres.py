@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from types import EllipsisType
 from typing import Any, TypeVar
 
 from memoryware._twins import finish, in_thread
@@ -19,7 +20,7 @@ from memoryware.settings import PostgresLimits
 from memoryware.tiers.stores._in_sql import LongTermInSql, QuarantineInSql, WorkingInSql
 from memoryware.tiers.stores._port import Port
 from memoryware.tiers.stores._postgres_address import address_of
-from memoryware.tiers.stores._postgres_opening import opened
+from memoryware.tiers.stores._postgres_opening import admitted, opened
 from memoryware.tiers.stores._postgres_server import BlockingServer, Ground, NativeServer
 from memoryware.tiers.stores.protocol import Stores
 
@@ -46,6 +47,27 @@ def postgres_stores(
         limits = replace(limits, lock_timeout=max(0.001, lock_timeout))
     database = _Postgres(opened(address_of(url, limits)))
     return Stores(QuarantineInSql(database), WorkingInSql(database), LongTermInSql(database))
+
+
+def admit_role(
+    url: str, role: str, tenant: str | EllipsisType | None = ..., *, schema: str = "memoryware"
+) -> None:
+    """Let a database role work with the memory at an address, and keep tenants apart for it.
+
+    Row-level security is switched on. A transaction of the role then sees the tenant that it is
+    about and no other, also where a statement forgets to say so. Roles that own the tables, and
+    superusers, are not kept out: let applications use others.
+
+    Args:
+        url: An address of whoever owns the tables.
+        role: A role that is there; an earlier call for it no longer counts.
+        tenant: Bind the role to this tenant: it sees no other, whatever its statements say.
+            Without it the role may work for every tenant, one at a time.
+        schema: The schema of the memory, if the address does not say it.
+    """
+    address = address_of(url, PostgresLimits(schema=schema))
+    bound = not isinstance(tenant, EllipsisType)
+    admitted(address, role, tenant if bound else None, bound=bound)
 
 
 class _Postgres:
