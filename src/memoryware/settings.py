@@ -235,7 +235,7 @@ class PostgresLimits(_Ranged):
     pool_timeout: float = _limit(30.0, 0)
     """Seconds to wait for a connection while all are in use, or the server is away."""
     idle_timeout: float = _limit(300.0, 1)
-    """Seconds after which a connection that nobody uses is closed."""
+    """Seconds after which a connection that nobody used is closed and not used again."""
     connect_timeout: float = _limit(10.0, 1)
     """Seconds that making one connection may take."""
     statement_timeout: float = _limit(60.0, 0.001)

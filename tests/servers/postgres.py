@@ -125,8 +125,10 @@ def asked(address: str, sql: str, *values: object) -> list[tuple]:
     """Do a statement by hand in the schema of an address."""
     plain, _, name = address.replace("&schema=", "?schema=").partition("?schema=")
     with psycopg.connect(plain, autocommit=True) as db:
-        db.execute(f'SET search_path = "{name}", public')
+        db.execute(f'SET search_path = "{name or "memoryware"}", public')
         cursor = db.execute(sql, values or None)
+        while cursor.nextset():
+            pass
         return cursor.fetchall() if cursor.description else []
 
 

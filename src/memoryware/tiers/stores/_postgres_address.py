@@ -46,30 +46,26 @@ class Address:
         digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True)
 
-    def beginning(self, which: Select | None, *, writes: bool, more: str) -> str:
-        """Return the statements that begin a transaction; the last names it, if it writes.
+    def beginning(self, which: Select | None, *, writes: bool) -> list[str]:
+        """Return the statements that begin a transaction about these records.
 
         All that is set goes with the transaction, so that it may run over a pooler as well.
         """
         limits = self.limits
         owner = ANYBODY if which is None else owner_of(which.tenant)
-        first = "BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         settings = (
             f"memoryware.owner = '{owner}'",
             f"statement_timeout = {_millis(limits.statement_timeout)}",
             f"lock_timeout = {_millis(limits.lock_timeout)}",
+            f"idle_in_transaction_session_timeout = {_millis(limits.statement_timeout)}",
             "plan_cache_mode = force_custom_plan",
             "jit = off",
         )
-        locks = self._locks(which) if writes else []
-        done = [
-            first,
+        return [
+            "BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             *(f"SET LOCAL {one}" for one in settings),
-            more,
-            *locks,
-            *(["SELECT pg_current_xact_id()::text"] if writes else []),
+            *(self._locks(which) if writes else []),
         ]
-        return "; ".join(done)
 
     def _locks(self, which: Select | None) -> list[str]:
         """Return what makes others wait who write the same groups, always in one order."""

@@ -43,6 +43,7 @@ def grants(schema: str, role: str, *, bound: bool) -> str:
             f"GRANT USAGE ON SCHEMA {schema} TO {name}",
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {name}",
             f"GRANT {spaces} ON {schema}.space TO {name}",
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON {schema}.done TO {name}",
             f"GRANT SELECT ON {schema}.about TO {name}",
         )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import struct
 from array import array
 from collections.abc import Iterator, Sequence
@@ -72,6 +73,10 @@ class BlockingConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that does not wait for ever for a server that says nothing."""
 
     longest: float | None = None
+    number: int = 0
+
+    def __del__(self, *_: object) -> None:
+        """Say nothing: a process that ends leaves connections behind."""
 
     def wait(self, gen: PQGen[Any], interval: float = 0.1, timeout: float | None = None) -> Any:
         return super().wait(gen, interval, self.longest if timeout is None else timeout)
@@ -81,6 +86,10 @@ class NativeConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
     """The async twin."""
 
     longest: float | None = None
+    number: int = 0
+
+    def __del__(self, *_: object) -> None:
+        """Say nothing: a loop that ends leaves connections behind."""
 
     async def wait(
         self,
@@ -95,6 +104,7 @@ def prepare(db: BlockingConnection | NativeConnection, statement_timeout: float)
     """Make a new connection ready."""
     db.adapters.register_dumper(Half, HalfDumper)
     db.longest = statement_timeout + _GRACE
+    db.number = secrets.randbits(63)  # no other connection ever has it
 
 
 class Link(Protocol):

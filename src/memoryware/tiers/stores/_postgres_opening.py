@@ -15,6 +15,7 @@ from memoryware.tiers.stores import _rows
 from memoryware.tiers.stores._postgres_address import Address, owner_of, quoted
 from memoryware.tiers.stores._postgres_guard import grants, guard
 from memoryware.tiers.stores._postgres_link import first_line, unavailable
+from memoryware.tiers.stores._postgres_pool import how_to_connect
 from memoryware.tiers.stores._postgres_schema import (
     PGVECTOR,
     SERVER,
@@ -26,6 +27,8 @@ from memoryware.tiers.stores._postgres_transaction import counted_tokens
 
 Db = psycopg.Connection[tuple[Any, ...]]
 _BATCH: Final = 500
+_KEPT: Final = "interval '1 day'"
+"""How long it is kept what a connection did last."""
 _INDEX: Final = (
     "INSERT INTO word_index (seq, owner, tokens, often) VALUES (%s, %s, %s::bigint[],"
     " %s::smallint[])"
@@ -50,6 +53,8 @@ def opened(address: Address) -> Ground:
         needs = address.limits.row_security and not guarded
         if needs or (version, words) != (len(STEPS), WORDS_VERSION):
             _upgrade(address, db, path)
+        else:
+            db.execute(f"DELETE FROM {address.schema}.done WHERE at < now() - {_KEPT}".encode())
         return Ground(address, setting, guarded or needs)
 
 
@@ -81,12 +86,7 @@ def _told(address: Address) -> Iterator[None]:
 
 @contextmanager
 def _connected(address: Address) -> Iterator[Db]:
-    with psycopg.connect(
-        address.conninfo,
-        autocommit=True,
-        connect_timeout=max(2, round(address.limits.connect_timeout)),
-        application_name="memoryware",
-    ) as db:
+    with psycopg.connect(**how_to_connect(address)) as db:
         yield db
 
 

@@ -68,6 +68,10 @@ CREATE TABLE word_index (
   often SMALLINT[] NOT NULL -- how often each word is there, in the order of the tokens
 );
 CREATE INDEX word_tokens ON word_index USING gin (tokens);
+-- What each connection did last, so that whoever lost one can see whether it was done.
+CREATE TABLE done (
+  connection BIGINT PRIMARY KEY, mark BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now()
+) WITH (fillfactor = 50);
 CREATE TABLE space (
   id INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT COLLATE "C" NOT NULL,
   dimension INTEGER NOT NULL, current BOOLEAN NOT NULL DEFAULT false

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import secrets
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -14,19 +15,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
-
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.stores._port import Port
 from memoryware.tiers.stores._postgres_address import Address
-from memoryware.tiers.stores._postgres_link import (
-    BlockingConnection,
-    BlockingLink,
-    NativeConnection,
-    NativeLink,
-    Undone,
-    prepare,
-)
+from memoryware.tiers.stores._postgres_link import Undone
+from memoryware.tiers.stores._postgres_pool import BlockingPool, NativePool, Pool
 from memoryware.tiers.stores._postgres_rows import PostgresRows
 from memoryware.tiers.stores._postgres_transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select
@@ -36,6 +29,15 @@ _TRIES: Final = 8
 """How often an operation is begun that others keep coming in between of."""
 _LOSSES: Final = 2
 """How often the connection may be lost before an operation is given up."""
+_MARK: Final = (
+    "INSERT INTO done (connection, mark) VALUES ({}, {})"
+    " ON CONFLICT (connection) DO UPDATE SET mark = excluded.mark, at = now()"
+)
+_LAST_MARK: Final = (
+    "INSERT INTO done (connection, mark) VALUES ({}, 0)"
+    " ON CONFLICT (connection) DO UPDATE SET mark = done.mark RETURNING mark"
+)
+"""Waits for a transaction that has written the mark and is not over."""
 _PAUSE: Final = 0.02
 """Seconds before the second try; then twice as long each time."""
 
@@ -63,12 +65,14 @@ class _Server(ABC):
     def __init__(self, ground: Ground) -> None:
         self._ground, self._address = ground, ground.address
         self._limits = ground.address.limits
+        self._lock, self._process, self._shut = threading.Lock(), os.getpid(), False
 
     @asynccontextmanager
     async def transaction(
         self, which: Select | None, *, writes: bool = False
     ) -> AsyncIterator[PostgresTransaction]:
-        link, number = await self._begun(which, writes=writes)
+        pool = self._own()
+        link, mark = await self._begun(pool, which, writes=writes)
         try:
             try:
                 yield PostgresTransaction(
@@ -78,9 +82,9 @@ class _Server(ABC):
                 with suppress(Undone, StoreUnavailable):
                     await link.script("ROLLBACK")
                 raise
-            await self._keep(link, number)
+            await self._keep(pool, link, mark)
         finally:
-            await self._give(link)
+            pool.put(link.db)
 
     async def wipe(self) -> None:  # noqa: B027 - both have none
         """Leave it to the server, which takes away what was deleted when it cleans up."""
@@ -104,98 +108,81 @@ class _Server(ABC):
             await self._pause(_PAUSE * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311
         raise AssertionError
 
-    async def _begun(self, which: Select | None, *, writes: bool) -> tuple[Any, str]:
-        """Begin a transaction on a connection that lives; return its link and number."""
-        text = self._address.beginning(which, writes=writes, more=self._ground.setting)
+    async def _begun(
+        self, pool: Pool[Any], which: Select | None, *, writes: bool
+    ) -> tuple[Any, int]:
+        """Begin a transaction on a connection that lives; return its link and its mark."""
+        mark = secrets.randbits(62) + 1 if writes else 0
         last = monotonic() + self._limits.pool_timeout
         while True:
-            link = await self._take(max(0.01, last - monotonic()))
+            link = pool.link(await pool.take(max(0.0, last - monotonic())))
+            begin = self._address.beginning(which, writes=writes)
+            begin.insert(1, self._ground.setting)
+            if writes:
+                begin.append(_MARK.format(link.db.number, mark))
             try:
-                rows = await link.script(text)
+                await link.script("; ".join(begin))
             except Undone as undone:  # it had died in the pool, so nothing was begun
-                await self._give(link)
+                pool.put(link.db)
                 if not undone.lost or monotonic() > last:
                     raise
-                await self._pause(_PAUSE)
             except BaseException:
                 with suppress(Undone, StoreUnavailable):
                     await link.script("ROLLBACK")
-                await self._give(link)
+                pool.put(link.db)
                 raise
             else:
-                return link, rows[0][0] if writes else ""
+                return link, mark
 
-    async def _keep(self, link: Any, number: str) -> None:
-        """Commit; where the answer is lost, ask the server what became of the transaction."""
+    async def _keep(self, pool: Pool[Any], link: Any, mark: int) -> None:
+        """Commit; where the answer is lost, look whether the mark of the transaction is there."""
         try:
             await link.script("COMMIT")
         except (Undone, StoreUnavailable) as error:
-            if not number or not link.db.closed:
-                if number:
-                    raise
-                return
-            fate = await self._fate(number, error)
-            if fate != "committed":
+            if not mark:
+                return  # nothing was to be kept
+            if not link.db.closed:
+                raise
+            if await self._last_mark(pool, link.db.number, error) != mark:
                 raise Undone(f"{error}", lost=True) from error
 
-    async def _fate(self, number: str, error: Exception) -> str:
-        """Return "committed" or "aborted"."""
-        last, fate = monotonic() + self._limits.statement_timeout, ""
-        try:
+    async def _last_mark(self, pool: Pool[Any], number: int, error: Exception) -> int:
+        """Return the mark of what a lost connection did last, once the server has ended it.
+
+        Numbers of transactions do not tell: after a crash they are given out again.
+        """
+        begin = self._address.beginning(None, writes=True)
+        begin.insert(1, self._ground.setting)
+        last = monotonic() + self._limits.statement_timeout
+        with suppress(StoreUnavailable):
             while monotonic() < last:
-                link = await self._take(max(0.01, last - monotonic()))
+                link = pool.link(await pool.take(max(0.0, last - monotonic())))
                 try:
-                    rows = await link.script(f"SELECT pg_xact_status('{int(number)}'::xid8)")
-                    fate = rows[0][0]
+                    await link.script("; ".join(begin))
+                    ((mark,),) = await link.script(_LAST_MARK.format(number))
+                    await link.script("COMMIT")
+                    return int(mark)
                 except Undone:
-                    fate = "in progress"
+                    await self._pause(_PAUSE)
                 finally:
-                    await self._give(link)
-                if fate != "in progress":
-                    break
-                await self._pause(_PAUSE)
-        except StoreUnavailable as away:
-            error = away
-        if fate in ("committed", "aborted"):
-            return fate
+                    with suppress(Undone, StoreUnavailable):
+                        await link.script("ROLLBACK")
+                    pool.put(link.db)
         raise StoreUnavailable(
             f"{self._address.shown}: the connection was lost while this was being stored, and the"
             " server cannot be asked whether it was; look before you store it again"
         ) from error
 
     @abstractmethod
-    async def _take(self, longest: float) -> Any: ...
-
-    @abstractmethod
-    async def _give(self, link: Any) -> None: ...
+    def _own(self) -> Pool[Any]:
+        """Return the connections of this process, and of this loop where there is one."""
 
     @abstractmethod
     async def _pause(self, seconds: float) -> None: ...
 
-    def _pooled(self) -> dict[str, Any]:
-        limits = self._limits
-        return {
-            "kwargs": {
-                "autocommit": True,
-                "connect_timeout": max(2, round(limits.connect_timeout)),
-                "application_name": "memoryware",
-            },
-            "min_size": 0,
-            "max_size": limits.pool_size,
-            "max_idle": limits.idle_timeout,
-            "reconnect_timeout": max(1.0, limits.pool_timeout),
-            "timeout": limits.pool_timeout,
-            "open": False,
-        }
-
-    def _closed(self) -> StoreUnavailable:
-        return StoreUnavailable(f"{self._address.shown} was closed; open the memory again")
-
-    def _full(self, longest: float) -> StoreUnavailable:
-        return StoreUnavailable(
-            f"{self._address.shown}: no connection for {longest:.1f} seconds (pool_timeout): the"
-            f" server is away, or all {self._limits.pool_size} connections are in use (pool_size)"
-        )
+    def _must_be_open(self) -> None:
+        if self._shut:
+            raise StoreUnavailable(f"{self._address.shown} was closed; open the memory again")
 
 
 class BlockingServer(_Server):
@@ -203,51 +190,26 @@ class BlockingServer(_Server):
 
     def __init__(self, ground: Ground) -> None:
         super().__init__(ground)
-        self._pool: ConnectionPool[BlockingConnection] | None = None
-        self._lock, self._process, self._shut = threading.Lock(), os.getpid(), False
+        self._pool: BlockingPool | None = None
 
-    async def _take(self, longest: float) -> BlockingLink:
-        pool = self._opened()
-        try:
-            return BlockingLink(pool.getconn(longest), self._address.shown)
-        except PoolTimeout as error:
-            raise self._full(longest) from error
-        except PoolClosed as error:
-            raise self._closed() from error
-
-    async def _give(self, link: BlockingLink) -> None:
-        pool = self._pool
-        if pool is not None:
-            pool.putconn(link.db)
-
-    async def _pause(self, seconds: float) -> None:
-        time.sleep(seconds)  # noqa: ASYNC251 - nothing of this half runs in a loop
-
-    def _opened(self) -> ConnectionPool[BlockingConnection]:
+    def _own(self) -> BlockingPool:
         with self._lock:
-            if self._shut:
-                raise self._closed()
+            self._must_be_open()
             if self._process != os.getpid():  # a fork must not use connections of its parent
                 _ABANDONED.append(self._pool)
                 self._pool, self._process = None, os.getpid()
             if self._pool is None:
-                self._pool = ConnectionPool(
-                    self._address.conninfo,
-                    connection_class=BlockingConnection,
-                    configure=self._configure,
-                    **self._pooled(),
-                )
-                self._pool.open()
+                self._pool = BlockingPool(self._address)
             return self._pool
 
-    def _configure(self, db: BlockingConnection) -> None:
-        prepare(db, self._limits.statement_timeout)
+    async def _pause(self, seconds: float) -> None:
+        time.sleep(seconds)  # noqa: ASYNC251 - nothing of this half runs in a loop
 
     def close(self) -> None:
         """Close the connections; may be called twice."""
         with self._lock:
-            self._shut, pool, own = True, self._pool, self._process == os.getpid()
-        if pool is not None and own:
+            self._shut, pool = True, self._pool
+        if pool is not None and self._process == os.getpid():
             pool.close()
 
 
@@ -256,93 +218,30 @@ class NativeServer(_Server):
 
     def __init__(self, ground: Ground) -> None:
         super().__init__(ground)
-        self._pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
-        self._lock, self._process, self._shut = threading.Lock(), os.getpid(), False
+        self._pools: dict[asyncio.AbstractEventLoop, NativePool] = {}
 
-    async def _take(self, longest: float) -> NativeLink:
-        pool = self._own()
-        try:
-            await pool.pool.open()
-            return NativeLink(await pool.pool.getconn(longest), self._address.shown)
-        except PoolTimeout as error:
-            raise self._full(longest) from error
-        except PoolClosed as error:
-            raise self._closed() from error
-
-    async def _give(self, link: NativeLink) -> None:
-        pool = self._pools.get(asyncio.get_running_loop())
-        if pool is None:
-            link.db.pgconn.finish()
-        else:  # also if whoever asked has gone away
-            await asyncio.shield(pool.pool.putconn(link.db))
-
-    async def _pause(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-    def _own(self) -> _Pool:
+    def _own(self) -> NativePool:
         loop = asyncio.get_running_loop()
         with self._lock:
-            if self._shut:
-                raise self._closed()
+            self._must_be_open()
             if self._process != os.getpid():
                 _ABANDONED.append(self._pools)
                 self._pools, self._process = {}, os.getpid()
             if loop not in self._pools:
                 for one in [one for one in self._pools if one.is_closed()]:
-                    self._pools.pop(one).abandon()
-                self._pools[loop] = _Pool(self._address, self._pooled())
+                    self._pools.pop(one).close()
+                self._pools[loop] = NativePool(self._address)
             return self._pools[loop]
 
+    async def _pause(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
     def close(self) -> None:
-        """Close the connections of every loop."""
-        for loop, pool in self._taken():
-            pool.abandon_in(loop)
-
-    async def aclose(self) -> None:
-        """Close the connections of every loop, those of this one before it returns."""
-        mine = asyncio.get_running_loop()
-        for loop, pool in self._taken():
-            if loop is mine:
-                await pool.pool.close()
-            else:
-                pool.abandon_in(loop)
-
-    def _taken(self) -> list[tuple[asyncio.AbstractEventLoop, _Pool]]:
+        """Close the connections of every loop; may be called twice."""
         with self._lock:
-            self._shut = True
-            pools, self._pools = [*self._pools.items()], {}
-        return pools if self._process == os.getpid() else []
-
-
-class _Pool:
-    """The connections of one event loop."""
-
-    def __init__(self, address: Address, how: dict[str, Any]) -> None:
-        self._made: list[NativeConnection] = []
-        self._timeout = address.limits.statement_timeout
-        self.pool = AsyncConnectionPool(
-            address.conninfo, connection_class=NativeConnection, configure=self._configure, **how
-        )
-
-    async def _configure(self, db: NativeConnection) -> None:
-        prepare(db, self._timeout)
-        self._made = [one for one in self._made if not one.closed] + [db]
-
-    def abandon(self) -> None:
-        """Close the connections where no loop can do it."""
-        for one in self._made:
-            one.pgconn.finish()
-
-    def abandon_in(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Close the connections in the thread of their loop, if it runs."""
-        running = None
-        with suppress(RuntimeError):
-            running = asyncio.get_running_loop()
-        if loop.is_running() and loop is not running:
-            with suppress(RuntimeError):  # it has ended in this moment
-                loop.call_soon_threadsafe(self.abandon)
-                return
-        self.abandon()
+            self._shut, pools = True, [*self._pools.values()]
+        for one in pools if self._process == os.getpid() else ():
+            one.close()
 
 
 _ABANDONED: Final[list[object]] = []

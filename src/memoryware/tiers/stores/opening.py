@@ -52,7 +52,7 @@ def _postgres(url: str, lock_timeout: float) -> Stores:
         if not str(error.name).startswith("psycopg") and error.name:
             raise
         raise StoreUnavailable(
-            "postgresql://... needs psycopg and its pool: pip install 'memoryware[postgres]'"
+            "postgresql://... needs psycopg: pip install 'memoryware[postgres]'"
         ) from error
     return postgres_stores(url, lock_timeout=lock_timeout)
 

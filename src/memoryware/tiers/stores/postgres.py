@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import EllipsisType
 from typing import Any, TypeVar
 
-from memoryware._twins import finish, in_thread
+from memoryware._twins import finish
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.stores._in_sql import LongTermInSql, QuarantineInSql, WorkingInSql
 from memoryware.tiers.stores._port import Port
@@ -66,8 +66,10 @@ def admit_role(
         schema: The schema of the memory, if the address does not say it.
     """
     address = address_of(url, PostgresLimits(schema=schema))
-    bound = not isinstance(tenant, EllipsisType)
-    admitted(address, role, tenant if bound else None, bound=bound)
+    if isinstance(tenant, EllipsisType):
+        admitted(address, role, None, bound=False)
+    else:
+        admitted(address, role, tenant, bound=True)
 
 
 class _Postgres:
@@ -87,5 +89,4 @@ class _Postgres:
         self._blocking.close()
 
     async def aclose(self) -> None:
-        await self._native.aclose()
-        await in_thread(self._blocking.close)
+        self.close()  # which waits for nobody
