@@ -185,7 +185,7 @@ _HOMES: Final = {
         "NamespaceError",
         "PathRefused",
         "PathUnusable",
-            "PatternRefused",
+        "PatternRefused",
         "PromotionRefused",
         "ResponseCountError",
         "ScopeMissing",

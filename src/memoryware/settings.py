@@ -230,6 +230,8 @@ class PostgresLimits(_Ranged):
     """The schema that the tables are in; it is made if it is not there."""
     row_security: bool = False
     """Whether the database itself keeps tenants apart, for roles that do not own the tables."""
+    prepared_statements: bool = True
+    """Whether the server keeps statements ready; say no for a pooler that cannot have them."""
     pool_size: int = _limit(10, 1)
     """Connections that one process has at most for blocking calls, and each event loop of it."""
     pool_timeout: float = _limit(30.0, 0)

@@ -22,6 +22,7 @@ from memoryware.conformance._tiers import ACME, entry, later, memory, within
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import WORDS_VERSION, cosine
 from memoryware.tiers.stores import _postgres_opening, _postgres_schema
+from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
@@ -603,6 +604,23 @@ def test_words_are_looked_up_and_no_others(stores, address):
         "SET enable_seqscan = off; EXPLAIN SELECT * FROM word_index WHERE tokens && '{7}'::bigint[]",
     )
     assert "word_tokens" in str(plan)
+
+
+@pytest.mark.parametrize("more", ["", "&prepared_statements=off"])
+def test_many_words_score_as_they_do_elsewhere(address, more):
+    dice, words = random.Random(2), [f"w{n}" for n in range(60)]
+    stores = postgres_stores(address + more)
+    mine, theirs = stores.long_term, embedded().long_term
+    for _ in range(30):
+        made = document(" ".join(dice.choices(words, k=40)), created_at=later(hours=dice.random()))
+        mine.add(made)
+        theirs.add(made)
+    for count in (1, 20, 24, 25, 60):
+        asked = dice.sample(words, count)
+        one, other = (store.by_words(asked, within(), limit=5) for store in (mine, theirs))
+        assert [hit.memory for hit in one] == [hit.memory for hit in other]
+        assert [hit.value for hit in one] == pytest.approx([hit.value for hit in other])
+    stores.working.close()
 
 
 # Row-level security.

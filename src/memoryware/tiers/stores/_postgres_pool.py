@@ -179,6 +179,7 @@ def how_to_connect(address: Address) -> dict[str, Any]:
     return {
         "conninfo": address.conninfo,
         "autocommit": True,
+        "prepare_threshold": 5 if address.limits.prepared_statements else None,
         "connect_timeout": max(2, round(address.limits.connect_timeout)),
         "application_name": "memoryware",
     }
