@@ -10,8 +10,9 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from typing import Any
 
 import psycopg
 import pytest
@@ -27,6 +28,8 @@ from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
 from servers.proxy import Proxy
+from tiers.stores.test_sqlite import confirmed, start
+from tiers.stores.worker import CHUNKS, SHOP
 
 DOORS = ["blocking", "native"]
 FLAT = Space("flat", 3)
@@ -284,6 +287,57 @@ def test_a_server_that_says_nothing_is_not_waited_for_for_ever(server, door):
     assert time.monotonic() - began < 20
     for pid in stopped:
         os.kill(pid, signal.SIGCONT)
+    stores.working.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(200)
+def test_killed_processes_and_a_crashing_server_lose_and_double_nothing(server):
+    dice, told = random.Random(3), dict[Any, list[str]]()
+    postgres_stores(server.url).working.close()
+    with ExitStack() as started, ExitStack() as read:
+
+        def begun():
+            worker = started.enter_context(start(server.url, 10_000))
+            mine = told.setdefault(worker, [])
+            thread = threading.Thread(target=lambda: [mine.append(line) for line in worker.stdout])
+            thread.start()
+            read.callback(thread.join, 20)
+            read.callback(worker.kill)
+            return worker
+
+        workers = [begun() for _ in range(3)]
+        for turn in range(12):
+            time.sleep(dice.uniform(0.5, 1.5))
+            if turn in (4, 8):
+                while not all(told[one] for one in workers):  # all have opened it
+                    time.sleep(0.05)
+                server.stop(signal.SIGQUIT)
+                server.start()
+            else:
+                workers.pop(0).kill()
+                workers.append(begun())
+        while not all(told[one] for one in workers):
+            time.sleep(0.05)
+        assert [one.poll() for one in workers] == [None] * 3, "a worker met an error"
+    recorded, promoted, decided = confirmed([line for lines in told.values() for line in lines])
+    assert len(decided) > 20
+    stores = postgres_stores(server.url)
+    entries = stores.quarantine.find(within(SHOP)).items
+    waiting = {one.id: one for one in entries}
+    assert len(waiting) == len(entries)
+    assert recorded <= set(waiting)
+    documents: dict[str, list[int]] = {}
+    for one in stores.long_term.find(within(SHOP)).items:
+        documents.setdefault(one.document_id, []).append(one.chunk_index)
+    assert promoted <= set(documents)
+    assert all(sorted(one) in ([0], list(range(CHUNKS))) for one in documents.values())
+    for id_, document_id in decided:
+        assert waiting[id_].status == "promoted"
+        assert document_id in documents
+    memories = sum(map(len, documents.values()))
+    for table in ("word_index", "vector"):
+        assert postgres.asked(server.url, f"SELECT count(*) FROM {table}") == [(memories,)]
     stores.working.close()
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from time import monotonic, sleep
 from typing import Any, Final
 
 import psycopg
@@ -26,6 +28,10 @@ from memoryware.tiers.stores._postgres_server import Ground
 from memoryware.tiers.stores._postgres_transaction import counted_tokens
 
 Db = psycopg.Connection[tuple[Any, ...]]
+_COMING: Final = re.compile("starting up|shutting down|in recovery mode")
+"""What a server says that will be there soon; one with messages in English is waited for."""
+_AGAIN: Final = 0.1
+"""Seconds until it is asked again."""
 _BATCH: Final = 500
 _KEPT: Final = "interval '1 day'"
 """How long it is kept what a connection did last."""
@@ -86,7 +92,16 @@ def _told(address: Address) -> Iterator[None]:
 
 @contextmanager
 def _connected(address: Address) -> Iterator[Db]:
-    with psycopg.connect(**how_to_connect(address)) as db:
+    last = monotonic() + address.limits.pool_timeout
+    while True:
+        try:
+            db = psycopg.connect(**how_to_connect(address))
+            break
+        except psycopg.OperationalError as error:
+            if not _COMING.search(str(error)) or monotonic() > last:
+                raise
+        sleep(_AGAIN)
+    with db:
         yield db
 
 
