@@ -241,7 +241,7 @@ class PostgresLimits(_Ranged):
     connect_timeout: float = _limit(10.0, 1)
     """Seconds that making one connection may take."""
     statement_timeout: float = _limit(60.0, 0.001)
-    """Seconds that one statement may take."""
+    """Seconds that one statement may take, and a function of yours that changes records."""
     lock_timeout: float = _limit(30.0, 0.001)
     """Seconds to wait for a group that somebody else is writing."""
     exact_vectors: int = _limit(10_000, 0)

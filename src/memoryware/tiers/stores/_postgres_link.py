@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from sys import byteorder
+from time import monotonic
 from typing import Any, Final, Protocol
 
 import psycopg
@@ -74,12 +75,17 @@ class BlockingConnection(psycopg.Connection[tuple[Any, ...]]):
 
     longest: float | None = None
     number: int = 0
+    waited: float = 0.0
 
     def __del__(self, *_: object) -> None:
         """Say nothing: a process that ends leaves connections behind."""
 
     def wait(self, gen: PQGen[Any], interval: float = 0.1, timeout: float | None = None) -> Any:
-        return super().wait(gen, interval, self.longest if timeout is None else timeout)
+        began = monotonic()
+        try:
+            return super().wait(gen, interval, self.longest if timeout is None else timeout)
+        finally:
+            self.waited = monotonic() - began
 
 
 class NativeConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
@@ -87,6 +93,7 @@ class NativeConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
 
     longest: float | None = None
     number: int = 0
+    waited: float = 0.0
 
     def __del__(self, *_: object) -> None:
         """Say nothing: a loop that ends leaves connections behind."""
@@ -97,7 +104,11 @@ class NativeConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
         interval: float = 0.1,
         timeout: float | None = None,  # noqa: ASYNC109 - that of psycopg
     ) -> Any:
-        return await super().wait(gen, interval, self.longest if timeout is None else timeout)
+        began = monotonic()
+        try:
+            return await super().wait(gen, interval, self.longest if timeout is None else timeout)
+        finally:
+            self.waited = monotonic() - began
 
 
 def prepare(db: BlockingConnection | NativeConnection, statement_timeout: float) -> None:
@@ -179,10 +190,11 @@ def errors(db: BlockingConnection | NativeConnection, shown: str) -> Iterator[No
         yield
     except psycopg.Error as error:
         if db.pgconn.transaction_status == pq.TransactionStatus.ACTIVE:
-            db.pgconn.finish()  # no answer came in time: nothing can be said on it anymore
-            raise StoreUnavailable(
-                f"{shown} has not answered for {db.longest} seconds (statement_timeout)"
-            ) from error
+            db.pgconn.finish()  # an answer is missing, so nothing more can be said on it
+            if db.longest is not None and db.waited >= db.longest:
+                raise StoreUnavailable(
+                    f"{shown} has not answered for {db.longest} seconds (statement_timeout)"
+                ) from error
         if db.closed:
             raise Undone(first_line(error), lost=True) from error
         if error.sqlstate in _AGAIN:

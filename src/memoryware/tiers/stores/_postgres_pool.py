@@ -62,7 +62,8 @@ class Pool(ABC, Generic[C]):
                 try:
                     return self._ready(await self._made())
                 except psycopg.Error as error:
-                    if monotonic() + _PAUSE > last:
+                    comes_back = isinstance(error, psycopg.OperationalError)
+                    if not comes_back or monotonic() + _PAUSE > last:
                         raise StoreUnavailable(
                             f"{self._address.shown} has been away for {longest:.1f} seconds"
                             f" (pool_timeout): {first_line(error)}"

@@ -10,12 +10,14 @@ What is deleted is found by nobody from then on. The server overwrites it when i
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from types import EllipsisType
 from typing import Any, TypeVar
 
-from memoryware._twins import finish
+from memoryware._twins import finish, in_thread
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.stores._in_sql import LongTermInSql, QuarantineInSql, WorkingInSql
 from memoryware.tiers.stores._port import Port
@@ -82,6 +84,10 @@ class _Postgres:
         return finish(self._blocking.tried(work))
 
     async def ado(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
+        if sys.platform == "win32" and isinstance(
+            asyncio.get_running_loop(), asyncio.ProactorEventLoop
+        ):  # psycopg cannot wait in such a loop, which is the usual one there
+            return await in_thread(self.do, work)
         return await self._native.tried(work)
 
     def close(self) -> None:
