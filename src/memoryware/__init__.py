@@ -34,6 +34,7 @@ _HOMES: Final = {
         "HistoryLimits",
         "ImportLimits",
         "MemoryLimits",
+        "PostgresLimits",
         "TierLimits",
         "ToolLimits",
     ),
@@ -290,6 +291,7 @@ if TYPE_CHECKING:
         HistoryLimits,
         ImportLimits,
         MemoryLimits,
+        PostgresLimits,
         TierLimits,
         ToolLimits,
     )
@@ -433,6 +435,7 @@ __all__ = [
     "PathRefused",
     "PathUnusable",
     "PatternRefused",
+    "PostgresLimits",
     "Promotion",
     "PromotionPolicy",
     "PromotionRefused",

@@ -224,3 +224,31 @@ class TierLimits(_Ranged):
     """Ids of messages, and of recalled records, that a conversation keeps in mind; the newest."""
     lock_timeout: float = _limit(30.0, 0)
     """Seconds to wait for a store that somebody else is writing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresLimits(_Ranged):
+    """Settings of the stores in PostgreSQL."""
+
+    schema: str = "memoryware"
+    """The schema that the tables are in; it is made if it is not there."""
+    row_security: bool = False
+    """Whether the database itself keeps tenants apart, for roles that do not own the tables."""
+    prepared_statements: bool = True
+    """Whether the server keeps statements ready; say no for a pooler that cannot have them."""
+    pool_size: int = _limit(10, 1)
+    """Connections that one process has at most for blocking calls, and each event loop of it."""
+    pool_timeout: float = _limit(30.0, 0)
+    """Seconds to wait for a connection while all are in use, or the server is away."""
+    idle_timeout: float = _limit(300.0, 1)
+    """Seconds after which a connection that nobody used is closed and not used again."""
+    connect_timeout: float = _limit(10.0, 1)
+    """Seconds that making one connection may take."""
+    statement_timeout: float = _limit(60.0, 0.001)
+    """Seconds that one statement may take, and a function of yours that changes records."""
+    lock_timeout: float = _limit(30.0, 0.001)
+    """Seconds to wait for a group that somebody else is writing."""
+    exact_vectors: int = _limit(10_000, 0)
+    """Memories up to which all are compared with a query; among more an index is asked."""
+    index_breadth: int = _limit(200, 1, 1000)
+    """Candidates that the index of vectors looks at in one go: more find more, and take longer."""

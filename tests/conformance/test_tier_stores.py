@@ -18,8 +18,17 @@ from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import later, within
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
+from servers import postgres
+
+
+@pytest.fixture
+def address():
+    """A PostgreSQL with a schema of its own for each test."""
+    with postgres.schema_at(postgres.url()) as made:
+        yield made
 
 
 class _Embedded:
@@ -34,6 +43,12 @@ class _Sqlite:
     @pytest.fixture
     def open_stores(self, tmp_path):
         return lambda: sqlite_stores(tmp_path / "memory.db")
+
+
+class _Postgres:
+    @pytest.fixture
+    def open_stores(self, address):
+        return lambda: postgres_stores(address)
 
 
 class TestEmbeddedQuarantine(_Embedded, QuarantineStoreConformance):
@@ -60,6 +75,18 @@ class TestSqliteLongTerm(_Sqlite, LongTermStoreConformance):
     pass
 
 
+class TestPostgresQuarantine(_Postgres, QuarantineStoreConformance):
+    pass
+
+
+class TestPostgresWorking(_Postgres, WorkingStoreConformance):
+    pass
+
+
+class TestPostgresLongTerm(_Postgres, LongTermStoreConformance):
+    pass
+
+
 WORDS = [
     "tea",
     "milk",
@@ -78,9 +105,10 @@ WORDS = [
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_all_stores_rank_alike(tmp_path, seed):
+def test_all_stores_rank_alike(tmp_path, address, seed):
     dice = random.Random(seed)
-    stores = [embedded().long_term, sqlite_stores(tmp_path / "memory.db").long_term]
+    opened = [embedded(), sqlite_stores(tmp_path / "memory.db"), postgres_stores(address)]
+    stores = [one.long_term for one in opened]
     space = Space("a model", 12)
     for n in range(40):
         texts = [" ".join(dice.choices(WORDS, k=dice.randrange(1, 30))) for _ in range(2)]
@@ -94,14 +122,19 @@ def test_all_stores_rank_alike(tmp_path, seed):
     for _ in range(20):
         query = words_of(" ".join(dice.choices(WORDS, k=3)))
         which = within(live_at=later(hours=dice.randrange(40)), agents=dice.choice([None, ("a",)]))
-        one, other = (store.by_words(query, which, limit=100) for store in stores)
-        assert [hit.memory for hit in one] == [hit.memory for hit in other]
-        assert [hit.value for hit in one] == pytest.approx([hit.value for hit in other])
-        assert [hit.whole for hit in one] == pytest.approx([hit.whole for hit in other])
+        limit = dice.choice([3, 100])
+        one, *others = (store.by_words(query, which, limit=limit) for store in stores)
+        for other in others:
+            assert [hit.memory for hit in one] == [hit.memory for hit in other]
+            assert [hit.value for hit in one] == pytest.approx([hit.value for hit in other])
+            assert [hit.whole for hit in one] == pytest.approx([hit.whole for hit in other])
         vector = [dice.gauss(0, 1) for _ in range(12)]
-        one, other = (store.by_vector(vector, which, space=space, limit=10) for store in stores)
+        one, *others = (store.by_vector(vector, which, space=space, limit=10) for store in stores)
         values = [hit.value for hit in one]
-        assert [hit.value for hit in other] == pytest.approx(values, abs=0.002)
+        for other in others:
+            assert [hit.value for hit in other] == pytest.approx(values, abs=0.002)
+    for one in opened:
+        one.working.close()
 
 
 # What somebody meets who runs a suite on a store of their own.

@@ -13,11 +13,12 @@ import pytest
 from memoryware import StoreNewer, StoreUnavailable
 from memoryware.conformance._tiers import NOON, entry, memory, within
 from memoryware.tiers.ranking import WORDS_VERSION
-from memoryware.tiers.stores import _rows, _schema, _sqlite_file
+from memoryware.tiers.stores import _rows, _schema, _sqlite_file, _sqlite_rows
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sqlite import sqlite_stores
 
 STEPS = len(_schema.STEPS)
+ROWS = _sqlite_rows.SqliteRows()
 
 
 @pytest.fixture
@@ -148,10 +149,10 @@ PART_FIRST = {
 
 
 def plan(path, which: Select, what: str = _rows.READ) -> str:
-    where, values = _rows.condition("long_term", which)
-    by = "" if what.startswith("count") else f" ORDER BY {_rows.order(which)} LIMIT 50"
+    where, values = ROWS.condition("long_term", which)
+    by = "" if what.startswith("count") else f" ORDER BY {ROWS.order(which)} LIMIT 50"
     with closing(sqlite3.connect(path)) as db:
-        db.create_function("memoryware_has", 2, _rows.has)
+        db.create_function("memoryware_has", 2, _sqlite_rows.has)
         sql = f"EXPLAIN QUERY PLAN SELECT {what} FROM record WHERE {where}{by}"
         return "\n".join(str(row[3]) for row in db.execute(sql, values))
 

@@ -23,9 +23,8 @@ def text(step: str) -> str:
 
 
 def work(path: str, steps: int) -> None:
-    memory = TieredMemory.open(
-        f"sqlite:///{path}", embeddings=HashEmbeddings(), embedding_space="h"
-    )
+    url = path if "://" in path else f"sqlite:///{path}"
+    memory = TieredMemory.open(url, embeddings=HashEmbeddings(), embedding_space="h")
     for _ in range(steps):
         one, two = uuid.uuid4().hex, uuid.uuid4().hex
         said = memory.record(

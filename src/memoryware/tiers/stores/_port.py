@@ -2,45 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from memoryware.tiers.stores._rows import Condition, Rows
+from memoryware.tiers.stores.protocol import Select
+
 Row: TypeAlias = Sequence[Any]
-Condition: TypeAlias = tuple[str, list[Any]]
-"""A condition in SQL, and its values."""
+Scores: TypeAlias = Sequence[tuple[int, float]]
+"""Numbers of records, and how well they fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The memories among which a search by words counts.
+
+    Attributes:
+        names: The names of its parts in the index of words; a memory is in one of them.
+        having: For each word of the query, how many memories have it.
+        count: How many memories there are.
+        mean: How many words a memory has on average.
+    """
+
+    names: Sequence[str]
+    having: Mapping[str, int]
+    count: int
+    mean: float
 
 
 class Transaction(Protocol):
     """What can be done inside a transaction. A port has its own index of words."""
 
-    async def execute(self, sql: str, *values: object) -> Sequence[Row]: ...
+    async def execute(self, sql: str, *values: object) -> Sequence[Row]:
+        """Do one statement, with `?` where the values belong, and return its rows."""
+        ...
 
-    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None: ...
+    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        """Do one statement for each of these rows of values."""
+        ...
 
-    async def index(self, seq: int, corpora: Sequence[str], words: Sequence[str]) -> None:
-        """Keep the words of a memory, in place of older ones, under the names of its corpora."""
+    async def alone(self) -> None:
+        """Wait until nobody else makes a space, and keep others from it to the end."""
+        ...
+
+    async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
+        """Keep the words of memories: number, names of the parts that it is in, and words."""
         ...
 
     async def unindex(self, numbers: Sequence[int]) -> None:
         """Remove the words of memories, so that nothing is left of them."""
         ...
 
-    async def having(self, corpora: Sequence[str], word: str) -> int:
-        """Return how many memories of these corpora have a word."""
+    async def having(self, names: Sequence[str], words: Sequence[str]) -> dict[str, int]:
+        """Return how many memories of these parts have each word."""
         ...
 
-    async def holding(
-        self, corpora: Sequence[str], word: str, without: Sequence[str], which: Condition
-    ) -> Sequence[Row]:
-        """Return number and words of each memory that has a word, none of others, and fits."""
+    async def weighed(
+        self, corpus: Corpus, word: str, without: Sequence[str], which: Condition, most: int
+    ) -> Scores:
+        """Return number and BM25 score of what has a word, none of others, and fits.
+
+        More than `most` need not be named, if those are the best and all that are as good as
+        the last of them.
+        """
+        ...
+
+    async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Keep vectors, as `packed` makes them, by number, in place of those of this space."""
+        ...
+
+    async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
+        """Return number and cosine of what fits; which need not be named: see `weighed`."""
+        ...
+
+    async def made_space(self, space: int, dimension: int) -> None:
+        """Make ready for the vectors of a new space."""
         ...
 
 
 class Port(Protocol):
     """A database."""
 
-    def transaction(self, *, writes: bool) -> AbstractAsyncContextManager[Transaction]: ...
+    @property
+    def rows(self) -> Rows:
+        """How records are written down there."""
+        ...
+
+    def transaction(
+        self, which: Select | None, *, writes: bool = False
+    ) -> AbstractAsyncContextManager[Transaction]:
+        """Begin a transaction about these records, or about those of all tenants.
+
+        What writes is alone with the groups of its selection: nobody else changes them.
+        """
+        ...
 
     async def wipe(self) -> None:
         """Overwrite what was deleted where it may still lie, as far as that can be done now."""

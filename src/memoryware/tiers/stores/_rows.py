@@ -1,20 +1,23 @@
-"""Records as rows, and selections as conditions of SQL."""
+"""Records as rows, and selections as conditions of SQL, for every database that we know."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from memoryware.errors import StoreUnavailable
+from memoryware.scope import MemoryScope
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
 from memoryware.tiers.stores.protocol import Select
 
+Condition: TypeAlias = tuple[str, list[Any]]
+"""A condition in SQL, and its values."""
 COLUMNS: Final = (
     "tier", "id", "part", "tenant", "group_id", "user_id", "agent_id", "session_id", "status",
     "hash", "document", "subject", "revocation", "once", "created", "expires", "valid_from",
@@ -38,6 +41,11 @@ _OF_TENANT: Final = frozenset(
     {"document", "revocation", "session_id", "subject", "user_id", "agent_id"}
 )
 """Columns whose index begins with the tenant; that of others begins with the group."""
+_COMPARED: Final = (
+    "id", "part", "tenant", "group_id", "user_id", "agent_id", "session_id", "hash", "document",
+    "subject", "revocation", "once",
+)  # fmt: skip
+"""Columns with texts of any length that are only compared."""
 _ODD: Final = re.compile("[\x00\ud800-\udfff]|^\x01")
 _MARK: Final = "\x01"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -55,6 +63,11 @@ def tokens_of(tenant: str | None, *groups: str | None) -> list[str]:
     return [f"p{one.hexdigest()}" for one in digests]
 
 
+def names_of(scope: MemoryScope) -> list[str]:
+    """Return the names of the parts that a memory is in: its tenant and its group."""
+    return tokens_of(scope.tenant) + tokens_of(scope.tenant, scope.group_id)
+
+
 def flat(text: str | None) -> str | None:
     """Return a text as every database can keep and compare it; no two texts have the same."""
     if text is None or not _ODD.search(text):
@@ -70,40 +83,6 @@ def unflat(text: str) -> str:
 def unflat_or_none(text: str | None) -> str | None:
     """Return the text of which `flat` made this one; None of None."""
     return None if text is None else unflat(text)
-
-
-def has(content: str, folded: str) -> bool:
-    """Say whether a kept content has a text, whatever its case; that is folded and flat."""
-    return unflat(folded) in unflat(content).casefold()
-
-
-def row_of(tier: str, record: Entry | Memory) -> tuple[Any, ...]:
-    """Return a record as the values of `COLUMNS`."""
-    scope, body = record.scope, record_to_json(record)
-    row = {
-        "tier": tier,
-        "id": record.id,
-        "part": part_of(scope.tenant, scope.group_id),
-        "tenant": scope.tenant,
-        "group_id": scope.group_id,
-        "user_id": scope.user_id,
-        "agent_id": scope.agent_id,
-        "session_id": scope.session_id,
-        "hash": record.content_hash,
-        "revocation": record.revocation,
-        "created": micros(record.created_at),
-        "content": body.pop("content"),
-        "body": json.dumps(body, ensure_ascii=True),
-    }
-    if isinstance(record, Entry):
-        row |= {"status": record.status, "once": record.key if tier == "quarantine" else None}
-        row |= {"expires": micros(record.expires_at), "size": 0}
-    else:
-        row |= {"document": record.document_id, "subject": record.subject}
-        row |= {"valid_from": micros(record.valid_from), "valid_to": micros(record.valid_to)}
-        row |= {"size": len(words_of(record.content))}
-    values = (row.get(name) for name in COLUMNS)
-    return tuple(flat(one) if isinstance(one, str) else one for one in values)
 
 
 def record_of(tier: str, row: Sequence[Any]) -> Any:
@@ -127,24 +106,133 @@ def micros(moment: datetime | None) -> int | None:
     return None if moment is None else (moment - _EPOCH) // timedelta(microseconds=1)
 
 
-def condition(tier: str, which: Select) -> tuple[str, list[Any]]:
-    """Return the condition of a selection, and its values."""
-    pieces, values = [], list[Any]()
-    for sql, more in _conditions(tier, which):
-        pieces.append(sql)
-        values += more
-    return " AND ".join(pieces), values
+class Rows:
+    """How a database writes records down and asks for them; see `_sqlite_rows`."""
 
+    columns: tuple[str, ...] = COLUMNS
+    held: str = ""
+    """What ends a `SELECT` of records that are changed next."""
 
-def corpus(which: Select) -> tuple[str, list[Any]]:
-    """Return the condition of all memories of the tenant and groups of a selection."""
-    return condition("long_term", Select(tenant=which.tenant, groups=which.groups))
+    def key(self, text: str | None) -> str | None:
+        """Return a text as it is kept to be compared."""
+        return flat(text)
 
+    def loose(self, column: str) -> str:
+        """Return a column of text in such a way that its index is not taken."""
+        return column
 
-def order(which: Select) -> str:
-    """Return by what to sort, what was stored last first, without losing the telling index."""
-    key = _key(which)
-    return f"{'+' if key and len(_given(which)[key]) > 1 else ''}record.seq DESC"
+    def unsorted(self) -> str:
+        """Return the number of a record in such a way that no index is taken for its order."""
+        return "record.seq"
+
+    def any_of(self, column: str, texts: Sequence[str | None]) -> Condition:
+        """Return a condition that a column has one of these texts, as `key` returned them."""
+        raise NotImplementedError
+
+    def numbered(self, column: str, numbers: Iterable[int]) -> Condition:
+        """Return a condition that a column has one of these numbers."""
+        raise NotImplementedError
+
+    def contains(self, folded: str) -> Condition:
+        """Return a condition that the content has a text, whatever its case; that is folded."""
+        raise NotImplementedError
+
+    def row_of(self, tier: str, record: Entry | Memory) -> tuple[Any, ...]:
+        """Return a record as the values of `columns`."""
+        row = self._row(tier, record)
+        return tuple(row.get(name) for name in self.columns)
+
+    def _row(self, tier: str, record: Entry | Memory) -> dict[str, Any]:
+        scope, body = record.scope, record_to_json(record)
+        content = body.pop("content")
+        row: dict[str, Any] = {
+            "tier": tier,
+            "id": record.id,
+            "part": part_of(scope.tenant, scope.group_id),
+            "tenant": scope.tenant,
+            "group_id": scope.group_id,
+            "user_id": scope.user_id,
+            "agent_id": scope.agent_id,
+            "session_id": scope.session_id,
+            "hash": record.content_hash,
+            "revocation": record.revocation,
+            "created": micros(record.created_at),
+            "body": json.dumps(body, ensure_ascii=True),
+        }
+        if isinstance(record, Entry):
+            row |= {"status": record.status, "once": record.key if tier == "quarantine" else None}
+            row |= {"expires": micros(record.expires_at), "size": 0}
+        else:
+            row |= {"document": record.document_id, "subject": record.subject}
+            row |= {"valid_from": micros(record.valid_from), "valid_to": micros(record.valid_to)}
+            row |= {"size": len(words_of(content))}
+        kept = {name: self.key(row.get(name)) for name in _COMPARED}
+        return row | kept | {"content": flat(content)}
+
+    def condition(self, tier: str, which: Select) -> Condition:
+        """Return the condition of a selection, and its values."""
+        pieces, values = [], list[Any]()
+        for sql, more in self._conditions(tier, which):
+            pieces.append(sql)
+            values += more
+        return " AND ".join(pieces), values
+
+    def corpus(self, which: Select) -> Condition:
+        """Return the condition of all memories of the tenant and groups of a selection."""
+        return self.condition("long_term", Select(tenant=which.tenant, groups=which.groups))
+
+    def order(self, which: Select) -> str:
+        """Return by what to sort, what was stored last first, without losing the telling index."""
+        key = _key(which)
+        several = key is not None and len(_given(which)[key]) > 1
+        return f"{self.unsorted() if several else 'record.seq'} DESC"
+
+    def same(self, column: str, text: str | None) -> Condition:
+        """Return a condition that a column has this text, or no value as well."""
+        return self._among(column, (text,))
+
+    def _conditions(self, tier: str, which: Select) -> Iterator[Condition]:
+        """Yield conditions that leave one index to take, that of the most telling one."""
+        key = _key(which)
+        everywhere = key == "id" and which.groups is None
+        yield f"{self.loose('record.tier') if everywhere else 'record.tier'} = ?", [tier]
+        yield from self._whose(which, key)
+        for column, wanted in _given(which).items():
+            named = f"record.{column}"
+            yield self._among(named if column == key else self.loose(named), wanted)
+        for table, names in (("root", which.root), ("source", which.made_of)):
+            if names is not None:
+                one = [names] if isinstance(names, str) else names
+                among, values = self._among(f"{table}.name", one)
+                yield f"record.seq IN (SELECT seq FROM {table} WHERE {among})", values
+        if which.since is not None:
+            yield "record.created >= ?", [micros(which.since)]
+        if which.before is not None:
+            yield "record.created < ?", [micros(which.before)]
+        if which.contains:
+            yield self.contains(which.contains.casefold())
+        if which.live_at is not None:
+            yield _live(tier, micros(which.live_at))
+
+    def _whose(self, which: Select, key: str | None) -> Iterator[Condition]:
+        if which.groups is None:
+            column = self.loose("record.tenant") if key == "id" else "record.tenant"
+            yield self.same(column, which.tenant)
+            return
+        parts = [part_of(which.tenant, one) for one in which.groups]
+        if key in _OF_TENANT:
+            yield self.same("record.tenant", which.tenant)
+            yield self._among(self.loose("record.part"), parts)
+        else:
+            yield self._among("record.part", parts)
+
+    def _among(self, column: str, values: Sequence[str | None]) -> Condition:
+        """Return a condition that a column has one of these; None among them is no value."""
+        texts = [self.key(one) for one in values if one is not None]
+        if not texts and values:
+            return f"{column} IS NULL", []
+        one = (f"{column} = ?", [texts[0]]) if len(texts) == 1 else self.any_of(column, texts)
+        return (f"({one[0]} OR {column} IS NULL)", one[1]) if None in values else one
 
 
 def _given(which: Select) -> dict[str, tuple[str | None, ...]]:
@@ -157,56 +245,9 @@ def _key(which: Select) -> str | None:
     return next((one for one, values in _given(which).items() if None not in values), None)
 
 
-def _conditions(tier: str, which: Select) -> Iterator[tuple[str, list[Any]]]:
-    """Yield conditions that leave one index to take, that of the most telling one.
-
-    A `+` keeps SQLite from taking another, which it likes to do where that spares sorting.
-    """
-    key = _key(which)
-    everywhere = key == "id" and which.groups is None
-    yield f"{'+' if everywhere else ''}record.tier = ?", [tier]
-    yield from _whose(which, key)
-    for column, wanted in _given(which).items():
-        yield _among(f"{'' if column == key else '+'}record.{column}", wanted)
-    for table, names in (("root", which.root), ("source", which.made_of)):
-        if names is not None:
-            among, values = _among(f"{table}.name", [names] if isinstance(names, str) else names)
-            yield f"record.seq IN (SELECT seq FROM {table} WHERE {among})", values
-    if which.since is not None:
-        yield "record.created >= ?", [micros(which.since)]
-    if which.before is not None:
-        yield "record.created < ?", [micros(which.before)]
-    if which.contains:
-        yield "memoryware_has(record.content, ?)", [flat(which.contains.casefold())]
-    if which.live_at is not None:
-        yield _live(tier, micros(which.live_at))
-
-
-def _whose(which: Select, key: str | None) -> Iterator[tuple[str, list[Any]]]:
-    if which.groups is None:
-        yield f"{'+' if key == 'id' else ''}record.tenant IS ?", [flat(which.tenant)]
-        return
-    parts = [part_of(which.tenant, one) for one in which.groups]
-    if key in _OF_TENANT:
-        yield "record.tenant IS ?", [flat(which.tenant)]
-        yield _among("+record.part", parts)
-    else:
-        yield _among("record.part", parts)
-
-
 def _live(tier: str, moment: int | None) -> tuple[str, list[Any]]:
     if tier != "long_term":
         expired = "(record.expires IS NULL OR record.expires > ?)"
         return f"record.revocation IS NULL AND {expired}", [moment]
     begun, ended = "record.valid_from <= ?", "(record.valid_to IS NULL OR record.valid_to > ?)"
     return f"record.revocation IS NULL AND {begun} AND {ended}", [moment, moment]
-
-
-def _among(column: str, values: Sequence[str | None]) -> tuple[str, list[Any]]:
-    """Return a condition that a column has one of these values; None among them is no value."""
-    texts = [flat(one) for one in values if one is not None]
-    if len(texts) == 1:
-        among, given = f"{column} = ?", [texts[0]]
-    else:
-        among, given = f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(texts)]
-    return (f"({among} OR {column} IS NULL)" if None in values else among), given

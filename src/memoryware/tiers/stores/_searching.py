@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import heapq
-import json
 import math
 import re
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.ranking import SATURATION, bm25, rarity, whole_score
+from memoryware.tiers.ranking import SATURATION, rarity, whole_score
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores import _rows
-from memoryware.tiers.stores._port import Port, Row, Transaction
-from memoryware.tiers.stores._vectors import packed, scores
+from memoryware.tiers.stores._port import Corpus, Port, Transaction
+from memoryware.tiers.stores._rows import Condition, Rows
+from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
 
 _WORD: Final = re.compile("[a-z0-9_\x80-\ud7ff\ue000-\U0010ffff]+")
@@ -28,19 +26,17 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
     wanted = [one for one in dict.fromkeys(words) if _WORD.fullmatch(one)]
     if not wanted or limit < 1 or which.groups == ():
         return []
-    corpora = _rows.tokens_of(which.tenant, *(which.groups or ()))
-    async with port.transaction(writes=False) as tx:
-        having = {word: await tx.having(corpora, word) for word in wanted}
-        where, values = _rows.corpus(which)
+    names = _rows.tokens_of(which.tenant, *(which.groups or ()))
+    async with port.transaction(which) as tx:
+        having = await tx.having(names, wanted)
+        where, values = port.rows.corpus(which)
         counted = await tx.execute(
             f"SELECT count(*), coalesce(sum(size), 0) FROM record WHERE {where}", *values
         )
         count, size = counted[0]
-        mean = size / count if count else 0
-        score = partial(bm25, having=having, count=count, mean=mean)
-        fitting = partial(tx.holding, corpora, which=_rows.condition("long_term", which))
-        best = await _scored(fitting, score, having, count, limit)
-        found = await _memories(tx, best)
+        corpus = Corpus(names, having, count, size / count if count else 0)
+        best = await _scored(tx, corpus, port.rows.condition("long_term", which), limit)
+        found = await _memories(tx, port.rows, best)
     whole = whole_score(having, count)
     return _best([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
 
@@ -49,21 +45,15 @@ async def by_vector(
     port: Port, vector: Vector, which: Select, space: Space, limit: int
 ) -> list[Hit]:
     """Return what is nearest by cosine among what fits."""
-    where, values = _rows.condition("long_term", which)
     query = packed(vector, space)
-    async with port.transaction(writes=False) as tx:
+    async with port.transaction(which) as tx:
         number = await number_of(tx, space)
         await _must_be_current(tx, space)
         if number is None or limit < 1:
             return []
-        rows = await tx.execute(
-            "SELECT record.seq, vector.data FROM record JOIN vector ON vector.seq = record.seq"
-            f" WHERE vector.space = ? AND {where}",
-            number, *values,
-        )  # fmt: skip
-        measured = zip(rows, scores(query, [row[1] for row in rows]), strict=True)
-        best = _first({row[0]: value for row, value in measured}, limit)
-        found = await _memories(tx, best)
+        where = port.rows.condition("long_term", which)
+        best = _first(dict(await tx.nearest(number, query, where, limit)), limit)
+        found = await _memories(tx, port.rows, best)
     return _best([Hit(one, best[seq]) for seq, one in found.items()], limit)
 
 
@@ -83,43 +73,36 @@ async def number_of(tx: Transaction, space: Space) -> int | None:
 
 async def _must_be_current(tx: Transaction, space: Space) -> None:
     """Refuse to search in a space that is not the current one: it may be half full."""
-    rows = await tx.execute("SELECT name, dimension FROM space WHERE current")
-    for name, dimension in rows:
+    for name, dimension in await tx.execute("SELECT name, dimension FROM space WHERE current"):
         known = Space(_rows.unflat(name), dimension)
         if known != space:
             raise EmbeddingMismatch(str(known), str(space))
 
 
-async def _memories(tx: Transaction, numbers: Iterable[int]) -> dict[int, Memory]:
-    rows = await tx.execute(
-        f"SELECT {_rows.READ}, seq FROM record WHERE seq IN (SELECT value FROM json_each(?))",
-        json.dumps(list(numbers)),
-    )
-    return {row[2]: _rows.record_of("long_term", row) for row in rows}
+async def _memories(tx: Transaction, rows: Rows, numbers: Iterable[int]) -> dict[int, Memory]:
+    where, values = rows.numbered("seq", numbers)
+    found = await tx.execute(f"SELECT {_rows.READ}, seq FROM record WHERE {where}", *values)
+    return {row[2]: _rows.record_of("long_term", row) for row in found}
 
 
 async def _scored(
-    fitting: Callable[[str, Sequence[str]], Awaitable[Sequence[Row]]],
-    score: Callable[[Mapping[str, int]], float],
-    having: Mapping[str, int],
-    count: int,
-    limit: int,
+    tx: Transaction, corpus: Corpus, which: Condition, limit: int
 ) -> dict[int, float]:
     """Return the best scores by number.
 
     The rarest word is looked for first. What has only the words that are left cannot score
     more than all of them can together, so common words often need no look at all.
     """
+    having = corpus.having
     waiting = sorted((word for word in having if having[word]), key=lambda word: having[word])
-    most = {word: rarity(having[word], count) * (SATURATION + 1) for word in waiting}
+    most = {word: rarity(having[word], corpus.count) * (SATURATION + 1) for word in waiting}
     best: dict[int, float] = {}
     for place, word in enumerate(waiting):
         left = math.fsum(most[one] for one in waiting[place:])
         if len(best) >= limit and min(best.values()) > left:
             break
-        found = await fitting(word, waiting[:place])
-        more = {seq: score(Counter(text.split())) for seq, text in found}
-        best = _first(best | more, limit)
+        found = await tx.weighed(corpus, word, waiting[:place], which, limit)
+        best = _first(best | dict(found), limit)
     return best
 
 

@@ -16,9 +16,12 @@ from memoryware._twins import finish
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.ranking import WORDS_VERSION, words_of
 from memoryware.tiers.stores import _rows
+from memoryware.tiers.stores._port import Port
 from memoryware.tiers.stores._schema import APPLICATION, STEPS
+from memoryware.tiers.stores._sqlite_rows import SqliteRows, has
 from memoryware.tiers.stores._sqlite_transaction import INDEX, SqliteTransaction
 from memoryware.tiers.stores._turns import Ticket, Turns
+from memoryware.tiers.stores.protocol import Select
 
 T = TypeVar("T")
 _PRIVATE: Final = 0o600
@@ -29,6 +32,8 @@ _WIPING: Final = 2.0
 
 _AGAIN: Final = 0.01
 """Seconds until a connection is prepared again."""
+_RAISED: Final = "user-defined function raised"
+"""What SQLite says of a function of ours, which raises nothing but what comes from outside."""
 _FORKING_WAITS: Final = 30.0
 """Seconds at most that a fork waits for who is using a file."""
 
@@ -43,6 +48,8 @@ class SqliteFile:
     Ctrl-C may come anywhere, also where it keeps a context manager from ending what it has
     begun. So `do` ends what an operation has left open, and nobody undoes anything twice.
     """
+
+    rows = SqliteRows()
 
     def __init__(self, path: str | os.PathLike[str], lock_timeout: float = 30.0) -> None:
         self.path = _absolute(path)
@@ -61,21 +68,26 @@ class SqliteFile:
         """Close the connection; may be called twice."""
         self._turns.alone(self._close)
 
-    def do(self, operation: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+    def do(self, operation: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
         """Return what an operation on this file returns; if it fails nothing has changed."""
-        return self._turns.alone(lambda: self._whole(operation, *args))
+        return self._turns.alone(lambda: self._whole(operation))
 
-    def _whole(self, operation: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+    def _whole(self, operation: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
         outside = len(self._open)
         try:
-            return finish(operation(self, *args))
+            return finish(operation(self))
         except BaseException:
             while len(self._open) > outside:
                 self._undo(self._open[-1])
             raise
 
     @asynccontextmanager
-    async def transaction(self, *, writes: bool) -> AsyncIterator[SqliteTransaction]:
+    async def transaction(
+        self,
+        which: Select | None,  # noqa: ARG002 - whoever writes is alone with all of it
+        *,
+        writes: bool = False,
+    ) -> AsyncIterator[SqliteTransaction]:
         """Begin a transaction; it is kept if nothing goes wrong inside, else it never was."""
         tx = SqliteTransaction(self._connection(), self.errors, writes=writes)
         self._open.append(tx)
@@ -126,6 +138,8 @@ class SqliteFile:
             raise
         except (sqlite3.Error, OSError) as error:
             interrupted, self._interrupted = self._interrupted, None
+            if interrupted is None and _RAISED in str(error):  # before it could say so
+                interrupted = KeyboardInterrupt()
             if interrupted is not None and not isinstance(interrupted, Exception):
                 raise interrupted from None
             raise StoreUnavailable(f"{self.path}: {_said(error, self._timeout)}") from error
@@ -138,7 +152,7 @@ class SqliteFile:
     def _has(self, content: str, folded: str) -> bool:
         """Answer SQLite, which takes Ctrl-C for an error like others."""
         try:
-            return _rows.has(content, folded)
+            return has(content, folded)
         except BaseException as error:
             self._interrupted = error
             raise

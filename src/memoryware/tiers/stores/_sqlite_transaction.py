@@ -1,16 +1,21 @@
-"""A transaction in SQLite, with its index of words."""
+"""What is done inside a transaction of a SQLite file, with its index of words."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Final, TypeAlias
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores._port import Condition, Row
+from memoryware.tiers.ranking import bm25
+from memoryware.tiers.stores._port import Corpus, Row, Scores
+from memoryware.tiers.stores._rows import Condition
+from memoryware.tiers.stores._sqlite_rows import SqliteRows
+from memoryware.tiers.stores._vectors import scores
 
+_ROWS: Final = SqliteRows()
 Errors: TypeAlias = Callable[[], AbstractContextManager[None]]
 """Turns what SQLite says into our errors."""
 
@@ -59,15 +64,17 @@ class SqliteTransaction:
         if not self.db.in_transaction:
             raise StoreUnavailable("A failure has undone this change; try again")
 
-    async def index(self, seq: int, corpora: Sequence[str], words: Sequence[str]) -> None:
-        await self.execute(INDEX, seq, " ".join(corpora), " ".join(words))
+    async def alone(self) -> None:
+        """Whoever writes is alone."""
+
+    async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
+        rows = [(seq, " ".join(names), " ".join(words)) for seq, names, words in texts]
+        await self.many(INDEX, rows)
 
     async def unindex(self, numbers: Sequence[int]) -> None:
         self._untidy = True
-        await self.execute(
-            "DELETE FROM word_index WHERE rowid IN (SELECT value FROM json_each(?))",
-            json.dumps(list(numbers)),
-        )
+        where, values = _ROWS.numbered("rowid", numbers)
+        await self.execute(f"DELETE FROM word_index WHERE {where}", *values)
 
     async def _tidy(self) -> None:
         """Take words that were removed out of the index, which else only marks them."""
@@ -76,26 +83,59 @@ class SqliteTransaction:
             how = "optimize" if times % _REBUILT_AFTER else "rebuild"
             await self.execute("INSERT INTO word_index (word_index) VALUES (?)", how)
 
-    async def having(self, corpora: Sequence[str], word: str) -> int:
-        rows = await self.execute(
-            "SELECT count(*) FROM word_index WHERE word_index MATCH ?", _looked(corpora, [word])
-        )
-        count: int = rows[0][0]
-        return count
+    async def having(self, names: Sequence[str], words: Sequence[str]) -> dict[str, int]:
+        found = {}
+        for word in words:
+            looked = _looked(names, [word])
+            ((found[word],),) = await self.execute(
+                "SELECT count(*) FROM word_index WHERE word_index MATCH ?", looked
+            )
+        return found
 
-    async def holding(
-        self, corpora: Sequence[str], word: str, without: Sequence[str], which: Condition
-    ) -> Sequence[Row]:
-        looked = _looked(corpora, [word])
+    async def weighed(
+        self,
+        corpus: Corpus,
+        word: str,
+        without: Sequence[str],
+        which: Condition,
+        most: int,  # noqa: ARG002 - all are looked at anyway
+    ) -> Scores:
+        looked = _looked(corpus.names, [word])
         if without:
-            looked = f"({looked}) NOT ({_looked(corpora, without)})"
+            looked = f"({looked}) NOT ({_looked(corpus.names, without)})"
         where, values = which
-        return await self.execute(
+        found = await self.execute(
             "SELECT record.seq, word_index.words FROM word_index"
             " CROSS JOIN record ON record.seq = word_index.rowid"
             f" WHERE word_index MATCH ? AND {where}",
             looked, *values,
         )  # fmt: skip
+        count, mean = corpus.count, corpus.mean
+        return [
+            (seq, bm25(Counter(text.split()), corpus.having, count, mean)) for seq, text in found
+        ]
+
+    async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
+        await self.many(_PUT, [(space, seq, data) for seq, data in vectors])
+
+    async def nearest(
+        self,
+        space: int,
+        query: bytes,
+        which: Condition,
+        most: int,  # noqa: ARG002 - all are looked at anyway
+    ) -> Scores:
+        where, values = which
+        rows = await self.execute(
+            "SELECT record.seq, vector.data FROM record JOIN vector ON vector.seq = record.seq"
+            f" WHERE vector.space = ? AND {where}",
+            space, *values,
+        )  # fmt: skip
+        measured = scores(query, [row[1] for row in rows])
+        return [(row[0], value) for row, value in zip(rows, measured, strict=True)]
+
+    async def made_space(self, space: int, dimension: int) -> None:
+        """There is nothing to make ready."""
 
 
 _TIDIED: Final = (
@@ -104,7 +144,7 @@ _TIDIED: Final = (
 )
 _REBUILT_AFTER: Final = 100
 """An index gets levels each time that it is tidied, and FTS5 cannot read one of 2000 levels."""
-INDEX: Final = "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)"
+_PUT: Final = "INSERT OR REPLACE INTO vector (space, seq, data) VALUES (?, ?, ?)"
 _READS: Final[tuple[str, ...]] = ("BEGIN", "COMMIT", "ROLLBACK")
 _WRITES: Final[tuple[str, ...]] = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 _BEGUN: Final[tuple[str, ...]] = (
@@ -112,6 +152,7 @@ _BEGUN: Final[tuple[str, ...]] = (
     *("ROLLBACK TO inside", "RELEASE inside"),
 )
 """How transactions begin, are kept and are undone; the last kind inside of another one."""
+INDEX: Final = "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)"
 
 
 def _looked(corpora: Sequence[str], words: Sequence[str]) -> str:

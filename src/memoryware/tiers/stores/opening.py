@@ -8,7 +8,10 @@ from memoryware._twins import in_thread
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.tiers.stores.protocol import Stores
 
-_KNOWN: Final = '"sqlite:///memory.db" for a file, "memory://" for this process only'
+_KNOWN: Final = (
+    '"sqlite:///memory.db" for a file, "postgresql://user@host/database" for a server,'
+    ' "memory://" for this process only'
+)
 
 
 def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
@@ -34,9 +37,7 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
 
         return sqlite_stores(rest[1:], lock_timeout=lock_timeout)
     if scheme in ("postgresql", "postgres"):
-        raise StoreUnavailable(
-            f"{scheme}://...: this version has no store in PostgreSQL yet; for now use {_KNOWN}"
-        )
+        return _postgres(f"postgresql://{rest}", lock_timeout)
     if scheme in ("redis", "rediss", "valkey"):
         raise StoreUnavailable(
             f"{scheme}://...: Redis alone has no place for quarantine and long-term memory; it"
@@ -45,6 +46,18 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
         )
     shown = f"{scheme}://..." if "@" in rest else repr(url)  # there may be a password in it
     raise StoreUnavailable(f"{shown} is no address of a memory: use {_KNOWN}")
+
+
+def _postgres(url: str, lock_timeout: float) -> Stores:
+    try:
+        from memoryware.tiers.stores.postgres import postgres_stores
+    except ImportError as error:
+        if not str(error.name).startswith("psycopg") and error.name:
+            raise
+        raise StoreUnavailable(
+            "postgresql://... needs psycopg: pip install 'memoryware[postgres]'"
+        ) from error
+    return postgres_stores(url, lock_timeout=lock_timeout)
 
 
 async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:

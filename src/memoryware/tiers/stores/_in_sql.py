@@ -1,0 +1,164 @@
+"""The stores of the three tiers in a database of SQL, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
+
+from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores import _searching, _sql
+from memoryware.tiers.stores._port import Port
+from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Vector
+
+R = TypeVar("R", Entry, Memory)
+T = TypeVar("T")
+
+
+class Database(Protocol):
+    """Does operations over its ports, in both halves."""
+
+    def do(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
+        """Do all of an operation."""
+        ...
+
+    async def ado(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T: ...
+
+    def close(self) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+class _InSql(Generic[R]):
+    """The records of one tier."""
+
+    tier: str
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
+        return self._do(_sql.find, self.tier, which, limit, offset)
+
+    async def afind(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
+        return await self._ado(_sql.find, self.tier, which, limit, offset)
+
+    def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
+        return self._do(_sql.edit, self.tier, which, change)
+
+    async def aedit(self, which: Select, change: Callable[[R], R]) -> list[R]:
+        return await self._ado(_sql.edit, self.tier, which, change)
+
+    def delete(self, which: Select) -> int:
+        return self._do(_sql.delete, self.tier, which)
+
+    async def adelete(self, which: Select) -> int:
+        return await self._ado(_sql.delete, self.tier, which)
+
+    def close(self) -> None:
+        self._database.close()
+
+    async def aclose(self) -> None:
+        await self._database.aclose()
+
+    def _do(self, operation: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        return self._database.do(lambda port: operation(port, *args))
+
+    async def _ado(self, operation: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        return await self._database.ado(lambda port: operation(port, *args))
+
+
+class QuarantineInSql(_InSql[Entry]):
+    """Tier 1."""
+
+    tier = "quarantine"
+
+    def add(self, entry: Entry) -> Entry:
+        kept: Entry = self._do(_sql.add_entry, entry)
+        return kept
+
+    async def aadd(self, entry: Entry) -> Entry:
+        kept: Entry = await self._ado(_sql.add_entry, entry)
+        return kept
+
+
+class WorkingInSql(_InSql[Entry]):
+    """Tier 2."""
+
+    tier = "working"
+
+    def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        self._do(_sql.push, entry, keep, renew)
+
+    async def apush(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        await self._ado(_sql.push, entry, keep, renew)
+
+    def purge(self, now: datetime) -> int:
+        return self._do(_sql.purge, now)
+
+    async def apurge(self, now: datetime) -> int:
+        return await self._ado(_sql.purge, now)
+
+
+class LongTermInSql(_InSql[Memory]):
+    """Tier 3."""
+
+    tier = "long_term"
+
+    def add(
+        self,
+        memories: Sequence[Memory],
+        vectors: Sequence[Vector | None] = (),
+        space: Space | None = None,
+        *,
+        replaces: Sequence[str] = (),
+    ) -> list[Memory]:
+        return self._do(_sql.add_document, memories, vectors, space, replaces)
+
+    async def aadd(
+        self,
+        memories: Sequence[Memory],
+        vectors: Sequence[Vector | None] = (),
+        space: Space | None = None,
+        *,
+        replaces: Sequence[str] = (),
+    ) -> list[Memory]:
+        return await self._ado(_sql.add_document, memories, vectors, space, replaces)
+
+    def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
+        return self._do(_searching.by_words, words, which, limit)
+
+    async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
+        return await self._ado(_searching.by_words, words, which, limit)
+
+    def by_vector(self, vector: Vector, which: Select, *, space: Space, limit: int) -> list[Hit]:
+        return self._do(_searching.by_vector, vector, which, space, limit)
+
+    async def aby_vector(
+        self, vector: Vector, which: Select, *, space: Space, limit: int
+    ) -> list[Hit]:
+        return await self._ado(_searching.by_vector, vector, which, space, limit)
+
+    def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        return self._do(_sql.unembedded, space, limit)
+
+    async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        return await self._ado(_sql.unembedded, space, limit)
+
+    def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+        return self._do(_sql.put_vectors, vectors, space)
+
+    async def aput_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+        return await self._ado(_sql.put_vectors, vectors, space)
+
+    def spaces(self) -> dict[Space, int]:
+        return self._do(_sql.spaces)
+
+    async def aspaces(self) -> dict[Space, int]:
+        return await self._ado(_sql.spaces)
+
+    def adopt(self, space: Space, *, drop_others: bool = False) -> None:
+        self._do(_sql.adopt, space, drop_others)
+
+    async def aadopt(self, space: Space, *, drop_others: bool = False) -> None:
+        await self._ado(_sql.adopt, space, drop_others)

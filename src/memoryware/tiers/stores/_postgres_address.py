@@ -1,0 +1,134 @@
+"""Where a PostgreSQL is, and how its transactions begin."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+
+from memoryware.errors import SettingError, StoreUnavailable
+from memoryware.settings import PostgresLimits
+from memoryware.tiers.stores._rows import part_of
+from memoryware.tiers.stores.protocol import Select
+
+ANYBODY: Final = "*"
+"""The owner that stands for all tenants."""
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.@ -]{0,60}")
+_MANY: Final = 64
+"""Groups from which a change waits for all of its tenant, not for each of them."""
+_TRUE: Final = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address, without our own settings.
+
+    Attributes:
+        conninfo: What libpq is given.
+        shown: How messages name it, without a password.
+        limits: The settings.
+    """
+
+    conninfo: str
+    shown: str
+    limits: PostgresLimits
+
+    @property
+    def schema(self) -> str:
+        """The schema as SQL has it."""
+        return quoted(self.limits.schema)
+
+    def key(self, *parts: str) -> int:
+        """Return the number of the lock that stands for something in this schema."""
+        text = "\x1f".join(("memoryware", self.limits.schema, *parts))
+        digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big", signed=True)
+
+    def beginning(self, which: Select | None, *, writes: bool) -> list[str]:
+        """Return the statements that begin a transaction about these records.
+
+        All that is set goes with the transaction, so that it may run over a pooler as well.
+        """
+        limits = self.limits
+        owner = ANYBODY if which is None else owner_of(which.tenant)
+        settings = (
+            f"memoryware.owner = '{owner}'",
+            f"statement_timeout = {_millis(limits.statement_timeout)}",
+            f"lock_timeout = {_millis(limits.lock_timeout)}",
+            f"idle_in_transaction_session_timeout = {_millis(limits.statement_timeout)}",
+            "plan_cache_mode = force_custom_plan",
+            "jit = off",
+        )
+        return [
+            "BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            *(f"SET LOCAL {one}" for one in settings),
+            *(self._locks(which) if writes else []),
+        ]
+
+    def _locks(self, which: Select | None) -> list[str]:
+        """Return what makes others wait who write the same groups, always in one order."""
+        if which is None:
+            return []
+        tenant = self.key("tenant", owner_of(which.tenant))
+        groups = which.groups
+        if groups is None or len(groups) > _MANY:
+            return [f"SELECT pg_advisory_xact_lock({tenant})"]
+        keys = sorted({self.key("part", part_of(which.tenant, one)) for one in groups})
+        shared = f"SELECT pg_advisory_xact_lock_shared({tenant})"
+        return [shared, *(f"SELECT pg_advisory_xact_lock({one})" for one in keys)]
+
+
+def address_of(url: str, limits: PostgresLimits) -> Address:
+    """Return what an address says; settings that stand in it win.
+
+    Raises:
+        StoreUnavailable: If it is no address, or a setting in it is none.
+    """
+    try:
+        split = urlsplit(url)
+        given = parse_qsl(split.query, keep_blank_values=True, strict_parsing=bool(split.query))
+        host, port = split.hostname or dict(given).get("host", ""), split.port
+    except ValueError as error:
+        raise StoreUnavailable(
+            "postgresql://...: this is no address; use postgresql://user:password@host/database"
+        ) from error
+    known = {one.name: one for one in fields(PostgresLimits)}
+    ours = {name: value for name, value in given if name in known}
+    rest = [(name, value) for name, value in given if name not in known]
+    shown = f"postgresql://{host}{f':{port}' if port else ''}/{unquote(split.path[1:])}"
+    try:
+        changed = {name: _read(name, value, getattr(limits, name)) for name, value in ours.items()}
+        limits = replace(limits, **changed)
+    except (ValueError, KeyError, SettingError) as error:
+        raise StoreUnavailable(f"{shown}: a setting in the address is wrong: {error}") from error
+    conninfo = urlunsplit(("postgresql", split.netloc, split.path, urlencode(rest), ""))
+    return Address(conninfo, shown, limits)
+
+
+def owner_of(tenant: str | None) -> str:
+    """Return a tenant as the database knows it; nothing in it needs quotes."""
+    if tenant is None:
+        return "n"
+    if _PLAIN.fullmatch(tenant):
+        return f"t{tenant}"
+    digest = hashlib.blake2b(tenant.encode("utf-8", "surrogatepass"), digest_size=32)
+    return f"h{digest.hexdigest()}"
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _read(name: str, text: str, default: Any) -> Any:
+    if isinstance(default, bool):
+        if text.lower() not in _TRUE:
+            raise ValueError(f"{name}={text!r} must be true or false")
+        return _TRUE[text.lower()]
+    return text if isinstance(default, str) else type(default)(text)
+
+
+def _millis(seconds: float) -> int:
+    return max(1, min(2**31 - 1, round(seconds * 1000))) if seconds < 2**31 else 2**31 - 1

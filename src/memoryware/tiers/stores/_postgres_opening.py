@@ -1,0 +1,249 @@
+"""Opening a database: what it must have, and its tables in numbered steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from time import monotonic, sleep
+from typing import Any, Final
+
+import psycopg
+
+from memoryware.errors import StoreNewer, StoreUnavailable
+from memoryware.tiers.ranking import WORDS_VERSION, words_of
+from memoryware.tiers.stores import _rows
+from memoryware.tiers.stores._postgres_address import Address, owner_of, quoted
+from memoryware.tiers.stores._postgres_guard import grants, guard
+from memoryware.tiers.stores._postgres_link import first_line, unavailable
+from memoryware.tiers.stores._postgres_pool import how_to_connect
+from memoryware.tiers.stores._postgres_schema import (
+    PGVECTOR,
+    SERVER,
+    STEPS,
+    vector_index,
+)
+from memoryware.tiers.stores._postgres_server import Ground
+from memoryware.tiers.stores._postgres_transaction import counted_tokens
+
+Db = psycopg.Connection[tuple[Any, ...]]
+_COMING: Final = re.compile("starting up|shutting down|in recovery mode")
+"""What a server says that will be there soon; one with messages in English is waited for."""
+_AGAIN: Final = 0.1
+"""Seconds until it is asked again."""
+_BATCH: Final = 500
+_KEPT: Final = "interval '1 day'"
+"""How long it is kept what a connection did last."""
+_INDEX: Final = (
+    "INSERT INTO word_index (seq, owner, tokens, often) VALUES (%s, %s, %s::bigint[],"
+    " %s::smallint[])"
+)
+
+
+def opened(address: Address) -> Ground:
+    """Return the ground of all transactions, with tables that are as they must be.
+
+    Raises:
+        StoreUnavailable: If it cannot be reached, or something is missing there.
+        StoreNewer: If a newer version has made the tables.
+    """
+    with _told(address), _connected(address) as db:
+        _check(address, db)
+        where = _extension(address, db)
+        path = f"SET LOCAL search_path = {address.schema}, {quoted(where)}"
+        setting = path
+        if db.execute("SHOW synchronous_commit").fetchone() == ("off",):
+            setting += "; SET LOCAL synchronous_commit = on"  # what is confirmed must be there
+        version, words, guarded = _state(address, db)
+        needs = address.limits.row_security and not guarded
+        if needs or (version, words) != (len(STEPS), WORDS_VERSION):
+            _upgrade(address, db, path)
+        else:
+            db.execute(f"DELETE FROM {address.schema}.done WHERE at < now() - {_KEPT}".encode())
+        return Ground(address, setting, guarded or needs)
+
+
+def admitted(address: Address, role: str, tenant: str | None, *, bound: bool) -> None:
+    """Let a role work with the tables, which are opened by whoever owns them."""
+    address = replace(address, limits=replace(address.limits, row_security=True))
+    opened(address)
+    schema = address.schema
+    with _told(address), _connected(address) as db, db.transaction():
+        db.execute(grants(schema, role, bound=bound).encode())
+        db.execute(f"DELETE FROM {schema}.bound WHERE role = %s".encode(), [role])
+        if bound:
+            insert = f"INSERT INTO {schema}.bound VALUES (%s, %s)"
+            db.execute(insert.encode(), [role, owner_of(tenant)])
+
+
+@contextmanager
+def _told(address: Address) -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as error:
+        if error.sqlstate is None:
+            raise StoreUnavailable(
+                f"{address.shown} cannot be reached: {first_line(error)}. Is the server running,"
+                " and are host, port and name right?"
+            ) from error
+        raise unavailable(address.shown, error) from error
+
+
+@contextmanager
+def _connected(address: Address) -> Iterator[Db]:
+    last = monotonic() + address.limits.pool_timeout
+    while True:
+        try:
+            db = psycopg.connect(**how_to_connect(address))
+            break
+        except psycopg.OperationalError as error:
+            if not _COMING.search(str(error)) or monotonic() > last:
+                raise
+        sleep(_AGAIN)
+    with db:
+        yield db
+
+
+def _check(address: Address, db: Db) -> None:
+    if db.info.server_version < SERVER * 10_000:
+        raise StoreUnavailable(
+            f"{address.shown} is PostgreSQL {db.info.server_version // 10_000}; memory needs"
+            f" {SERVER} or later"
+        )
+    encoding = db.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreUnavailable(
+            f"{address.shown} keeps texts as {encoding}; memory needs a database that was created"
+            " with ENCODING 'UTF8'"
+        )
+
+
+def _extension(address: Address, db: Db) -> str:
+    """Return the schema in which pgvector is."""
+    known = _known_extension(db)
+    if known is None:
+        with db.transaction():
+            db.execute("SELECT pg_advisory_xact_lock(%s)", [address.key()])
+            if _known_extension(db) is None:
+                _create_extension(address, db)
+        known = _known_extension(db)
+    version, where = known or ("0", "")
+    if tuple(int(one) for one in version.split(".")[:2] if one.isdigit()) < PGVECTOR:
+        needed = ".".join(map(str, PGVECTOR))
+        raise StoreUnavailable(
+            f"{address.shown} has pgvector {version}; memory needs {needed} or later: update the"
+            " package on the server, then run ALTER EXTENSION vector UPDATE"
+        )
+    return where
+
+
+def _known_extension(db: Db) -> tuple[str, str] | None:
+    row = db.execute(
+        "SELECT extversion, nspname FROM pg_extension JOIN pg_namespace"
+        " ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"
+    ).fetchone()
+    return None if row is None else (str(row[0]), str(row[1]))
+
+
+def _create_extension(address: Address, db: Db) -> None:
+    there = db.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone()
+    if there is None:
+        raise StoreUnavailable(
+            f"{address.shown}: the server has no pgvector; install its package for this version of"
+            " PostgreSQL on the server"
+        )
+    try:
+        db.execute("CREATE EXTENSION vector")
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise StoreUnavailable(
+            f"{address.shown}: pgvector is not switched on in this database, and this role may not"
+            " do it; let an administrator run CREATE EXTENSION vector in it"
+        ) from error
+
+
+def _state(address: Address, db: Db) -> tuple[int, int, bool]:
+    """Return the version of the tables, that of the words, and whether rows are guarded.
+
+    Raises:
+        StoreUnavailable: If the tables are of another program.
+        StoreNewer: If they are newer.
+    """
+    schema = address.limits.schema
+    (tables,) = _one(db, "SELECT count(*) FROM pg_tables WHERE schemaname = %s", schema)
+    if not tables:
+        return 0, 0, False
+    ours = _one(db, "SELECT to_regclass(%s) IS NOT NULL", f"{address.schema}.about")[0]
+    about: dict[str, int] = {}
+    if ours:
+        rows = db.execute(f"SELECT name, value FROM {address.schema}.about".encode())
+        about = dict(rows.fetchall())
+    if "memoryware" not in about:
+        raise StoreUnavailable(
+            f"{address.shown}: the schema {schema} belongs to another program; give memory one of"
+            " its own: ?schema=memoryware"
+        )
+    version, words = about["memoryware"], about.get("words", 0)
+    if version > len(STEPS) or words > WORDS_VERSION:
+        raise StoreNewer(
+            f"{address.shown}: the schema {schema} has version {version}.{words}, and this knows"
+            f" {len(STEPS)}.{WORDS_VERSION}: a newer memoryware has written it. Update this one;"
+            " nothing was changed"
+        )
+    return version, words, bool(about.get("guarded"))
+
+
+def _upgrade(address: Address, db: Db, path: str) -> None:
+    """Do the steps that are missing, all of them or none, while nobody else does."""
+    limits = address.limits
+    with db.transaction():
+        db.execute(f"SET LOCAL lock_timeout = {round(limits.lock_timeout * 1000)}")
+        db.execute("SELECT pg_advisory_xact_lock(%s)", [address.key()])
+        version, words, guarded = _state(address, db)
+        if not _one(db, "SELECT to_regnamespace(%s) IS NOT NULL", address.schema)[0]:
+            db.execute(f"CREATE SCHEMA {address.schema}")
+        db.execute(path)
+        for step in STEPS[version:]:
+            db.execute(step.encode())
+        if version and words != WORDS_VERSION:
+            _index_anew(db)
+        if limits.row_security and not guarded:
+            db.execute(guard(address.schema).encode())
+        about = {"memoryware": len(STEPS), "words": WORDS_VERSION}
+        about |= {"guarded": 1} if limits.row_security or guarded else {}
+        for name, value in about.items():
+            db.execute(
+                "INSERT INTO about VALUES (%s, %s)"
+                " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                [name, value],
+            )
+        for space, dimension in db.execute("SELECT id, dimension FROM space").fetchall():
+            index = vector_index(space, dimension)
+            if index is not None:
+                db.execute(index.encode())
+
+
+def _index_anew(db: Db) -> None:
+    """Index every memory by words as they are made now."""
+    db.execute("LOCK TABLE record IN SHARE ROW EXCLUSIVE MODE")
+    db.execute("DELETE FROM word_index")
+    last = 0
+    while True:
+        rows = db.execute(
+            f"SELECT {_rows.READ}, seq FROM record WHERE tier = 'long_term' AND seq > %s"
+            " ORDER BY seq LIMIT %s",
+            [last, _BATCH],
+        ).fetchall()
+        if not rows:
+            return
+        for row in rows:
+            memory, last = _rows.record_of("long_term", row), row[2]
+            words = words_of(memory.content)
+            made = counted_tokens(_rows.names_of(memory.scope), words)
+            db.execute(_INDEX, [last, owner_of(memory.scope.tenant), *made])
+            db.execute("UPDATE record SET size = %s WHERE seq = %s", [len(words), last])
+
+
+def _one(db: Db, sql: str, *values: object) -> tuple[Any, ...]:
+    row = db.execute(sql.encode(), values or None).fetchone()
+    return row if row is not None else (None,)

@@ -1,0 +1,59 @@
+"""How PostgreSQL writes records down and asks for them."""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores._rows import COLUMNS, Condition, Rows, flat
+
+_LONGEST: Final = 200
+"""Characters of a text that is compared; PostgreSQL cannot index rows of much more."""
+_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_SHORT: Final = "\x01\x02"
+"""What a shortened text begins with; no text that `flat` returns does."""
+
+
+class PostgresRows(Rows):
+    """Lists go in as arrays; what is compared is shortened where it is long."""
+
+    columns = (*COLUMNS, "folded")
+    held = " FOR NO KEY UPDATE"
+
+    def key(self, text: str | None) -> str | None:
+        kept = flat(text)
+        if kept is None or len(kept) <= _LONGEST:
+            return kept
+        digest = hashlib.blake2b(kept.encode(), digest_size=32).hexdigest()
+        return f"{_SHORT}{digest}{kept[: _LONGEST // 4]}"
+
+    def unsorted(self) -> str:
+        return "record.seq + 0"
+
+    def any_of(self, column: str, texts: Sequence[str | None]) -> Condition:
+        return f"{column} = ANY(?::text[])", [[*texts]]
+
+    def numbered(self, column: str, numbers: Iterable[int]) -> Condition:
+        return f"{column} = ANY(?::bigint[])", [[*numbers]]
+
+    def contains(self, folded: str) -> Condition:
+        known = "position(?::bytea IN record.folded) > 0"
+        raw = folded.encode("utf-8", "surrogatepass")
+        if flat(folded) != folded:  # no text that PostgreSQL can hold has it
+            return f"coalesce({known}, false)", [raw]
+        plain = 'strpos(lower(record.content COLLATE "C"), ?) > 0'
+        return f"CASE WHEN record.folded IS NULL THEN {plain} ELSE {known} END", [folded, raw]
+
+    def _row(self, tier: str, record: Entry | Memory) -> dict[str, Any]:
+        return super()._row(tier, record) | {"folded": _folded(record.content)}
+
+
+def _folded(content: str) -> bytes | None:
+    """Return a content whatever its case, None if PostgreSQL can make that of it itself."""
+    folded = content.casefold()
+    if flat(content) == content and folded == content.translate(_LOWER):
+        return None
+    return folded.encode("utf-8", "surrogatepass")

@@ -1,0 +1,200 @@
+"""What is done inside a transaction of PostgreSQL, with its indexes of words and of vectors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+from memoryware.errors import StoreUnavailable
+from memoryware.settings import PostgresLimits
+from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
+from memoryware.tiers.stores._port import Corpus, Row, Scores
+from memoryware.tiers.stores._postgres_link import Half, Link
+from memoryware.tiers.stores._postgres_schema import INDEXED, vector_index
+from memoryware.tiers.stores._rows import Condition
+
+_OFTEN: Final = 32767
+"""The most that is counted of one word in one text."""
+_OFTEN_OF: Final = (
+    "word.often[(array_position(word.tokens, {}) - 1) % cardinality(word.often) + 1]::float8"
+)
+_SCORE: Final = (
+    "coalesce(?::float8 * found.often_{0} * ?::float8 / (found.often_{0} + found.norm), 0)"
+)
+"""What one word adds to a score, with the same steps in the same order as `ranking.bm25`."""
+_SCORES: Final = (
+    "(SELECT coalesce(sum(of_word.rarity * of_word.often * ?::float8"
+    " / (of_word.often + found.norm)), 0)"
+    f" FROM (SELECT asked.rarity, {_OFTEN_OF.format('asked.token').replace('word.', 'found.')}"
+    " AS often FROM unnest(?::bigint[], ?::float8[]) AS asked (token, rarity) OFFSET 0"
+    ") AS of_word WHERE of_word.often IS NOT NULL)"
+)
+"""The same of any number of words."""
+_NORM: Final = "?::float8 * (1 - ?::float8 + ?::float8 * record.size / ?::float8) AS norm"
+_WORDS: Final = 24
+"""Words that a statement names one by one, which is quicker."""
+_PUT: Final = (
+    "INSERT INTO vector (space, seq, owner, data)"
+    " SELECT ?::integer, seq, owner, ?::halfvec FROM record WHERE seq = ?"
+    " ON CONFLICT (space, seq) DO UPDATE SET data = excluded.data"
+)
+
+
+_LOOKED_UP: Final = (
+    "(SELECT * FROM word_index WHERE tokens && {}::bigint[] AND NOT tokens && {}::bigint[])"
+)
+_GUARDED: Final = "looked_up({}::bigint[], {}::bigint[])"
+_HAVING: Final = "(SELECT 1 FROM word_index WHERE tokens @> ARRAY[asked.token])"
+_GUARDED_HAVING: Final = "looked_up(ARRAY[asked.token], '{}')"
+
+
+class PostgresTransaction:
+    """A transaction over one connection, which waits in the one or the other way."""
+
+    def __init__(
+        self, link: Link, limits: PostgresLimits, spaces_key: int, *, guarded: bool
+    ) -> None:
+        self._link, self._limits, self._spaces_key = link, limits, spaces_key
+        self._looked_up = _GUARDED if guarded else _LOOKED_UP
+        self._having = _GUARDED_HAVING if guarded else _HAVING
+
+    async def execute(self, sql: str, *values: object) -> Sequence[Row]:
+        return await self._link.run(sql, values)
+
+    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        await self._link.many(sql, rows)
+
+    async def alone(self) -> None:
+        await self._link.run("SELECT pg_advisory_xact_lock(?::bigint)", [self._spaces_key])
+
+    async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
+        rows = []
+        for seq, names, words in texts:
+            rows.append((seq, *counted_tokens(names, words)))
+        await self.many(
+            "INSERT INTO word_index (seq, tokens, often) VALUES (?, ?::bigint[], ?::smallint[])",
+            rows,
+        )
+
+    async def unindex(self, numbers: Sequence[int]) -> None:
+        await self.execute("DELETE FROM word_index WHERE seq = ANY(?::bigint[])", [*numbers])
+
+    async def having(self, names: Sequence[str], words: Sequence[str]) -> dict[str, int]:
+        asked = [(place, token_of(name, one)) for place, one in enumerate(words) for name in names]
+        places, tokens = [one[0] for one in asked], [one[1] for one in asked]
+        rows = await self.execute(
+            f"SELECT asked.place, (SELECT count(*) FROM {self._having} AS word)"
+            " FROM unnest(?::integer[], ?::bigint[]) AS asked (place, token)",
+            places, tokens,
+        )  # fmt: skip
+        found = dict.fromkeys(words, 0)
+        for place, count in rows:
+            found[words[place]] += count
+        return found
+
+    async def weighed(
+        self, corpus: Corpus, word: str, without: Sequence[str], which: Condition, most: int
+    ) -> Scores:
+        """Return the best of what has a word; the database makes the scores, so only they come."""
+        names = corpus.names
+        asked = [
+            (token_of(name, one), rarity(texts, corpus.count))
+            for one, texts in corpus.having.items()
+            for name in names
+            if texts and one not in without
+        ]
+        score, scored, columns, named = _scoring(asked)
+        wanted = [token_of(name, word) for name in names]
+        unwanted = [token_of(name, one) for one in without for name in names]
+        where, values = which
+        rows = await self.execute(
+            f"SELECT found.seq, {score} AS score FROM (SELECT word.seq, {_NORM}, {columns}"
+            f" FROM {self._looked_up.format('?', '?')} AS word"
+            f" JOIN record ON record.seq = word.seq WHERE {where} OFFSET 0"
+            ") AS found ORDER BY score DESC FETCH FIRST (?::bigint) ROWS WITH TIES",
+            *scored, SATURATION, LENGTHS, LENGTHS, corpus.mean, *named,
+            wanted, unwanted, *values, most,
+        )  # fmt: skip
+        return [(seq, score) for seq, score in rows]
+
+    async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
+        await self.many(_PUT, [(space, Half(data), seq) for seq, data in vectors])
+
+    async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
+        where, values = which
+        few = self._limits.exact_vectors
+        if len(query) // 2 <= INDEXED:
+            ((count,),) = await self.execute(
+                f"SELECT count(*) FROM (SELECT 1 FROM record WHERE {where} LIMIT ?) AS fitting",
+                *values, few + 1,
+            )  # fmt: skip
+            if count > few:
+                found = await self._by_index(space, query, which, most)
+                if len(found) >= most:
+                    return found
+        rows = await self.execute(
+            "SELECT found.seq, 1 - found.distance FROM (SELECT record.seq,"
+            " coalesce(nullif(vector.data <=> ?::halfvec, 'NaN'), 1) AS distance"
+            " FROM record JOIN vector ON vector.seq = record.seq"
+            f" WHERE vector.space = ? AND {where}) AS found"
+            " ORDER BY found.distance FETCH FIRST (?::bigint) ROWS WITH TIES",
+            Half(query), space, *values, most,
+        )  # fmt: skip
+        return [(seq, value) for seq, value in rows]
+
+    async def _by_index(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
+        """Return about the nearest by the index, which goes on until there are enough that fit."""
+        where, values = which
+        kind = f"halfvec({len(query) // 2})"
+        await self._link.script(
+            "SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL enable_sort = off;"
+            f" SET LOCAL hnsw.ef_search = {min(1000, max(self._limits.index_breadth, most))}"
+        )
+        rows = await self.execute(
+            f"SELECT record.seq, 1 - (vector.data::{kind} <=> ?::{kind})"
+            " FROM vector JOIN record ON record.seq = vector.seq"
+            f" WHERE vector.space = {space:d} AND {where}"
+            f" ORDER BY vector.data::{kind} <=> ?::{kind} LIMIT ?",
+            Half(query), *values, Half(query), most,
+        )  # fmt: skip
+        await self._link.script("SET LOCAL enable_sort = on")
+        return [(seq, value) for seq, value in rows]
+
+    async def made_space(self, space: int, dimension: int) -> None:
+        """Make the index of a new space; whoever does not own the tables leaves it to the owner."""
+        index = vector_index(space, dimension)
+        if index is None:
+            return
+        await self._link.script("SAVEPOINT space")
+        try:
+            await self._link.script(index)
+        except StoreUnavailable:
+            await self._link.script("ROLLBACK TO SAVEPOINT space")
+
+
+def token_of(name: str, word: str) -> int:
+    """Return the number that stands for a word in a part."""
+    text = f"{name} {word}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
+
+
+def counted_tokens(names: Sequence[str], words: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Return the tokens of a text, first those of the first part, and how often each is there."""
+    counted = Counter(words)
+    tokens = [token_of(name, word) for name in names for word in counted]
+    return tokens, [min(one, _OFTEN) for one in counted.values()]
+
+
+def _scoring(asked: Sequence[tuple[int, float]]) -> tuple[str, list[Any], str, list[Any]]:
+    """Return what makes the score and its values, and the columns that it is made of."""
+    if len(asked) > _WORDS:
+        tokens, rarities = [one[0] for one in asked], [one[1] for one in asked]
+        return _SCORES, [SATURATION + 1, tokens, rarities], "word.tokens, word.often", []
+    score = " + ".join(_SCORE.format(place) for place in range(len(asked)))
+    columns = ", ".join(
+        f"{_OFTEN_OF.format('?::bigint')} AS often_{place}" for place in range(len(asked))
+    )
+    scored = [part for _, one in asked for part in (one, SATURATION + 1)]
+    return score, scored, columns, [token for token, _ in asked]
