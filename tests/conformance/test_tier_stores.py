@@ -18,7 +18,8 @@ from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import later, within
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.protocol import Space
+from memoryware.tiers.stores.protocol import Space, Stores
+from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
 from memoryware.tiers.stores.sqlite import sqlite_stores
 
 
@@ -34,6 +35,18 @@ class _Sqlite:
     @pytest.fixture
     def open_stores(self, tmp_path):
         return lambda: sqlite_stores(tmp_path / "memory.db")
+
+
+class _Redis:
+    @pytest.fixture
+    def open_stores(self, redis_url, redis_prefix):
+        settings = RedisSettings(prefix=redis_prefix)
+
+        def open_both():
+            rest = embedded()
+            return Stores(rest.quarantine, RedisWorking(redis_url, settings), rest.long_term)
+
+        return open_both
 
 
 class TestEmbeddedQuarantine(_Embedded, QuarantineStoreConformance):
@@ -53,6 +66,10 @@ class TestSqliteQuarantine(_Sqlite, QuarantineStoreConformance):
 
 
 class TestSqliteWorking(_Sqlite, WorkingStoreConformance):
+    pass
+
+
+class TestRedisWorking(_Redis, WorkingStoreConformance):
     pass
 
 
