@@ -16,17 +16,20 @@ class Unconfirmed(StoreUnavailable):
     """The server did not answer: what was asked of it may have been done, or not."""
 
 
+_DENIED: Final = (
+    "does not let us in ({said}): put the right user and password into its address,"
+    " redis://user:password@host"
+)
+_FORBIDDEN: Final = (
+    "does not let this user do that ({said}): it needs the keys ~{prefix}* and the commands"
+    " +@read +@write +@scripting +@transaction +info"
+)
 _BY_KIND: Final[tuple[tuple[tuple[type[Exception], ...], str], ...]] = (
     (
         (theirs.AuthenticationError, theirs.AuthenticationWrongNumberOfArgsError),
-        "does not let us in ({said}): put the right user and password into its address,"
-        " redis://user:password@host",
+        _DENIED,
     ),
-    (
-        (theirs.NoPermissionError,),
-        "does not let this user do that ({said}): it needs the keys ~{prefix}* and the commands"
-        " +@read +@write +@scripting +@transaction +info",
-    ),
+    ((theirs.NoPermissionError,), _FORBIDDEN),
     (
         (theirs.OutOfMemoryError,),
         "is full, and nothing was written: give it more memory (maxmemory)",
@@ -41,8 +44,8 @@ _BY_KIND: Final[tuple[tuple[tuple[type[Exception], ...], str], ...]] = (
     ),
 )
 _BY_WORD: Final = (
-    ("NOAUTH", _BY_KIND[0][1]),
-    ("WRONGPASS", _BY_KIND[0][1]),
+    ("NOAUTH", _DENIED),
+    ("WRONGPASS", _DENIED),
     (
         "WRONGTYPE",
         "has something else under one of our keys: choose another prefix, ?prefix=name:",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import re
 import threading
 import time
@@ -103,7 +104,7 @@ class RedisServer:
         except Unconfirmed:
             if not again:
                 raise
-        await via(time.sleep, asyncio.sleep, _PAUSE)
+        await pause(via, _PAUSE)
         with told(self._address.shown, self.settings):
             return await self._asked(via, commands, together=together)
 
@@ -171,17 +172,21 @@ class RedisServer:
     def _client(self, library: Any, never: Any) -> Any:
         """Return a client that asks once: whether to ask again is decided here."""
         settings = self.settings
+        patience = None if math.isinf(settings.lock_timeout) else settings.lock_timeout
         options: dict[str, Any] = {
             "socket_timeout": settings.timeout,
             "socket_connect_timeout": settings.connect_timeout,
             "max_connections": settings.connections,
             "protocol": 2,
         }
-        if self.is_cluster:
-            return library.RedisCluster.from_url(self._address.url, **options)
-        pool = library.BlockingConnectionPool.from_url(
-            self._address.url, timeout=settings.lock_timeout, retry=never, **options
-        )
+        try:
+            if self.is_cluster:
+                return library.RedisCluster.from_url(self._address.url, **options)
+            pool = library.BlockingConnectionPool.from_url(
+                self._address.url, timeout=patience, retry=never, **options
+            )
+        except (ValueError, TypeError) as error:  # an option in the address
+            raise StoreUnavailable(f"{self._address.shown} has a wrong address: {error}") from error
         return library.Redis.from_pool(pool)
 
     # What the server says of itself.
@@ -206,6 +211,15 @@ class RedisServer:
                 " that working memory may be lost, ?eviction=allow"
             )
         return known
+
+
+async def pause(via: Via, seconds: float) -> None:
+    """Wait."""
+    await via(time.sleep, _asleep, seconds)
+
+
+async def _asleep(seconds: float) -> None:
+    await asyncio.sleep(seconds)
 
 
 def _words(command: Command, *, whole: bool = False) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import time
@@ -16,7 +15,7 @@ from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores import _redis_lists as lists
 from memoryware.tiers.stores._redis_errors import Unconfirmed
-from memoryware.tiers.stores._redis_server import Command, RedisServer
+from memoryware.tiers.stores._redis_server import Command, RedisServer, pause
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Page, Select
 
@@ -24,8 +23,9 @@ Change = Callable[[Entry], Entry]
 
 _AT_ONCE: Final = 100
 """Lists that one question asks for."""
+_SHORTEST_PAUSE: Final = 0.0005
 _LONGEST_PAUSE: Final = 0.02
-"""Seconds between two attempts to change what others change as well."""
+"""Seconds at most between two attempts to change what others change as well."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,8 @@ async def _swapped(
 ) -> list[_Plan]:
     """Change lists while they are as they were seen; what others changed is seen anew."""
     names, done, unsure = await _names(of, via, which), list[_Plan](), list[_Plan]()
-    end, pause = time.monotonic() + of.server.settings.lock_timeout, 0.0005
+    patience = of.server.settings.lock_timeout
+    end, longest = time.monotonic() + patience, _SHORTEST_PAUSE
     while True:
         seen = await _read(of, via, names)
         if unsure and _was_done(unsure, seen, mark):
@@ -246,11 +247,10 @@ async def _swapped(
             return done
         if time.monotonic() > end:
             raise StoreUnavailable(
-                f"Others have been changing the same entries for {of.server.settings.lock_timeout:g}"
-                " seconds; try again"
+                f"Others have been changing the same entries for {patience:g} seconds; try again"
             )
-        await via(time.sleep, asyncio.sleep, random.uniform(0, pause))  # noqa: S311 - no secret
-        pause = min(pause * 2, _LONGEST_PAUSE)
+        await pause(via, random.uniform(0, longest))  # noqa: S311 - no secret
+        longest = min(longest * 2, _LONGEST_PAUSE)
 
 
 async def _swap(of: Lists, via: Via, plans: Sequence[_Plan]) -> bool:

@@ -6,17 +6,57 @@ from typing import Final
 
 from memoryware._twins import in_thread
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores.protocol import Stores
+from memoryware.tiers.stores.protocol import Stores, WorkingStore
 
-_KNOWN: Final = '"sqlite:///memory.db" for a file, "memory://" for this process only'
+_KNOWN: Final = (
+    '"sqlite:///memory.db" for a file, "memory://" for this process only,'
+    ' "sqlite:///memory.db + redis://host" for a file with working memory in Redis'
+)
+_REDIS: Final = frozenset({"redis", "rediss", "valkey", "valkeys", "unix", "redis+unix"})
 
 
 def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
     """Return the stores at an address.
 
+    Of two addresses with " + " between them, that of Redis has working memory and the other the
+    rest: "sqlite:///memory.db + redis://host".
+
     Raises:
         StoreUnavailable: If there is no such kind of store, or it cannot be opened.
     """
+    addresses = [one.strip() for one in url.split(" + ")]
+    hot = [one for one in addresses if _scheme_of(one) in _REDIS]
+    rest = [one for one in addresses if one not in hot]
+    if len(addresses) == 1 and not hot:
+        return _whole(url, lock_timeout)
+    if hot and not rest:
+        raise StoreUnavailable(
+            f"{_scheme_of(hot[0])}://...: Redis alone has no place for quarantine and long-term"
+            " memory; it needs a database beside it: postgresql://... + redis://..., or"
+            f" sqlite:///memory.db + {_scheme_of(hot[0])}://..."
+        )
+    if len(hot) != 1 or len(rest) != 1:
+        shown = " + ".join(map(_shown, addresses))
+        raise StoreUnavailable(
+            f"{shown}: a plus joins one database and one Redis, which has working memory"
+        )
+    stores = _whole(rest[0], lock_timeout)
+    try:
+        working = _working(hot[0], lock_timeout)
+    except BaseException:
+        for one in (stores.quarantine, stores.working, stores.long_term):
+            one.close()
+        raise
+    return Stores(stores.quarantine, working, stores.long_term)
+
+
+async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
+    """Async twin of `open_stores`."""
+    return await in_thread(open_stores, url, lock_timeout=lock_timeout)
+
+
+def _whole(url: str, lock_timeout: float) -> Stores:
+    """Return the stores of all tiers at one address."""
     scheme, _, rest = url.partition("://")
     if scheme == "memory" and not rest:
         from memoryware.tiers.stores.embedded import embedded
@@ -34,16 +74,26 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
         raise StoreUnavailable(
             f"{scheme}://...: this version has no store in PostgreSQL yet; for now use {_KNOWN}"
         )
-    if scheme in ("redis", "rediss", "valkey"):
+    raise StoreUnavailable(f"{_shown(url)} is no address of a memory: use {_KNOWN}")
+
+
+def _working(url: str, lock_timeout: float) -> WorkingStore:
+    """Return working memory in a Redis."""
+    try:
+        from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
+    except ModuleNotFoundError as error:
+        if error.name != "redis":
+            raise
         raise StoreUnavailable(
-            f"{scheme}://...: Redis alone has no place for quarantine and long-term memory; it"
-            " needs a database beside it (postgresql://... + redis://...). For now use"
-            f" {_KNOWN}"
-        )
-    shown = f"{scheme}://..." if "@" in rest else repr(url)  # there may be a password in it
-    raise StoreUnavailable(f"{shown} is no address of a memory: use {_KNOWN}")
+            f"{_scheme_of(url)}://... needs the package redis: pip install 'memoryware[redis]'"
+        ) from error
+    return RedisWorking(url, RedisSettings(lock_timeout=max(lock_timeout, 0.001)))
 
 
-async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
-    """Async twin of `open_stores`."""
-    return await in_thread(open_stores, url, lock_timeout=lock_timeout)
+def _scheme_of(url: str) -> str:
+    return url.partition("://")[0]
+
+
+def _shown(url: str) -> str:
+    """Return an address as it may be shown: there may be a password in it."""
+    return f"{_scheme_of(url)}://..." if "@" in url else repr(url)
