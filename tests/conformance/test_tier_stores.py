@@ -7,6 +7,8 @@ import subprocess
 import sys
 
 import pytest
+from langgraph.store.memory import InMemoryStore
+from langgraph.store.sqlite import SqliteStore
 
 from docs.pages import ROOT, blocks
 from memoryware.conformance import (
@@ -18,6 +20,7 @@ from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import later, within
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.protocol import Space, Stores
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
 from memoryware.tiers.stores.sqlite import sqlite_stores
@@ -49,6 +52,21 @@ class _Redis:
         return open_both
 
 
+class _InMemory:
+    @pytest.fixture
+    def open_stores(self):
+        store = InMemoryStore()
+        return lambda: langgraph_stores(store)
+
+
+class _LangGraphSqlite:
+    @pytest.fixture
+    def open_stores(self, tmp_path):
+        with SqliteStore.from_conn_string(str(tmp_path / "store.db")) as store:
+            store.setup()
+            yield lambda: langgraph_stores(store)
+
+
 class TestEmbeddedQuarantine(_Embedded, QuarantineStoreConformance):
     pass
 
@@ -77,6 +95,30 @@ class TestSqliteLongTerm(_Sqlite, LongTermStoreConformance):
     pass
 
 
+class TestInMemoryQuarantine(_InMemory, QuarantineStoreConformance):
+    pass
+
+
+class TestInMemoryWorking(_InMemory, WorkingStoreConformance):
+    pass
+
+
+class TestInMemoryLongTerm(_InMemory, LongTermStoreConformance):
+    pass
+
+
+class TestLangGraphSqliteQuarantine(_LangGraphSqlite, QuarantineStoreConformance):
+    pass
+
+
+class TestLangGraphSqliteWorking(_LangGraphSqlite, WorkingStoreConformance):
+    pass
+
+
+class TestLangGraphSqliteLongTerm(_LangGraphSqlite, LongTermStoreConformance):
+    pass
+
+
 WORDS = [
     "tea",
     "milk",
@@ -98,6 +140,7 @@ WORDS = [
 def test_all_stores_rank_alike(tmp_path, seed):
     dice = random.Random(seed)
     stores = [embedded().long_term, sqlite_stores(tmp_path / "memory.db").long_term]
+    stores.append(langgraph_stores(InMemoryStore()).long_term)
     space = Space("a model", 12)
     for n in range(40):
         texts = [" ".join(dice.choices(WORDS, k=dice.randrange(1, 30))) for _ in range(2)]
@@ -111,14 +154,16 @@ def test_all_stores_rank_alike(tmp_path, seed):
     for _ in range(20):
         query = words_of(" ".join(dice.choices(WORDS, k=3)))
         which = within(live_at=later(hours=dice.randrange(40)), agents=dice.choice([None, ("a",)]))
-        one, other = (store.by_words(query, which, limit=100) for store in stores)
-        assert [hit.memory for hit in one] == [hit.memory for hit in other]
-        assert [hit.value for hit in one] == pytest.approx([hit.value for hit in other])
-        assert [hit.whole for hit in one] == pytest.approx([hit.whole for hit in other])
+        one, *others = (store.by_words(query, which, limit=100) for store in stores)
+        for other in others:
+            assert [hit.memory for hit in one] == [hit.memory for hit in other]
+            assert [hit.value for hit in one] == pytest.approx([hit.value for hit in other])
+            assert [hit.whole for hit in one] == pytest.approx([hit.whole for hit in other])
         vector = [dice.gauss(0, 1) for _ in range(12)]
-        one, other = (store.by_vector(vector, which, space=space, limit=10) for store in stores)
-        values = [hit.value for hit in one]
-        assert [hit.value for hit in other] == pytest.approx(values, abs=0.002)
+        one, *others = (store.by_vector(vector, which, space=space, limit=10) for store in stores)
+        for other in others:
+            values = [hit.value for hit in one]
+            assert [hit.value for hit in other] == pytest.approx(values, abs=0.002)
 
 
 # What somebody meets who runs a suite on a store of their own.
