@@ -153,7 +153,7 @@ def _spaces_put(items: BaseItems, known: dict[str, int]) -> Any:
 
 async def _spaces(items: BaseItems, via: Via) -> dict[str, int]:
     (value,) = await items.get(via, [_spaces_place(items)])
-    return {} if value is None else {name: dimension for name, dimension in value["spaces"]}
+    return {} if value is None else dict(value["spaces"])
 
 
 def _known_by(items: BaseItems, known: dict[str, int], space: Space) -> list[Any]:

@@ -130,6 +130,7 @@ class BaseItems:
 
     async def select(self, via: Via, tier: str, which: Select) -> list[Kept]:
         """Return what fits a selection, what was stored last first."""
+        values: list[Any]
         if which.groups is None:
             items = await self._below(via, (self.root, tier, label(which.tenant)))
             values = [item.value for item in items]

@@ -27,29 +27,29 @@ class Turns:
         self._waiting = 0
 
     @asynccontextmanager
-    async def reading(self, via: Via, timeout: float) -> AsyncIterator[None]:
+    async def reading(self, via: Via, patience: float) -> AsyncIterator[None]:
         """Wait until nobody writes, and keep writers out meanwhile.
 
         Raises:
-            StoreUnavailable: If that takes longer than the timeout.
+            StoreUnavailable: If that takes longer than the patience, in seconds.
         """
-        await via(self._wait, self._await, False, timeout)
+        await via(self._wait, self._await, writes=False, patience=patience)
         try:
             yield
         finally:
             self._leave(writes=False)
 
     @asynccontextmanager
-    async def writing(self, via: Via, timeout: float) -> AsyncIterator[None]:
+    async def writing(self, via: Via, patience: float) -> AsyncIterator[None]:
         """Wait until nobody reads or writes, and keep everybody out meanwhile.
 
         Raises:
-            StoreUnavailable: If that takes longer than the timeout.
+            StoreUnavailable: If that takes longer than the patience, in seconds.
         """
         with self._changed:
             self._waiting += 1  # so that readers do not come one after the other for ever
         try:
-            await via(self._wait, self._await, True, timeout)
+            await via(self._wait, self._await, writes=True, patience=patience)
         finally:
             with self._changed:
                 self._waiting -= 1
@@ -59,7 +59,7 @@ class Turns:
         finally:
             self._leave(writes=True)
 
-    def _enter(self, writes: bool) -> bool:
+    def _enter(self, *, writes: bool) -> bool:
         if self._writes or (self._readers if writes else self._waiting):
             return False
         if writes:
@@ -76,24 +76,24 @@ class Turns:
                 self._readers -= 1
             self._changed.notify_all()
 
-    def _wait(self, writes: bool, timeout: float) -> None:
+    def _wait(self, *, writes: bool, patience: float) -> None:
         with self._changed:
             if not self._changed.wait_for(
-                lambda: self._enter(writes), min(timeout, threading.TIMEOUT_MAX)
+                lambda: self._enter(writes=writes), min(patience, threading.TIMEOUT_MAX)
             ):
-                raise _too_long(timeout)
+                raise _too_long(patience)
 
-    async def _await(self, writes: bool, timeout: float) -> None:
-        end, pause = time.monotonic() + timeout, 0.0
+    async def _await(self, *, writes: bool, patience: float) -> None:
+        end, pause = time.monotonic() + patience, 0.0
         while True:
             with self._changed:
-                if self._enter(writes):
+                if self._enter(writes=writes):
                     return
             if time.monotonic() > end:
-                raise _too_long(timeout)
+                raise _too_long(patience)
             await asyncio.sleep(pause)
             pause = min(pause * 2 or _SHORTEST_PAUSE, _LONGEST_PAUSE)
 
 
-def _too_long(timeout: float) -> StoreUnavailable:
-    return StoreUnavailable(f"Somebody else has been writing for {timeout:g} seconds; try again")
+def _too_long(patience: float) -> StoreUnavailable:
+    return StoreUnavailable(f"Somebody else has been writing for {patience:g} seconds; try again")
