@@ -15,6 +15,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -120,6 +121,31 @@ def redis_url() -> Iterator[str]:
         return
     with redis_server() as server:
         yield server.url
+
+
+@pytest.fixture(scope="session")
+def redis_cluster_url() -> Iterator[str]:
+    """The address of a cluster of one node: it keeps to all rules of a cluster."""
+    import redis
+
+    with redis_server("--cluster-enabled", "yes", port=free_port()) as server:
+        with redis.Redis(unix_socket_path=str(server.socket)) as client:
+            client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+            deadline = time.monotonic() + 20
+            while client.cluster("INFO")["cluster_state"] != "ok":
+                assert time.monotonic() < deadline, "the cluster does not come up"
+                time.sleep(0.02)
+        yield server.url
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody uses, and whose cluster port is one too."""
+    while True:
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            port: int = one.getsockname()[1]
+        if port < 55_000:
+            return port
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -52,6 +53,19 @@ class _Redis:
         return open_both
 
 
+class _RedisCluster:
+    @pytest.fixture
+    def open_stores(self, redis_cluster_url):
+        settings = RedisSettings(prefix=f"{os.urandom(8).hex()}:")
+
+        def open_both():
+            rest = embedded()
+            working = RedisWorking(redis_cluster_url, settings)
+            return Stores(rest.quarantine, working, rest.long_term)
+
+        return open_both
+
+
 class _InMemory:
     @pytest.fixture
     def open_stores(self):
@@ -88,6 +102,10 @@ class TestSqliteWorking(_Sqlite, WorkingStoreConformance):
 
 
 class TestRedisWorking(_Redis, WorkingStoreConformance):
+    pass
+
+
+class TestRedisClusterWorking(_RedisCluster, WorkingStoreConformance):
     pass
 
 
