@@ -22,7 +22,7 @@ _DENIED: Final = (
 )
 _FORBIDDEN: Final = (
     "does not let this user do that ({said}): it needs the keys ~{prefix}* and the commands"
-    " +@read +@write +@scripting +@transaction +info"
+    " +@read +@write +@scripting +@transaction +time +info"
 )
 _BY_KIND: Final[tuple[tuple[tuple[type[Exception], ...], str], ...]] = (
     (
@@ -44,6 +44,7 @@ _BY_KIND: Final[tuple[tuple[tuple[type[Exception], ...], str], ...]] = (
     ),
 )
 _BY_WORD: Final = (
+    ("has no permissions", _FORBIDDEN),
     ("NOAUTH", _DENIED),
     ("WRONGPASS", _DENIED),
     (
@@ -77,9 +78,9 @@ def _named(error: Exception, shown: str, settings: RedisSettings) -> StoreUnavai
         if isinstance(error, kinds):
             return StoreUnavailable(f"{shown} {text.format(said=said, prefix=settings.prefix)}")
     for word, text in _BY_WORD:
-        if said.startswith(word):
-            return StoreUnavailable(f"{shown} {text.format(said=said)}")
-    if isinstance(error, theirs.TimeoutError):
+        if word in said:
+            return StoreUnavailable(f"{shown} {text.format(said=said, prefix=settings.prefix)}")
+    if isinstance(error, theirs.TimeoutError) or said.startswith("Timeout"):
         return Unconfirmed(
             f"{shown} has not answered within {settings.timeout:g} seconds: see whether it is"
             " well, or allow more, ?timeout=seconds"
