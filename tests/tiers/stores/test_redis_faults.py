@@ -6,7 +6,10 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -352,3 +355,30 @@ def test_what_is_never_answered_is_reported(lossy, far, store):
         far.push(entry(), keep=5)
     assert lossy.lost == 2
     assert store.find(within()).total == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_what_four_processes_were_told_is_true_though_the_server_was_killed(server, store):
+    everybody = MemoryScope(group_id="all")
+    store.push(entry(scope=everybody, metadata={"count": 0}), keep=5)
+    command = [sys.executable, "-m", "tiers.stores.redis_worker", server.url]
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(one for one in sys.path if one)}
+    workers = [
+        subprocess.Popen([*command, f"w{n}", "150"], stdout=subprocess.PIPE, env=path, text=True)
+        for n in range(4)
+    ]
+    for _ in range(3):
+        time.sleep(1)
+        server.restart(kill=True)
+    said = [line for one in workers for line in one.communicate(timeout=60)[0].splitlines()]
+    assert [one.returncode for one in workers] == [0] * 4
+    confirmed = {line.split()[1] for line in said if line.startswith("pushed")}
+    found = [one.id for one in store.find(Select(tenant="t")).items]
+    assert len(found) == len(set(found))
+    assert confirmed <= set(found)
+    assert len(confirmed) > 300
+    # What was not confirmed may have been done, once.
+    attempts = 4 * 150
+    count = store.find(within(everybody)).items[0].metadata["count"]
+    assert said.count("counted") <= count <= attempts

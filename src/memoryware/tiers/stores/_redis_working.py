@@ -69,6 +69,10 @@ class _Seen:
     raw: Sequence[bytes]
     elements: Sequence[lists.Element]
 
+    def has(self, mark: str) -> bool:
+        """Say whether something in it was written under a mark."""
+        return any(one.mark == mark for one in self.elements)
+
 
 @dataclass
 class _Plan:
@@ -225,11 +229,17 @@ async def _swapped(
     names, done, unsure = await _names(of, via, which), list[_Plan](), list[_Plan]()
     patience = of.server.settings.lock_timeout
     end, longest = time.monotonic() + patience, _SHORTEST_PAUSE
+    refused: dict[str, _Plan] = {}
     while True:
         seen = await _read(of, via, names)
-        if unsure and _was_done(unsure, seen, mark):
-            done, names, unsure = done + unsure, _without(names, unsure), []
-            seen = [one for one in seen if one.name in names]
+        unsure = [one for one in unsure if one.seen.name in names]
+        found = unsure if unsure and _was_done(unsure, seen, mark) else []
+        # The client of a cluster may ask twice by itself; the second answer is a refusal then.
+        found = found or [
+            refused[one.name] for one in seen if one.name in refused and one.has(mark)
+        ]
+        done, names = done + found, _without(names, found)
+        seen = [one for one in seen if one.name in names]
         plans = [one for one in map(plan, seen) if one.ops]
         units = [[one] for one in plans] if of.server.is_cluster else [plans] if plans else []
         waiting = False
@@ -242,6 +252,8 @@ async def _swapped(
                 unsure, swapped = some, False
             if swapped:
                 done, names = done + some, _without(names, some)
+            elif of.server.is_cluster:
+                refused[some[0].seen.name] = some[0]
             waiting = waiting or not swapped
         if not waiting:
             return done
@@ -287,7 +299,7 @@ def _was_done(unsure: Sequence[_Plan], seen: Sequence[_Seen], mark: str) -> bool
     is_removal = not any(one.changed for one in unsure)
     if is_removal and not any(raw in one.raw for one, raw in before):
         return True
-    if any(one.mark == mark for plan in unsure for one in now[plan.seen.name].elements):
+    if any(now[plan.seen.name].has(mark) for plan in unsure):
         return True
     raise Unconfirmed("Redis did not say whether it made a change, and others have made more since")
 
