@@ -10,6 +10,7 @@ import sys
 import pytest
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
+from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from docs.pages import ROOT, blocks
 from memoryware.conformance import (
@@ -81,6 +82,18 @@ class _LangGraphSqlite:
             yield lambda: langgraph_stores(store)
 
 
+class _LangGraphAsyncSqlite:
+    """A store of one event loop, which is native only."""
+
+    doors = ("native",)
+
+    @pytest.fixture
+    async def open_stores(self, tmp_path):
+        async with AsyncSqliteStore.from_conn_string(str(tmp_path / "store.db")) as store:
+            await store.setup()
+            yield lambda: langgraph_stores(store)
+
+
 class TestEmbeddedQuarantine(_Embedded, QuarantineStoreConformance):
     pass
 
@@ -134,6 +147,18 @@ class TestLangGraphSqliteWorking(_LangGraphSqlite, WorkingStoreConformance):
 
 
 class TestLangGraphSqliteLongTerm(_LangGraphSqlite, LongTermStoreConformance):
+    pass
+
+
+class TestLangGraphAsyncSqliteQuarantine(_LangGraphAsyncSqlite, QuarantineStoreConformance):
+    pass
+
+
+class TestLangGraphAsyncSqliteWorking(_LangGraphAsyncSqlite, WorkingStoreConformance):
+    pass
+
+
+class TestLangGraphAsyncSqliteLongTerm(_LangGraphAsyncSqlite, LongTermStoreConformance):
     pass
 
 
