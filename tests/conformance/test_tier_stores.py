@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
 
+import psycopg
 import pytest
+from langgraph.store.memory import InMemoryStore
+from langgraph.store.postgres import PostgresStore
+from langgraph.store.sqlite import SqliteStore
+from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from docs.pages import ROOT, blocks
 from memoryware.conformance import (
@@ -18,8 +24,10 @@ from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import later, within
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.postgres import postgres_stores
-from memoryware.tiers.stores.protocol import Space
+from memoryware.tiers.stores.protocol import Space, Stores
+from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from servers import postgres
 
@@ -43,6 +51,69 @@ class _Sqlite:
     @pytest.fixture
     def open_stores(self, tmp_path):
         return lambda: sqlite_stores(tmp_path / "memory.db")
+
+
+class _Redis:
+    @pytest.fixture
+    def open_stores(self, redis_url, redis_prefix):
+        settings = RedisSettings(prefix=redis_prefix)
+
+        def open_both():
+            rest = embedded()
+            return Stores(rest.quarantine, RedisWorking(redis_url, settings), rest.long_term)
+
+        return open_both
+
+
+class _RedisCluster:
+    @pytest.fixture
+    def open_stores(self, redis_cluster_url):
+        settings = RedisSettings(prefix=f"{os.urandom(8).hex()}:")
+
+        def open_both():
+            rest = embedded()
+            working = RedisWorking(redis_cluster_url, settings)
+            return Stores(rest.quarantine, working, rest.long_term)
+
+        return open_both
+
+
+class _InMemory:
+    @pytest.fixture
+    def open_stores(self):
+        store = InMemoryStore()
+        return lambda: langgraph_stores(store)
+
+
+class _LangGraphSqlite:
+    @pytest.fixture
+    def open_stores(self, tmp_path):
+        with SqliteStore.from_conn_string(str(tmp_path / "store.db")) as store:
+            store.setup()
+            yield lambda: langgraph_stores(store)
+
+
+class _LangGraphAsyncSqlite:
+    """A store of one event loop, which is native only."""
+
+    doors = ("native",)
+
+    @pytest.fixture
+    async def open_stores(self, tmp_path):
+        async with AsyncSqliteStore.from_conn_string(str(tmp_path / "store.db")) as store:
+            await store.setup()
+            yield lambda: langgraph_stores(store)
+
+
+class _LangGraphPostgres:
+    @pytest.fixture
+    def open_stores(self, address):
+        whole, _, schema = address.rpartition("schema=")
+        with psycopg.connect(whole.rstrip("?&"), autocommit=True) as db:
+            db.execute(f'CREATE SCHEMA "{schema}"')
+        with PostgresStore.from_conn_string(f"{whole}options=-csearch_path%3D{schema}") as store:
+            store.setup()
+            yield lambda: langgraph_stores(store)
 
 
 class _Postgres:
@@ -71,7 +142,63 @@ class TestSqliteWorking(_Sqlite, WorkingStoreConformance):
     pass
 
 
+class TestRedisWorking(_Redis, WorkingStoreConformance):
+    pass
+
+
+class TestRedisClusterWorking(_RedisCluster, WorkingStoreConformance):
+    pass
+
+
 class TestSqliteLongTerm(_Sqlite, LongTermStoreConformance):
+    pass
+
+
+class TestInMemoryQuarantine(_InMemory, QuarantineStoreConformance):
+    pass
+
+
+class TestInMemoryWorking(_InMemory, WorkingStoreConformance):
+    pass
+
+
+class TestInMemoryLongTerm(_InMemory, LongTermStoreConformance):
+    pass
+
+
+class TestLangGraphSqliteQuarantine(_LangGraphSqlite, QuarantineStoreConformance):
+    pass
+
+
+class TestLangGraphSqliteWorking(_LangGraphSqlite, WorkingStoreConformance):
+    pass
+
+
+class TestLangGraphSqliteLongTerm(_LangGraphSqlite, LongTermStoreConformance):
+    pass
+
+
+class TestLangGraphAsyncSqliteQuarantine(_LangGraphAsyncSqlite, QuarantineStoreConformance):
+    pass
+
+
+class TestLangGraphAsyncSqliteWorking(_LangGraphAsyncSqlite, WorkingStoreConformance):
+    pass
+
+
+class TestLangGraphAsyncSqliteLongTerm(_LangGraphAsyncSqlite, LongTermStoreConformance):
+    pass
+
+
+class TestLangGraphPostgresQuarantine(_LangGraphPostgres, QuarantineStoreConformance):
+    pass
+
+
+class TestLangGraphPostgresWorking(_LangGraphPostgres, WorkingStoreConformance):
+    pass
+
+
+class TestLangGraphPostgresLongTerm(_LangGraphPostgres, LongTermStoreConformance):
     pass
 
 
@@ -108,6 +235,7 @@ WORDS = [
 def test_all_stores_rank_alike(tmp_path, address, seed):
     dice = random.Random(seed)
     opened = [embedded(), sqlite_stores(tmp_path / "memory.db"), postgres_stores(address)]
+    opened.append(langgraph_stores(InMemoryStore()))
     stores = [one.long_term for one in opened]
     space = Space("a model", 12)
     for n in range(40):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, ClassVar, Final, Literal
 
 import pytest
+import pytest_asyncio
 
 from memoryware.conformance._guarded import Door, Guarded
 from memoryware.conformance._threads import at_once, in_thread
@@ -188,9 +190,12 @@ class TierSuite(Guarded):
             " the three stores on the same, at first empty, data"
         )
 
-    @pytest.fixture
-    def opened(self, open_stores: OpenStores) -> Iterator[OpenStore]:
-        """Return a function that opens the store of this suite; all are closed at the end."""
+    @pytest_asyncio.fixture(loop_scope="function")
+    async def opened(self, open_stores: OpenStores) -> AsyncIterator[OpenStore]:
+        """Return a function that opens the store of this suite; all are closed at the end.
+
+        What was opened in the event loop of a test is closed in it, too.
+        """
         known: list[Any] = []
 
         def open_one() -> Any:
@@ -199,7 +204,9 @@ class TierSuite(Guarded):
 
         yield open_one
         for one in known:
-            one.close()
+            if "native" in self.doors:
+                await one.aclose()
+            await asyncio.to_thread(one.close)
 
     @pytest.fixture
     def target(self, opened: OpenStore) -> Any:

@@ -147,6 +147,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         Args:
             url: "sqlite:///memory.db" is a file in the current folder, "sqlite:////var/m.db"
                 one by its full path, "memory://" lives as long as the process.
+                "sqlite:///memory.db + redis://host" keeps working memory in Redis.
             on_mismatch: What to do if the vectors there are of another model: "raise", or
                 "words" to let words alone find until `reindex()`.
             options: As for the class.

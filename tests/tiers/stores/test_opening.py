@@ -47,6 +47,68 @@ def test_a_password_in_an_address_is_not_repeated(scheme):
     assert "hush" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://ann:hush@localhost",
+        "valkeys://ann:hush@localhost",
+        "redis://ann:hush@localhost + redis://ann:hush@localhost",
+    ],
+)
+async def test_redis_alone_has_no_place_for_what_must_stay(url):
+    with pytest.raises(StoreUnavailable, match=r"postgresql://\.\.\. \+ redis://") as raised:
+        await aopen_stores(url)
+    assert "hush" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite:///x.db + sqlite:///y.db",
+        "sqlite:///x.db + redis://a + redis://b",
+        "memory:// + memory:// + redis://a",
+        "sqlite:///x.db + mysql://ann:hush@b",
+    ],
+)
+def test_a_plus_joins_one_database_and_one_redis(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreUnavailable, match="one database and one Redis") as raised:
+        open_stores(url)
+    assert "hush" not in str(raised.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+async def test_a_file_and_a_redis_are_one_memory(tmp_path, redis_url, redis_prefix, order):
+    both = [f"sqlite:///{tmp_path}/memory.db", f"{redis_url}?prefix={redis_prefix}"]
+    url = " + ".join(both[one] for one in order)
+    text = "The orders are in the big table of the shop, one row for each of them."
+    with TieredMemory.open(url) as memory:
+        made = memory.record(text, "shop", {"confidence": 0.9})
+        assert made.working
+        memory.promote(made.entry, by="ann")
+        memory.record(
+            "New orders come in at night and are counted in the morning.",
+            "shop",
+            {"confidence": 1.0},
+        )
+    async with await TieredMemory.aopen(url) as again:
+        found = await again.aretrieve("orders", "shop")
+        assert {one.source for one in found} == {"hot", "cold"}
+        await again.aforget("shop")
+        assert len(await again.aretrieve("orders", "shop")) == 0
+    assert (tmp_path / "memory.db").exists()
+
+
+def test_a_missing_package_says_how_to_install_it(monkeypatch):
+    monkeypatch.delitem(sys.modules, "memoryware.tiers.stores.redis", raising=False)
+    for name in [one for one in sys.modules if one.startswith("memoryware.tiers.stores._redis")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(StoreUnavailable, match=r"pip install 'memoryware\[redis\]'"):
+        open_stores("memory:// + redis://localhost")
+
+
 def test_a_home_folder_is_found(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     open_stores("sqlite:///~/memory.db").working.close()

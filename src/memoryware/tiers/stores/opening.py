@@ -6,16 +6,21 @@ from typing import Final
 
 from memoryware._twins import in_thread
 from memoryware.errors import SettingError, StoreUnavailable
-from memoryware.tiers.stores.protocol import Stores
+from memoryware.tiers.stores.protocol import Stores, WorkingStore
 
 _KNOWN: Final = (
     '"sqlite:///memory.db" for a file, "postgresql://user@host/database" for a server,'
-    ' "memory://" for this process only'
+    ' "memory://" for this process only; " + redis://host" behind one of them keeps working memory'
+    " in Redis"
 )
+_REDIS: Final = frozenset({"redis", "rediss", "valkey", "valkeys", "unix", "redis+unix"})
 
 
 def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
     """Return the stores at an address.
+
+    Of two addresses with " + " between them, that of Redis has working memory and the other the
+    rest: "postgresql://user@host/database + redis://host".
 
     Raises:
         SettingError: For an address that is no text.
@@ -23,6 +28,39 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
     """
     if not isinstance(url, str):
         raise SettingError(f'{url!r} is no address: pass a text, such as f"sqlite:///{{path}}"')
+    addresses = [one.strip() for one in url.split(" + ")]
+    hot = [one for one in addresses if _scheme_of(one) in _REDIS]
+    rest = [one for one in addresses if one not in hot]
+    if len(addresses) == 1 and not hot:
+        return _whole(url, lock_timeout)
+    if hot and not rest:
+        raise StoreUnavailable(
+            f"{_scheme_of(hot[0])}://...: Redis alone has no place for quarantine and long-term"
+            " memory; it needs a database beside it: postgresql://... + redis://..., or"
+            f" sqlite:///memory.db + {_scheme_of(hot[0])}://..."
+        )
+    if len(hot) != 1 or len(rest) != 1:
+        shown = " + ".join(map(_shown, addresses))
+        raise StoreUnavailable(
+            f"{shown}: a plus joins one database and one Redis, which has working memory"
+        )
+    stores = _whole(rest[0], lock_timeout)
+    try:
+        working = _working(hot[0], lock_timeout)
+    except BaseException:
+        for one in (stores.quarantine, stores.working, stores.long_term):
+            one.close()
+        raise
+    return Stores(stores.quarantine, working, stores.long_term)
+
+
+async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
+    """Async twin of `open_stores`."""
+    return await in_thread(open_stores, url, lock_timeout=lock_timeout)
+
+
+def _whole(url: str, lock_timeout: float) -> Stores:
+    """Return the stores of all tiers at one address."""
     scheme, _, rest = url.partition("://")
     if scheme == "memory" and not rest:
         from memoryware.tiers.stores.embedded import embedded
@@ -38,14 +76,7 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
         return sqlite_stores(rest[1:], lock_timeout=lock_timeout)
     if scheme in ("postgresql", "postgres"):
         return _postgres(f"postgresql://{rest}", lock_timeout)
-    if scheme in ("redis", "rediss", "valkey"):
-        raise StoreUnavailable(
-            f"{scheme}://...: Redis alone has no place for quarantine and long-term memory; it"
-            " needs a database beside it (postgresql://... + redis://...). For now use"
-            f" {_KNOWN}"
-        )
-    shown = f"{scheme}://..." if "@" in rest else repr(url)  # there may be a password in it
-    raise StoreUnavailable(f"{shown} is no address of a memory: use {_KNOWN}")
+    raise StoreUnavailable(f"{_shown(url)} is no address of a memory: use {_KNOWN}")
 
 
 def _postgres(url: str, lock_timeout: float) -> Stores:
@@ -60,6 +91,23 @@ def _postgres(url: str, lock_timeout: float) -> Stores:
     return postgres_stores(url, lock_timeout=lock_timeout)
 
 
-async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
-    """Async twin of `open_stores`."""
-    return await in_thread(open_stores, url, lock_timeout=lock_timeout)
+def _working(url: str, lock_timeout: float) -> WorkingStore:
+    """Return working memory in a Redis."""
+    try:
+        from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
+    except ModuleNotFoundError as error:
+        if error.name != "redis":
+            raise
+        raise StoreUnavailable(
+            f"{_scheme_of(url)}://... needs the package redis: pip install 'memoryware[redis]'"
+        ) from error
+    return RedisWorking(url, RedisSettings(lock_timeout=max(lock_timeout, 0.001)))
+
+
+def _scheme_of(url: str) -> str:
+    return url.partition("://")[0]
+
+
+def _shown(url: str) -> str:
+    """Return an address as it may be shown: there may be a password in it."""
+    return f"{_scheme_of(url)}://..." if "@" in url else repr(url)

@@ -1,0 +1,122 @@
+"""What all tiers do with records in a LangGraph store, and what the tiers of entries do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from memoryware._twins import Via
+from memoryware.tiers.records import Entry
+from memoryware.tiers.stores._base_store import BaseItems, Kept, Place, kept_of, label
+from memoryware.tiers.stores.protocol import Page, Select
+
+_QUARANTINE: Final = "quarantine"
+_WORKING: Final = "working"
+_KEYS: Final = "keys"
+"""Where the ids of entries are kept by the keys under which they were recorded."""
+
+
+async def find(
+    items: BaseItems, via: Via, tier: str, which: Select, part: tuple[int | None, int]
+) -> Page[Any]:
+    """Return a page of a tier, what was stored last first."""
+    async with items.reading(via):
+        found = await items.select(via, tier, which)
+    limit, offset = part
+    end = None if limit is None else offset + limit
+    return Page([one.record for one in found[offset:end]], len(found))
+
+
+async def edit(
+    items: BaseItems, via: Via, tier: str, which: Select, change: Callable[[Any], Any]
+) -> list[Any]:
+    """Change what fits, in one batch; return what differs."""
+    async with items.writing(via):
+        changed = []
+        for one in await items.select(via, tier, which):
+            old = one.record
+            new = change(replace(old, metadata=deepcopy(dict(old.metadata))))
+            if new != old:
+                # A vector of the old text must not find the new one.
+                vectors = one.vectors if new.content == old.content else {}
+                changed.append(Kept(one.seq, new, vectors))
+        await items.write(via, [items.put(tier, one) for one in changed])
+    return [one.record for one in changed]
+
+
+async def delete(items: BaseItems, via: Via, tier: str, which: Select) -> int:
+    """Remove what fits, in one batch."""
+    async with items.writing(via):
+        return await _delete(items, via, tier, await items.select(via, tier, which))
+
+
+async def add(items: BaseItems, via: Via, entry: Entry) -> Entry:
+    """Keep an entry in quarantine, or return the one that has its key."""
+    async with items.writing(via):
+        kept = items.put(_QUARANTINE, Kept(items.next_seq(), entry))
+        if entry.key is None:
+            await items.write(via, [kept])
+            return entry
+        key = _key_place(items, entry, entry.key)
+        known = await _known(items, via, entry, key)
+        if known is not None:
+            return known
+        # A key without its entry is free; an entry without its key would be recorded again.
+        await items.write(via, [items.put_value(key, {"id": label(entry.id)}), kept])
+    return entry
+
+
+async def push(items: BaseItems, via: Via, entry: Entry, keep: int, *, renew: bool) -> None:
+    """Put an entry first in working memory of its group, and keep the newest."""
+    async with items.writing(via):
+        there = await items.select(via, _WORKING, Select.within(entry.scope))
+        first = Kept(items.next_seq(), entry)
+        newest = [first, *(one for one in there if one.record.id != entry.id)]
+        puts = [first]
+        if renew:
+            until = entry.expires_at
+            others = newest[1:keep]
+            puts += [Kept(one.seq, replace(one.record, expires_at=until)) for one in others]
+        gone = [items.drop(_WORKING, one.record) for one in newest[keep:]]
+        written = [items.put(_WORKING, one) for one in puts] if keep > 0 else []
+        await items.write(via, [*written, *gone])
+
+
+async def purge(items: BaseItems, via: Via, now: datetime) -> int:
+    """Remove what has expired from working memory, in all groups."""
+    async with items.writing(via):
+        every = await items.everything(via, _WORKING)
+        old = [one for one in every if one.record.expires_at and one.record.expires_at <= now]
+        return await _delete(items, via, _WORKING, old)
+
+
+async def _delete(items: BaseItems, via: Via, tier: str, gone: Sequence[Kept]) -> int:
+    drops = [items.drop(tier, one.record) for one in gone]
+    if tier == _QUARANTINE:
+        named = [one.record for one in gone if one.record.key is not None]
+        places = [_key_place(items, one, one.key) for one in named]
+        values = await items.get(via, places)
+        for one, place, value in zip(named, places, values, strict=True):
+            if value == {"id": label(one.id)}:
+                drops.append(items.put_value(place, None))
+    await items.write(via, drops)
+    return len(gone)
+
+
+async def _known(items: BaseItems, via: Via, entry: Entry, key: Place) -> Entry | None:
+    """Return the entry that was recorded under a key, None if there is none anymore."""
+    (value,) = await items.get(via, [key])
+    if value is None:
+        return None
+    scope = entry.scope
+    space = items.space(_QUARANTINE, scope.tenant, scope.group_id)
+    (found,) = await items.get(via, [(space, value["id"])])
+    known: Entry | None = None if found is None else kept_of(_QUARANTINE, found).record
+    return known if known is not None and known.key == entry.key else None
+
+
+def _key_place(items: BaseItems, entry: Entry, key: str) -> Place:
+    return items.space(_KEYS, entry.scope.tenant, entry.scope.group_id), label(key)

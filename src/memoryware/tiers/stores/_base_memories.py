@@ -1,0 +1,221 @@
+"""What long-term memory does in a LangGraph store."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
+
+from memoryware._twins import Via
+from memoryware.errors import EmbeddingMismatch, StoreUnavailable
+from memoryware.tiers.ranking import bm25, whole_score, words_of
+from memoryware.tiers.records import Memory
+from memoryware.tiers.stores._base_store import LONG_TERM, BaseItems, Kept, Place
+from memoryware.tiers.stores._selecting import fits
+from memoryware.tiers.stores._vectors import packed, scores
+from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
+
+_TEXTS_KNOWN: Final = 16_384
+"""Texts of which the words are remembered."""
+
+
+async def add(
+    items: BaseItems,
+    via: Via,
+    memories: Sequence[Memory],
+    vectors: Sequence[Vector | None],
+    space: Space | None,
+    *,
+    replaces: Sequence[str],
+) -> list[Memory]:
+    """Keep all chunks of a document, or return those of the current one with the same text."""
+    if not memories:
+        return []
+    first = memories[0]
+    async with items.writing(via):
+        there = await items.select(via, LONG_TERM, Select.within(first.scope))
+        known = _same_document([one.record for one in there], first)
+        if known:
+            return known
+        spaces_ = await _spaces(items, via)
+        pairs = list(zip(memories, vectors or (None,) * len(memories), strict=True))
+        made = [_kept(items, one, vector, space) for one, vector in pairs]
+        puts = [items.put(LONG_TERM, one) for one in made]
+        if space is not None and any(one.vectors for one in made):
+            puts = [*_known_by(items, spaces_, space), *puts]
+        for one in reversed(there):
+            old = one.record
+            if old.document_id in replaces and old.valid_to is None:
+                ended = replace(old, valid_to=first.valid_from, superseded_by=first.document_id)
+                puts.append(items.put(LONG_TERM, replace(one, record=ended)))
+        await items.write(via, puts)
+    return list(memories)
+
+
+async def by_words(
+    items: BaseItems, via: Via, words: Sequence[str], which: Select, limit: int
+) -> list[Hit]:
+    """Return what has one of the words, by BM25 with the numbers of its own groups."""
+    corpus = Select(tenant=which.tenant, groups=which.groups)
+    async with items.reading(via):
+        found = [one.record for one in await items.select(via, LONG_TERM, corpus)]
+    counted = [_words(one.content) for one in found]
+    having = {word: sum(word in one for one in counted) for word in dict.fromkeys(words)}
+    mean = sum(one.total() for one in counted) / len(counted) if counted else 0
+    whole = whole_score(having, len(counted))
+    hits = [
+        Hit(one, bm25(text, having, len(counted), mean), whole)
+        for one, text in zip(found, counted, strict=True)
+        if not having.keys().isdisjoint(text) and fits(one, which)
+    ]
+    return _best(hits, limit)
+
+
+async def by_vector(
+    items: BaseItems, via: Via, vector: Vector, which: Select, space: Space, limit: int
+) -> list[Hit]:
+    """Return what is nearest by cosine among what fits."""
+    query = packed(vector, space)
+    async with items.reading(via):
+        known = await _spaces(items, via)
+        _check(known, space)
+        for name, dimension in list(known.items())[:1]:  # the current one: others may be half full
+            if name != space.name:
+                raise EmbeddingMismatch(str(Space(name, dimension)), str(space))
+        found = await items.select(via, LONG_TERM, which)
+    near = [one for one in found if space.name in one.vectors]
+    values = scores(query, [_unpacked(one.vectors[space.name]) for one in near])
+    pairs = zip(near, values, strict=True)
+    return _best([Hit(one.record, value) for one, value in pairs], limit)
+
+
+async def unembedded(items: BaseItems, via: Via, space: Space, limit: int) -> list[Memory]:
+    """Return memories without a vector in a space, oldest first."""
+    async with items.reading(via):
+        every = await items.everything(via, LONG_TERM)
+    missing = [one.record for one in reversed(every) if space.name not in one.vectors]
+    return missing[:limit]
+
+
+async def put_vectors(
+    items: BaseItems, via: Via, vectors: Sequence[tuple[Memory, Vector]], space: Space
+) -> int:
+    """Keep vectors of memories that are there and say the same."""
+    async with items.writing(via):
+        known = await _spaces(items, via)
+        _check(known, space)
+        given = {_key(one): _packed(vector, space) for one, vector in vectors}
+        every = await items.everything(via, LONG_TERM)
+        kept = [
+            replace(one, vectors={**one.vectors, space.name: given[_key(one.record)]})
+            for one in every
+            if _key(one.record) in given
+        ]
+        puts = [items.put(LONG_TERM, one) for one in kept]
+        await items.write(via, [*_known_by(items, known, space), *puts] if puts else [])
+    return len(kept)
+
+
+async def spaces(items: BaseItems, via: Via) -> dict[Space, int]:
+    """Return every space and how many vectors it has, the current one first."""
+    async with items.reading(via):
+        known = await _spaces(items, via)
+        every = await items.everything(via, LONG_TERM)
+    counts = Counter(name for one in every for name in one.vectors)
+    return {Space(name, dimension): counts[name] for name, dimension in known.items()}
+
+
+async def adopt(items: BaseItems, via: Via, space: Space, *, drop_others: bool) -> None:
+    """Make a space the current one."""
+    async with items.writing(via):
+        known = await _spaces(items, via)
+        _check(known, space)
+        others = {} if drop_others else known
+        new = {space.name: space.dimension, **others}
+        puts = [_spaces_put(items, new)]
+        if drop_others:
+            for one in await items.everything(via, LONG_TERM):
+                kept = {name: data for name, data in one.vectors.items() if name == space.name}
+                if kept != one.vectors:
+                    puts.append(items.put(LONG_TERM, replace(one, vectors=kept)))
+        await items.write(via, puts)
+
+
+# Spaces: one item has them all, the current one first.
+
+
+def _spaces_place(items: BaseItems) -> Place:
+    return (items.root, "spaces"), "all"
+
+
+def _spaces_put(items: BaseItems, known: dict[str, int]) -> Any:
+    return items.put_value(_spaces_place(items), {"spaces": [list(one) for one in known.items()]})
+
+
+async def _spaces(items: BaseItems, via: Via) -> dict[str, int]:
+    (value,) = await items.get(via, [_spaces_place(items)])
+    return {} if value is None else dict(value["spaces"])
+
+
+def _known_by(items: BaseItems, known: dict[str, int], space: Space) -> list[Any]:
+    """Return what makes a space known, if it is new."""
+    _check(known, space)
+    if space.name in known:
+        return []
+    return [_spaces_put(items, {**known, space.name: space.dimension})]
+
+
+def _check(known: dict[str, int], space: Space) -> None:
+    dimension = known.get(space.name, space.dimension)
+    if dimension != space.dimension:
+        raise EmbeddingMismatch(str(Space(space.name, dimension)), str(space))
+
+
+# Memories.
+
+
+def _key(one: Memory) -> tuple[str | None, str | None, str, str]:
+    return one.scope.tenant, one.scope.group_id, one.id, one.content
+
+
+def _kept(items: BaseItems, one: Memory, vector: Vector | None, space: Space | None) -> Kept:
+    has_vector = vector is not None and space is not None
+    vectors = {space.name: _packed(vector, space)} if has_vector else {}  # type: ignore[union-attr, arg-type]
+    return Kept(items.next_seq(), one, vectors)
+
+
+def _packed(vector: Vector, space: Space) -> str:
+    return base64.b64encode(packed(vector, space)).decode()
+
+
+def _unpacked(text: str) -> bytes:
+    try:
+        return base64.b64decode(text)
+    except ValueError as error:
+        raise StoreUnavailable("A vector in the LangGraph store cannot be read") from error
+
+
+def _same_document(there: Sequence[Memory], new: Memory) -> list[Memory]:
+    """Return the chunks of the current document with the same text and owner."""
+    same = [
+        one
+        for one in reversed(there)
+        if (one.content_hash, one.scope.agent_id) == (new.content_hash, new.scope.agent_id)
+        and one.valid_to is None
+        and one.revocation is None
+    ]
+    ours = [one for one in same if one.document_id == same[0].document_id]
+    return sorted(ours, key=lambda one: one.chunk_index)
+
+
+@lru_cache(maxsize=_TEXTS_KNOWN)
+def _words(text: str) -> Counter[str]:
+    return Counter(words_of(text))
+
+
+def _best(hits: list[Hit], limit: int) -> list[Hit]:
+    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
+    return hits[:limit]

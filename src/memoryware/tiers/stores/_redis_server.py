@@ -1,0 +1,259 @@
+"""A Redis or Valkey server, or a cluster, asked from threads and from any event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+import re
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+from weakref import WeakKeyDictionary
+
+import redis
+import redis.asyncio
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from redis.exceptions import NoPermissionError, NoScriptError, RedisError
+from redis.retry import Retry
+
+from memoryware._twins import Via, in_thread
+from memoryware.errors import StoreUnavailable
+from memoryware.tiers.stores._redis_errors import Unconfirmed, told
+from memoryware.tiers.stores._redis_settings import RedisSettings, read_address
+
+OLDEST: Final = (6, 2)
+"""The first Redis that has `ZADD ... LT`; every Valkey is younger."""
+_PAUSE: Final = 0.05
+"""Seconds before what was not answered is asked for once more."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A program that a server runs as a whole, with nothing in between."""
+
+    text: str
+
+    @cached_property
+    def digest(self) -> str:
+        """The name under which a server that has run it knows it."""
+        return hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+    def on(self, *keys: str, values: Sequence[str | int] = ()) -> Command:
+        """Return the command that runs it on some keys."""
+        return (self, len(keys), *keys, *values)
+
+
+Command: TypeAlias = tuple[Any, ...]
+"""The words of a command, or a script and what it is given."""
+
+
+@dataclass
+class _Open:
+    """What is open now: one client for all threads, and one for each event loop."""
+
+    blocking: Any = None
+    native: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = field(
+        default_factory=WeakKeyDictionary
+    )
+
+
+class RedisServer:
+    """One server, or one cluster; it is asked once when this is made.
+
+    Raises:
+        StoreUnavailable: If it cannot be reached, does not let us in, is too old, or drops
+            what it has when it is full.
+        SettingError: If a setting has a value outside its range.
+    """
+
+    def __init__(self, url: str, settings: RedisSettings) -> None:
+        self._address, self.settings = read_address(url, settings)
+        self._guard = threading.Lock()
+        self._open = _Open()
+        self.is_cluster = False
+        with told(self._address.shown, self.settings):
+            known = self._about()
+        if known.get("cluster_enabled"):
+            self.close()
+            self.is_cluster = True
+
+    async def ask(
+        self, via: Via, commands: Sequence[Command], *, together: bool = False, again: bool = True
+    ) -> list[Any]:
+        """Return the answers to some commands, in their order.
+
+        Args:
+            via: How to wait.
+            commands: What to ask for.
+            together: Nobody else is served in between; in a cluster that cannot be had.
+            again: If there is no answer, ask once more: doing it twice does no harm.
+
+        Raises:
+            Unconfirmed: If there was no answer.
+            StoreUnavailable: If the server refused.
+        """
+        try:
+            with told(self._address.shown, self.settings):
+                return await self._asked(via, commands, together=together)
+        except Unconfirmed:
+            if not again:
+                raise
+        await pause(via, _PAUSE)
+        with told(self._address.shown, self.settings):
+            return await self._asked(via, commands, together=together)
+
+    def close(self) -> None:
+        """Close all connections, also those of event loops as far as that can be done here."""
+        with self._guard:
+            opened, self._open = self._open, _Open()
+        if opened.blocking is not None:
+            opened.blocking.close()
+        for loop, client in opened.native.items():
+            _close_in(loop, client, self.settings.timeout)
+
+    async def aclose(self) -> None:
+        """Async twin of `close`."""
+        with self._guard:
+            client = self._open.native.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+        await in_thread(self.close)
+
+    # Asking.
+
+    async def _asked(self, via: Via, commands: Sequence[Command], *, together: bool) -> list[Any]:
+        replies = await self._replies(via, [_words(one) for one in commands], together=together)
+        # A server that was started again, or was told to forget, knows no scripts anymore.
+        unknown = [n for n, one in enumerate(replies) if isinstance(one, NoScriptError)]
+        if unknown:
+            wanted = range(len(commands)) if together else unknown
+            whole = [_words(commands[n], whole=True) for n in wanted]
+            more = await self._replies(via, whole, together=together)
+            for n, reply in zip(wanted, more, strict=True):
+                replies[n] = reply
+        for one in replies:
+            if isinstance(one, Exception):
+                raise one
+        return replies
+
+    async def _replies(self, via: Via, commands: list[list[Any]], *, together: bool) -> list[Any]:
+        client = await via(self._blocking, self._native)
+        if self.is_cluster:
+            return [await _reply(via, client, one) for one in commands]
+        pipe = client.pipeline(transaction=together)
+        for one in commands:
+            pipe.execute_command(*one)
+        replies: list[Any] = await via(pipe.execute, pipe.execute, raise_on_error=False)
+        return replies
+
+    # Clients.
+
+    def _blocking(self) -> Any:
+        with self._guard:
+            if self._open.blocking is None:
+                self._open.blocking = self._client(redis, Retry(NoBackoff(), 0))
+            return self._open.blocking
+
+    async def _native(self) -> Any:
+        loop = asyncio.get_running_loop()
+        with self._guard:
+            client = self._open.native.get(loop)
+            if client is None:
+                client = self._client(redis.asyncio, AsyncRetry(NoBackoff(), 0))
+                self._open.native[loop] = client
+            return client
+
+    def _client(self, library: Any, never: Any) -> Any:
+        """Return a client that asks once: whether to ask again is decided here."""
+        settings = self.settings
+        patience = None if math.isinf(settings.lock_timeout) else settings.lock_timeout
+        options: dict[str, Any] = {
+            "socket_timeout": settings.timeout,
+            "socket_connect_timeout": settings.connect_timeout,
+            "max_connections": settings.connections,
+            "protocol": 2,
+        }
+        try:
+            if self.is_cluster:
+                return library.RedisCluster.from_url(self._address.url, **options)
+            pool = library.BlockingConnectionPool.from_url(
+                self._address.url, timeout=patience, retry=never, **options
+            )
+        except (ValueError, TypeError) as error:  # an option in the address
+            raise StoreUnavailable(f"{self._address.shown} has a wrong address: {error}") from error
+        return library.Redis.from_pool(pool)
+
+    # What the server says of itself.
+
+    def _about(self) -> Mapping[str, Any]:
+        try:
+            known: Mapping[str, Any] = self._blocking().info()
+        except NoPermissionError:  # then nobody can see what it is
+            return {}
+        version = tuple(map(int, re.findall(r"\d+", str(known.get("redis_version", "")))[:2]))
+        if version and version < OLDEST:
+            raise StoreUnavailable(
+                f"{self._address.shown} is version {known['redis_version']}, which is too old:"
+                " memory needs Redis 6.2 or later, or a Valkey"
+            )
+        policy = str(known.get("maxmemory_policy", "noeviction"))
+        drops = known.get("maxmemory") and policy != "noeviction"
+        if drops and self.settings.eviction == "refuse":
+            raise StoreUnavailable(
+                f"{self._address.shown} drops data when it is full (maxmemory-policy {policy}), and"
+                " working memory with it. Set maxmemory-policy noeviction, or say in the address"
+                " that working memory may be lost, ?eviction=allow"
+            )
+        return known
+
+
+async def pause(via: Via, seconds: float) -> None:
+    """Wait."""
+    await via(time.sleep, _asleep, seconds)
+
+
+async def _asleep(seconds: float) -> None:
+    await asyncio.sleep(seconds)
+
+
+def _words(command: Command, *, whole: bool = False) -> list[Any]:
+    """Return a command as it is sent, a script by its digest or as a whole."""
+    first, *rest = command
+    if not isinstance(first, Script):
+        return [first, *rest]
+    return ["EVAL", first.text, *rest] if whole else ["EVALSHA", first.digest, *rest]
+
+
+async def _reply(via: Via, client: Any, command: list[Any]) -> Any:
+    """Return the answer of a cluster to one command; a script that it does not know is one."""
+    try:
+        return await via(client.execute_command, client.execute_command, *command)
+    except NoScriptError as unknown:
+        return unknown
+
+
+def _close_in(loop: asyncio.AbstractEventLoop, client: Any, timeout: float) -> None:
+    """Close the client of an event loop, which may run in this thread, in another, or no more."""
+    if loop.is_closed():
+        return
+    try:
+        here: Any = asyncio.get_running_loop()
+    except RuntimeError:
+        here = None
+    with suppress(RedisError, OSError, TimeoutError):
+        if here is loop:
+            _closing.add(task := loop.create_task(client.aclose()))
+            task.add_done_callback(_closing.discard)
+        elif loop.is_running():
+            asyncio.run_coroutine_threadsafe(client.aclose(), loop).result(timeout)
+        elif here is None:
+            loop.run_until_complete(client.aclose())
+
+
+_closing: Final[set[asyncio.Task[Any]]] = set()

@@ -1,0 +1,321 @@
+"""Every operation of working memory in Redis, written once for both doors."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from memoryware._twins import Via
+from memoryware.errors import StoreUnavailable
+from memoryware.tiers.records import Entry
+from memoryware.tiers.stores import _redis_lists as lists
+from memoryware.tiers.stores._redis_errors import Unconfirmed
+from memoryware.tiers.stores._redis_server import Command, RedisServer, pause
+from memoryware.tiers.stores._selecting import fits
+from memoryware.tiers.stores.protocol import Page, Select
+
+Change = Callable[[Entry], Entry]
+
+_AT_ONCE: Final = 100
+"""Lists that one question asks for."""
+_SHORTEST_PAUSE: Final = 0.0005
+_LONGEST_PAUSE: Final = 0.02
+"""Seconds at most between two attempts to change what others change as well."""
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The lists of all groups on one server, and two indexes of them.
+
+    `groups` has the name of every group, in order, so that those of a tenant stand together;
+    `expiry` has them by when their first entry expires, or earlier. A name that has no list
+    anymore does no harm and goes with the next purge; a list without its name never stays:
+    names are put in before a list and again behind it.
+    """
+
+    server: RedisServer
+
+    def key(self, name: str) -> str:
+        return lists.key_of(self.server.settings.prefix, name)
+
+    @property
+    def groups(self) -> str:
+        return f"{self.server.settings.prefix}groups"
+
+    @property
+    def expiry(self) -> str:
+        return f"{self.server.settings.prefix}expiry"
+
+    def named(self, name: str, expires: str) -> list[Command]:
+        """Return the commands that put a name into the indexes; one that is early stays so."""
+        due = ("ZADD", self.expiry, "LT", expires or "+inf", name)
+        return [("ZADD", self.groups, 0, name), due]
+
+    def unnamed(self, names: Sequence[str]) -> list[Command]:
+        """Return the commands that take names out of the indexes."""
+        return [("ZREM", self.groups, *names), ("ZREM", self.expiry, *names)] if names else []
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A list as it was seen."""
+
+    name: str
+    raw: Sequence[bytes]
+    elements: Sequence[lists.Element]
+
+    def has(self, mark: str) -> bool:
+        """Say whether something in it was written under a mark."""
+        return any(one.mark == mark for one in self.elements)
+
+
+@dataclass
+class _Plan:
+    """What is to be done to a list.
+
+    Attributes:
+        seen: The list for which it was made.
+        ops: The words of each change.
+        changed: The entries as they will be, with their numbers.
+        expiries: When they expire.
+    """
+
+    seen: _Seen
+    ops: list[tuple[str | int, ...]] = field(default_factory=list)
+    changed: list[tuple[int, Entry]] = field(default_factory=list)
+    expiries: list[str] = field(default_factory=list)
+
+
+async def push(of: Lists, via: Via, entry: Entry, keep: int, *, renew: bool) -> None:
+    """Put an entry first in the list of its group."""
+    name = lists.name_of(entry.scope.tenant, entry.scope.group_id)
+    expires = lists.micros_of(entry.expires_at)
+    life = lists.life_of(entry, of.server.settings.grace)
+    written = lists.written_of(entry, _mark())
+    values = (keep, int(renew), lists.id_of(entry), expires, life, written)
+    indexed = of.named(name, expires)
+    run = lists.PUSH.on(of.key(name), values=values)
+    await of.server.ask(via, [*indexed, run, *indexed], together=True)
+
+
+async def find(of: Lists, via: Via, which: Select, limit: int | None, offset: int) -> Page[Entry]:
+    """Return a page of what fits, what was stored last first."""
+    found = [
+        (one.seq, one.entry)
+        for seen in await _read(of, via, await _names(of, via, which))
+        for one in seen.elements
+        if fits(one.entry, which)
+    ]
+    entries = _newest_first(found)
+    end = None if limit is None else offset + limit
+    return Page(entries[offset:end], len(entries))
+
+
+async def edit(of: Lists, via: Via, which: Select, change: Change) -> list[Entry]:
+    """Change what fits; in a cluster group by group, else all of it or nothing."""
+    mark, grace = _mark(), of.server.settings.grace
+
+    def plan(seen: _Seen) -> _Plan:
+        made = _Plan(seen)
+        for place, one in enumerate(seen.elements):
+            if not fits(one.entry, which):
+                continue
+            new = change(lists.element_of(seen.raw[place]).entry)
+            if new == one.entry:
+                continue
+            expires = lists.micros_of(new.expires_at)
+            same = expires == one.expires
+            life = lists.life_of(new, grace)
+            deadline = one.deadline if same else life and f"+{life}"
+            before = f"1|{one.seq}|{expires}"
+            made.ops.append((place, before, deadline, lists.written_of(new, mark)))
+            made.changed.append((one.seq, new))
+            made.expiries.append(expires)
+        return made
+
+    done = await _swapped(of, via, which, plan, mark)
+    return _newest_first([both for one in done for both in one.changed])
+
+
+async def delete(of: Lists, via: Via, which: Select) -> int:
+    """Remove what fits; in a cluster group by group, else all of it at once."""
+
+    def plan(seen: _Seen) -> _Plan:
+        fitting = [n for n, one in enumerate(seen.elements) if fits(one.entry, which)]
+        return _Plan(seen, [(place, "", "", "") for place in fitting])
+
+    done = await _swapped(of, via, which, plan, _mark())
+    return sum(len(one.ops) for one in done)
+
+
+async def purge(of: Lists, via: Via, now: datetime) -> int:
+    """Remove what has expired, in all groups."""
+    gone, moment = 0, lists.micros_of(now)
+    asked: Command = ("ZRANGEBYSCORE", of.expiry, "-inf", moment, "LIMIT", 0, _AT_ONCE)
+    while True:
+        (raw,) = await of.server.ask(via, [asked])
+        names = [_text(one) for one in raw]
+        if not names:
+            return gone
+        # A push puts its list before its name: either it is seen here, or it lowers the score.
+        commands: list[Command] = []
+        for name in names:
+            commands.append(("ZADD", of.expiry, "XX", "+inf", name))
+            commands.append(lists.PURGE.on(of.key(name), values=[moment]))
+        answers = (await of.server.ask(via, commands))[1::2]
+        gone += sum(answer[0] for answer in answers)
+        await _settled(of, via, [(n, a[1], a[2]) for n, a in zip(names, answers, strict=True)])
+
+
+# Names and lists.
+
+
+async def _names(of: Lists, via: Via, which: Select) -> list[str]:
+    """Return the names of the groups that a selection looks at."""
+    if which.groups is not None:
+        return [lists.name_of(which.tenant, one) for one in dict.fromkeys(which.groups)]
+    if which.tenant is None:  # a name with a slash is one of a tenant
+        (raw,) = await of.server.ask(via, [("ZRANGEBYLEX", of.groups, "-", "+")])
+        return [name for name in map(_text, raw) if "/" not in name]
+    first = lists.name_of(which.tenant, None)
+    asked = ("ZRANGEBYLEX", of.groups, f"[{first}", f"({first[:-1]}0")  # "0" follows "/"
+    (raw,) = await of.server.ask(via, [asked])
+    return [_text(one) for one in raw]
+
+
+async def _read(of: Lists, via: Via, names: Sequence[str]) -> list[_Seen]:
+    found = []
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        asked: list[Command] = [("LRANGE", of.key(name), 0, -1) for name in some]
+        for name, raw in zip(some, await of.server.ask(via, asked, together=True), strict=True):
+            found.append(_Seen(name, raw, [lists.element_of(one) for one in raw]))
+    return found
+
+
+async def _settled(of: Lists, via: Via, left: Iterable[tuple[str, int, bytes]]) -> None:
+    """Put right what the indexes say of some groups, of which so much is left until then."""
+    commands: list[Command] = []
+    empty = []
+    for name, count, first in left:
+        if not count:
+            empty.append(name)
+        elif first:
+            commands.append(("ZADD", of.expiry, "LT", _text(first), name))
+    commands += of.unnamed(empty)
+    if commands:
+        await of.server.ask(via, commands)
+    if empty:  # somebody may have begun one of these lists anew in between
+        there = await of.server.ask(via, [("EXISTS", of.key(name)) for name in empty])
+        again = [name for name, is_there in zip(empty, there, strict=True) if is_there]
+        # When the first of them expires is not known: look at them at the next purge.
+        commands = [one for name in again for one in of.named(name, "-inf")]
+        if commands:
+            await of.server.ask(via, commands)
+
+
+# Changing what was seen.
+
+
+async def _swapped(
+    of: Lists, via: Via, which: Select, plan: Callable[[_Seen], _Plan], mark: str
+) -> list[_Plan]:
+    """Change lists while they are as they were seen; what others changed is seen anew."""
+    names, done, unsure = await _names(of, via, which), list[_Plan](), list[_Plan]()
+    patience = of.server.settings.lock_timeout
+    end, longest = time.monotonic() + patience, _SHORTEST_PAUSE
+    refused: dict[str, _Plan] = {}
+    while True:
+        seen = await _read(of, via, names)
+        unsure = [one for one in unsure if one.seen.name in names]
+        found = unsure if unsure and _was_done(unsure, seen, mark) else []
+        # The client of a cluster may ask twice by itself; the second answer is a refusal then.
+        found = found or [
+            refused[one.name] for one in seen if one.name in refused and one.has(mark)
+        ]
+        done, names = done + found, _without(names, found)
+        seen = [one for one in seen if one.name in names]
+        plans = [one for one in map(plan, seen) if one.ops]
+        units = [[one] for one in plans] if of.server.is_cluster else [plans] if plans else []
+        waiting = False
+        for some in units:
+            try:
+                swapped = await _swap(of, via, some)
+            except Unconfirmed:
+                if unsure:
+                    raise
+                unsure, swapped = some, False
+            if swapped:
+                done, names = done + some, _without(names, some)
+            elif of.server.is_cluster:
+                refused[some[0].seen.name] = some[0]
+            waiting = waiting or not swapped
+        if not waiting:
+            return done
+        if time.monotonic() > end:
+            raise StoreUnavailable(
+                f"Others have been changing the same entries for {patience:g} seconds; try again"
+            )
+        await pause(via, random.uniform(0, longest))  # noqa: S311 - no secret
+        longest = min(longest * 2, _LONGEST_PAUSE)
+
+
+async def _swap(of: Lists, via: Via, plans: Sequence[_Plan]) -> bool:
+    """Change some lists at once; say whether all of them still were what was seen."""
+    values: list[str | int] = [lists.digest_of(one.seen.raw) for one in plans]
+    for one in plans:
+        values += [len(one.ops), *(word for op in one.ops for word in op)]
+    due = [
+        ("ZADD", of.expiry, "LT", expires, one.seen.name)
+        for one in plans
+        for expires in one.expiries
+        if expires
+    ]
+    run = lists.SWAP.on(*(of.key(one.seen.name) for one in plans), values=values)
+    replies = await of.server.ask(via, [*due, run, *due], together=True, again=False)
+    answers = replies[len(due)]
+    if answers is None:
+        return False
+    left = zip(plans, answers, strict=True)
+    await _settled(of, via, [(one.seen.name, 0, b"") for one, answer in left if not answer[0]])
+    return True
+
+
+def _was_done(unsure: Sequence[_Plan], seen: Sequence[_Seen], mark: str) -> bool:
+    """Say whether a change was made that nobody confirmed.
+
+    Raises:
+        Unconfirmed: If that cannot be seen, as somebody else has changed the same since.
+    """
+    now = {one.name: one for one in seen}
+    before = [(now[one.seen.name], one.seen.raw[int(op[0])]) for one in unsure for op in one.ops]
+    if all(raw in one.raw for one, raw in before):
+        return False
+    is_removal = not any(one.changed for one in unsure)
+    if is_removal and not any(raw in one.raw for one, raw in before):
+        return True
+    if any(now[plan.seen.name].has(mark) for plan in unsure):
+        return True
+    raise Unconfirmed("Redis did not say whether it made a change, and others have made more since")
+
+
+def _without(names: Sequence[str], plans: Sequence[_Plan]) -> list[str]:
+    changed = {one.seen.name for one in plans}
+    return [one for one in names if one not in changed]
+
+
+def _newest_first(found: list[tuple[int, Entry]]) -> list[Entry]:
+    return [entry for _, entry in sorted(found, key=lambda both: -both[0])]
+
+
+def _mark() -> str:
+    return os.urandom(8).hex()
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode()

@@ -1,0 +1,5 @@
+"""Fixtures that tests everywhere may ask for."""
+
+from __future__ import annotations
+
+pytest_plugins = ["redis_server"]
