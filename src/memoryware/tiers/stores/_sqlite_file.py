@@ -29,6 +29,8 @@ _WIPING: Final = 2.0
 
 _AGAIN: Final = 0.01
 """Seconds until a connection is prepared again."""
+_RAISED: Final = "user-defined function raised"
+"""What SQLite says of a function of ours, which raises nothing but what comes from outside."""
 _FORKING_WAITS: Final = 30.0
 """Seconds at most that a fork waits for who is using a file."""
 
@@ -126,6 +128,8 @@ class SqliteFile:
             raise
         except (sqlite3.Error, OSError) as error:
             interrupted, self._interrupted = self._interrupted, None
+            if interrupted is None and _RAISED in str(error):  # before it could say so
+                interrupted = KeyboardInterrupt()
             if interrupted is not None and not isinstance(interrupted, Exception):
                 raise interrupted from None
             raise StoreUnavailable(f"{self.path}: {_said(error, self._timeout)}") from error
