@@ -91,12 +91,14 @@ def watch_answers() -> Iterator[Callable[[Any], bool]]:
     not something that anybody else made.
     """
     variable, make = _answer_watch()
-    handler = make()
+    around, handler = variable.get(), make()
     reset = variable.set(handler)
     try:
         yield handler.made
     finally:
         variable.reset(reset)
+        if around is not None:  # who watches outside of this block has seen them as well
+            around.answers += handler.answers
 
 
 @cache

@@ -218,6 +218,8 @@ class TierLimits(_Ranged):
     """Records that one revocation takes back at most; more is refused."""
     grounds: int = _limit(32, 1)
     """Promotions of the same text that a memory stands on; later ones are not remembered."""
+    forgotten_ids: int = _limit(10_000, 0)
+    """Ids that a process keeps in mind after it has forgotten them; see `source_gone`."""
     runs: int = _limit(1024, 1)
     """Runs whose recalled texts one middleware keeps at the same time."""
     thread_ids: int = _limit(64, 1)

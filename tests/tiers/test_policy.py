@@ -26,7 +26,7 @@ def door(request):
 
 
 def strict(**policy):
-    return parts(policy=PromotionPolicy(**policy))
+    return parts(policy=PromotionPolicy(**{"similarity": 0.6, **policy}))
 
 
 async def refused(door, p, what, *, by="ann", scope=None):
@@ -204,12 +204,15 @@ async def test_how_alike_two_texts_must_be_is_a_setting(door):
         ),
     ],
 )
-async def test_nearly_the_same_words_that_say_something_else_are_no_support(door, one, other):
+@pytest.mark.parametrize("similarity", [0.5, 1.0])
+async def test_nearly_the_same_words_that_say_something_else_are_no_support(
+    door, one, other, similarity
+):
     if other == "billing@evil.example":
         other = one.replace("billing@shop.example", other)
     if other == "swapped":
         other = "The orders of the shop are in MySQL and not in PostgreSQL."
-    p = strict(corroboration=2, similarity=0.5)
+    p = strict(corroboration=2, similarity=similarity)
     entry = waiting(p, one, "user:ann")
     waiting(p, other, "user:bo")
     assert (await refused(door, p, entry)).reasons == ("corroboration",)
@@ -222,12 +225,33 @@ async def test_nearly_the_same_words_that_say_something_else_are_no_support(door
         "In PostgreSQL 17, on the server db2, are the orders of the shop.",
     ],
 )
-async def test_the_same_in_another_order_is_support(door, other):
-    p = strict(corroboration=2)
+async def test_the_same_in_another_order_is_support_if_that_is_wanted(door, other):
+    p = strict(corroboration=2, similarity=0.6)
     entry = waiting(
         p, "The orders of the shop are in PostgreSQL 17, on the server db2.", "user:ann"
     )
     waiting(p, other, "user:bo")
+    assert (await run(door, promote, p, entry, None, by="ann")).ids
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The room is at -5 degrees.", "The room is at 5 degrees."),
+        ("A dog bites a cat.", "A cat bites a dog."),
+        ("Invoices go to billing@shop.example.", "Invoices come from billing@shop.example."),
+        ("上海的服务器比北京的快", "北京的服务器比上海的快"),
+        ("The shop is open.", "Is the shop open?"),
+        ("The shop is open.", "The shop is rarely open."),
+        ("Der Laden hat offen.", "Der Laden hat kaum offen."),
+    ],
+)
+async def test_by_default_only_the_same_words_are_support(door, one, other):
+    p = parts(policy=PromotionPolicy(corroboration=2))
+    entry = waiting(p, one, "user:ann")
+    waiting(p, other, "user:bo")
+    assert (await refused(door, p, entry)).reasons == ("corroboration",)
+    waiting(p, f"  {one.upper()}", "user:bo")
     assert (await run(door, promote, p, entry, None, by="ann")).ids
 
 
@@ -355,7 +379,15 @@ async def test_by_default_nothing_more_is_asked(door):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"corroboration": -1}, {"similarity": 0}, {"similarity": 1.1}, {"min_trust": 7}]
+    "wrong",
+    [
+        {"corroboration": 1.5},
+        {"approval": "yes"},
+        {"corroboration": -1},
+        {"similarity": 0},
+        {"similarity": 1.1},
+        {"min_trust": 7},
+    ],
 )
 async def test_a_policy_that_cannot_be_is_an_error(door, wrong):
     with pytest.raises(SettingError, match=next(iter(wrong))):

@@ -203,7 +203,10 @@ def test_no_text_forges_a_score(text):
     assert line.endswith("(relevance: 0.83, verified)")
 
 
-@given(st.text(max_size=300), st.text(max_size=40))
+@given(
+    st.text(max_size=300),
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40),
+)
 def test_whatever_a_text_is_a_block_keeps_its_shape(text, name):
     hostile = item(text, provenance=Provenance(Origin("tool", name)))
     lines = recalled_block([hostile, hostile], limits=TierLimits(item_chars=50)).split("\n")

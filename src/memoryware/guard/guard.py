@@ -110,8 +110,7 @@ class Guard:
 
     def _spans(self, text: str) -> Iterator[Span]:
         """Return everything that is found and not allowed, what names a kind best first."""
-        from memoryware.guard import _personal, _secrets
-
+        _personal, _secrets = _detectors()
         for detector in self.detectors:
             yield from self._reported(text, _answers(detector, text))
         if self.secrets:
@@ -172,3 +171,14 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
         else:
             merged.append((start, end, rank, kind))
     return [(kind, start, end) for start, end, _, kind in merged]
+
+
+def _detectors() -> tuple[Any, Any]:
+    from memoryware.guard import _personal, _secrets
+
+    return _personal, _secrets
+
+
+if hasattr(os, "register_at_fork"):
+    # A child must not be made while another thread imports them: it would wait for ever.
+    os.register_at_fork(before=_detectors)

@@ -17,7 +17,9 @@ _SHOWN: Final[ContextVar[frozenset[str]]] = ContextVar(
     "memoryware_shown_blocks", default=frozenset()
 )
 """Blocks that a middleware of ours has put into the request that is under way."""
-_READ: Final = frozenset({"human", "tool", "ai"})
+_SAID: Final = frozenset({"text", "output_text"})
+"""Blocks of what a model has said itself."""
+_READ: Final = frozenset({"human", "tool", "ai", "chat", "function"})
 """Types of messages that are looked at; what the developer says in a system message stays."""
 _TEXT: Final = frozenset({"text", "content"})
 """Keys of a content block under which a model reads text."""
@@ -90,7 +92,7 @@ def _mapped(value: Any, change: _Change, *, answers: bool) -> Any:
         return change(value)
     if isinstance(value, list):
         return [_mapped(one, change, answers=answers) for one in value]
-    if not isinstance(value, Mapping) or (answers and value.get("type", "text") != "text"):
+    if not isinstance(value, Mapping) or (answers and value.get("type", "text") not in _SAID):
         return value
     made = dict(value)
     for key, one in value.items():

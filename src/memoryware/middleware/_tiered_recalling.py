@@ -97,13 +97,15 @@ class Recaller:
         """
         made = list(messages)
         human = newest_human(messages)
-        for place in range(0 if human is None else human, len(messages)):
-            answer = _answered(messages[place], self._options.own)
-            if answer is not None:
-                shown = run.found.get(answer)
-                if shown is None:
-                    shown = await self._again(via, run, answer, call_of(messages, place), who)
-                made[place] = messages[place].model_copy(update={"content": shown})
+        for place, message in enumerate(messages):
+            answer = _answered(message, self._options.own)
+            if answer is None:
+                continue
+            shown = run.found.get(answer)
+            if shown is None and place >= (human or 0):
+                shown = await self._again(via, run, answer, call_of(messages, place), who)
+            if shown is not None:
+                made[place] = message.model_copy(update={"content": shown})
         return made
 
     async def _again(

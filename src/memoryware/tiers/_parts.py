@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -78,6 +78,23 @@ class IngressFilter(Protocol):
         ...
 
 
+class Forgotten:
+    """Ids of what this process has forgotten, the newest: what is made of it comes too late."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[str | None, str], None] = {}
+
+    def note(self, tenant: str | None, ids: Iterable[str], most: int) -> None:
+        """Keep ids in mind, and drop the oldest where these become too many."""
+        self._ids.update(((tenant, one), None) for one in ids)
+        for old in list(self._ids)[: max(0, len(self._ids) - most)]:
+            self._ids.pop(old, None)
+
+    def among(self, tenant: str | None, ids: Iterable[str]) -> bool:
+        """Say whether one of these was forgotten."""
+        return any((tenant, one) in self._ids for one in ids)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """The stores and the rules of one `TieredMemory`."""
@@ -96,6 +113,7 @@ class Parts:
     on_mismatch: OnMismatch = "raise"
     clock: Clock = utc_now
     new_id: NewId = random_id
+    forgotten: Forgotten = field(default_factory=Forgotten)
 
     def redacted(self, text: str) -> str:
         """Return a text without secrets."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memoryware._twins import Via
 from memoryware.errors import ScopeMissing
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.grounds import standing_on
 from memoryware.tiers.lineage import Found, made_of_selected
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory, Origin
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.succession import close_up
 from memoryware.tiers.values import Counts
+from memoryware.tiers.withdrawing import withdraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ async def forget(
     """
     which = _selected(scope, what)
     where = Select(tenant=scope.tenant, groups=which.groups)
-    found = await made_of_selected(parts, via, where, which, descendants=what.derived)
-    if what.query is not None:
-        found = await _with_words(parts, via, where, found, what)
+    found = await made_of_selected(
+        parts, via, where, which, descendants=what.derived, fits=_having(what.query)
+    )
     if dry_run:
         return Counts(
             quarantine=len(found.quarantine),
@@ -58,23 +58,18 @@ async def forget(
 
 async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> list[int]:
     """Delete what was found; what is recalled goes first, so that nothing without an origin is."""
-    stores = parts.stores
-
-    def left(memory: Memory) -> Memory:
-        keys = found.grounds.get(memory.id, ())
-        stays = [one for one in memory.grounds if one.key not in keys]
-        return standing_on(memory, stays) if stays else memory
-
-    shaken = where.also(ids=tuple(found.shaken))
-    await via(stores.long_term.edit, stores.long_term.aedit, shaken, left)
-    named = where.also(ids=tuple(found.long_term))
-    memories = (await via(stores.long_term.find, stores.long_term.afind, named)).items
-    gone = []
-    for store, ids in (
-        (stores.long_term, found.long_term),
-        (stores.working, found.working),
-        (stores.quarantine, found.quarantine),
-    ):
+    stores, long_term = parts.stores, where.also(ids=found.memories)
+    memories = (
+        await withdraw(
+            parts, via, long_term, lambda one, at: at.key in found.grounds.get(one.id, ())
+        )
+        if found.memories
+        else []
+    )
+    fallen = (*found.quarantine, *found.working, *(one.id for one in memories))
+    parts.forgotten.note(where.tenant, fallen, parts.limits.forgotten_ids)
+    gone = [len(memories)]
+    for store, ids in ((stores.working, found.working), (stores.quarantine, found.quarantine)):
         which = where.also(ids=tuple(ids))
         gone.append(await via(store.delete, store.adelete, which) if ids else 0)
     await close_up(parts, via, memories)
@@ -116,14 +111,9 @@ def _selected(scope: MemoryScope, what: Unwanted) -> Select:
     )
 
 
-async def _with_words(parts: Parts, via: Via, where: Select, found: Found, what: Unwanted) -> Found:
-    """Return of what was found only what has all words of the query, and what was made of it."""
-    wanted = set(words_of(what.query or ""))
-    having: list[str] = []
-    for layer in ("quarantine", "working", "long_term"):
-        store = getattr(parts.stores, layer)
-        which = where.also(ids=tuple(getattr(found, layer)))
-        page = await via(store.find, store.afind, which)
-        having += [one.id for one in page.items if wanted and wanted <= set(words_of(one.content))]
-    which = where.also(ids=tuple(having))
-    return await made_of_selected(parts, via, where, which, descendants=what.derived)
+def _having(query: str | None) -> Callable[[Entry | Memory], bool]:
+    """Return what says whether a text has all words of a query."""
+    if query is None:
+        return lambda _: True
+    wanted = set(words_of(query))
+    return lambda one: bool(wanted) and wanted <= set(words_of(one.content))

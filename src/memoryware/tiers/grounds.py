@@ -6,13 +6,15 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from memoryware.tiers.records import Entry, Ground, Memory, Provenance, Record, Status
+from memoryware.tiers.records import Entry, Ground, Memory, Origin, Provenance, Record, Status
 
 Key: TypeAlias = tuple[Provenance, str]
 """What tells one promotion of a text from another: `Ground.key`."""
 
 SOURCE_GONE: Final = "source_gone"
 """The code under which working memory refuses what was made of a forgotten text."""
+SAID_AGAIN: Final = "said_again_at"
+"""Where an entry of working memory keeps when the same was said the last time."""
 BEFORE: Final = "status_before_revocation"
 """Where an entry keeps the status that it gets back when nothing takes it back anymore."""
 
@@ -20,12 +22,15 @@ BEFORE: Final = "status_before_revocation"
 def promoted_again(memory: Memory, ground: Ground, most: int) -> Memory:
     """Return a memory that stands on one more promotion; on a known one it stands already.
 
-    What no record stands behind keeps no user and no session: nobody would find them again.
+    Where no record stands behind it, its user is one of its origins, so that it is found.
     """
     if any(one.key == ground.key for one in memory.grounds) or len(memory.grounds) >= most:
         return memory
-    if not ground.provenance.sources:
-        ground = replace(ground, scope=replace(ground.scope, user_id=None, session_id=None))
+    made, scope = ground.provenance, ground.scope
+    if not made.sources and scope.user_id:
+        roots = (*made.roots, Origin("user", scope.user_id))
+        made = Provenance(made.origin, made.sources, roots)
+        ground = replace(ground, provenance=made, scope=replace(scope, session_id=None))
     return standing_on(memory, (*memory.grounds, ground))
 
 

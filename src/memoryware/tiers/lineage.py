@@ -103,6 +103,7 @@ async def made_of_selected(
     *,
     descendants: bool = True,
     found: Found | None = None,
+    fits: Callable[[Entry | Memory], bool] = lambda _: True,
 ) -> Found:
     """Return what a selection names, and everything in `where` that was made of it.
 
@@ -112,9 +113,13 @@ async def made_of_selected(
     one of them has nothing to do with it.
     """
     found = found or Found()
-    new = await _note(parts, via, found, which, lambda one: _meant(one, which))
+    new: list[Entry | Memory] = []
+    for asked in (which, *_further(which)):
+        new += await _note(parts, via, found, asked, lambda one: _meant(one, which), fits)
     if which.ids is not None:
-        new += await _note(parts, via, found, where.also(**_same_text(new)))
+        for group, hashes in _same_texts(new).items():
+            same = where.also(groups=(group,), hashes=tuple(hashes))
+            new += await _note(parts, via, found, same)
     while new:
         ids = {one.id for one in new}
         documents = {one.document_id for one in new if isinstance(one, Memory)}
@@ -128,11 +133,20 @@ async def made_of_selected(
     return found
 
 
-def _same_text(named: Iterable[Entry | Memory]) -> dict[str, tuple[str, ...]]:
-    """Return the conditions of the entries whose very text became one of these memories."""
-    memories = [one for one in named if isinstance(one, Memory)]
-    made = [source for one in memories for at in one.grounds for source in at.provenance.sources]
-    return {"ids": tuple(made), "hashes": tuple(one.content_hash for one in memories)}
+def _same_texts(named: Iterable[Entry | Memory]) -> dict[str | None, set[str]]:
+    """Return the hashes of the texts of memories, by their groups."""
+    hashes: dict[str | None, set[str]] = {}
+    for one in named:
+        if isinstance(one, Memory):
+            hashes.setdefault(one.scope.group_id, set()).add(one.content_hash)
+    return hashes
+
+
+def _further(which: Select) -> list[Select]:
+    """Return selections of memories that users have promoted as well; see `promoted_again`."""
+    if which.users is None or which.root is not None:
+        return []
+    return [which.also(users=None, root=str(Origin("user", one))) for one in which.users if one]
 
 
 def _meant(ground: Ground, which: Select) -> bool:
@@ -153,6 +167,7 @@ async def _note(
     found: Found,
     which: Select,
     touched: Callable[[Ground], bool] = lambda _: True,
+    fits: Callable[[Entry | Memory], bool] = lambda _: True,
 ) -> list[Entry | Memory]:
     """Note what a selection names; return what was not known before."""
     new: list[Entry | Memory] = []
@@ -160,7 +175,9 @@ async def _note(
         store: Any = getattr(parts.stores, layer)
         known: dict[str, None] = getattr(found, layer)
         for one in (await via(store.find, store.afind, which)).items:
-            if one.id in known or (isinstance(one, Memory) and not found.falls(one, touched)):
+            if one.id in known or not fits(one):
+                continue
+            if isinstance(one, Memory) and not found.falls(one, touched):
                 continue
             known[one.id] = None
             new.append(one)

@@ -12,7 +12,7 @@ from memoryware.tiers.actors import Actor
 from memoryware.tiers.contradiction import why
 from memoryware.tiers.corroboration import Support, alike, independent
 from memoryware.tiers.grounds import SOURCE_GONE
-from memoryware.tiers.ingress.claims import says_the_same
+from memoryware.tiers.ingress.claims import same_words, says_the_same
 from memoryware.tiers.material import Material
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.protocol import Select
@@ -120,12 +120,18 @@ async def _support(parts: Parts, via: Via, material: Material) -> list[Support]:
     return await via(work, partial(in_thread, work))
 
 
+def _is_support(text: str, other: str, share: float) -> bool:
+    if share == 1:
+        return same_words(text, other)
+    return not why(text, other) and says_the_same(text, other)
+
+
 def _saying_the_same(material: Material, found: Sequence[Entry], share: float) -> list[Support]:
     known = {one.id: one for one in (*alike(material.content, found, share), *material.entries)}
     supporting = [
         Support(one.id, one.provenance)
         for one in known.values()
-        if not why(material.content, one.content) and says_the_same(material.content, one.content)
+        if _is_support(material.content, one.content, share)
     ]
     if not material.entries:
         supporting.append(Support("", material.provenance))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from memoryware.errors import SettingError
 from memoryware.tiers.records import Trust
@@ -22,7 +23,9 @@ class PromotionPolicy:
         four_eyes: Whether somebody else must have proposed it: `propose(...)` by one, then
             `promote(...)` by another.
         min_trust: The least trust of the text.
-        similarity: Share of words that two texts must have in common to say the same.
+        similarity: Share of words that two texts must have in common to say the same. With 1
+            they must have the same words in the same order. With less, names, numbers and
+            denials must agree, and what else is said in other words is taken on trust.
 
     Raises:
         SettingError: For a number outside its range.
@@ -32,11 +35,15 @@ class PromotionPolicy:
     approval: bool = False
     four_eyes: bool = False
     min_trust: Trust = Trust.UNTRUSTED
-    similarity: float = 0.6
+    similarity: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.corroboration < 0:
-            raise SettingError(f"corroboration={self.corroboration!r}: must be at least 0")
+        count: Any = self.corroboration
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            raise SettingError(f"corroboration={count!r}: must be a whole number, at least 0")
+        for name in ("approval", "four_eyes"):
+            if not isinstance(getattr(self, name), bool):
+                raise SettingError(f"{name}={getattr(self, name)!r}: must be True or False")
         if not 0 < self.similarity <= 1:
             raise SettingError(f"similarity={self.similarity!r}: must be above 0 and at most 1")
         if self.min_trust not in tuple(Trust):

@@ -144,17 +144,24 @@ async def _joined(
     ground = _ground_of(parts, asked.material, asked.actor, how)
 
     def joined(one: Memory) -> Memory:
-        named = replace(one, subject=one.subject or how.subject)
+        since = min(one.valid_from, place.begins)
+        named = replace(one, subject=one.subject or how.subject, valid_from=since)
         return promoted_again(named, ground, parts.limits.grounds)
 
     store = parts.stores.long_term
     which = Select.within(first.scope, documents=(first.document_id,))
     await via(store.edit, store.aedit, which, joined)
     known = (await via(store.find, store.afind, which)).items
-    if not known:
+    if not known or known[0].valid_to is not None:  # forgotten, or superseded meanwhile
         return None
     known = sorted(known, key=lambda one: one.chunk_index)
     ended = await supersession.end(parts, via, first, place.replaces, place.begins)
+    if ended and not await supersession.stays(parts, via, first):
+        raise PromotionRefused(
+            "Somebody else has just put the other text in the place of this one; look at what"
+            " holds now",
+            ("not_current",),
+        )
     return Promotion(
         document_id=first.document_id,
         memories=tuple(known),

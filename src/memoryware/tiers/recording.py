@@ -13,7 +13,7 @@ from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import emit
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Refusal, warn_without_group
-from memoryware.tiers.grounds import SOURCE_GONE, taken_back
+from memoryware.tiers.grounds import SAID_AGAIN, SOURCE_GONE, taken_back
 from memoryware.tiers.ingress.chain import asked
 from memoryware.tiers.ingress.echo import ECHO, without_marks
 from memoryware.tiers.ingress.filters import ExactDuplicate
@@ -149,7 +149,7 @@ async def _as_its_sources(parts: Parts, via: Via, entry: Entry) -> Entry:
     It is in quarantine already: who takes a source back from now on finds it there.
     """
     stores, sources = parts.stores, entry.provenance.sources
-    which = Select(tenant=entry.scope.tenant, ids=sources)
+    which = Select.within(entry.scope, ids=sources)
     found: dict[str, Entry | Memory] = {}
     for store in (stores.quarantine, stores.long_term):
         looked: Any = store
@@ -157,13 +157,14 @@ async def _as_its_sources(parts: Parts, via: Via, entry: Entry) -> Entry:
         found |= {one.id: one for one in page.items}
     hidden = [one for one in found.values() if one.revocation is not None]
     receipts = dict.fromkeys(id_ for one in hidden for id_ in one.revocations)
-    if not receipts and len(found) == len(sources):
+    gone = parts.forgotten.among(entry.scope.tenant, {*sources} - {*found})
+    if not receipts and not gone:
         return entry
 
     def change(one: Entry) -> Entry:
         for receipt in receipts:
             one = taken_back(one, receipt)
-        return one if len(found) == len(sources) else replace(one, refused=SOURCE_GONE, echo_of=())
+        return replace(one, refused=SOURCE_GONE, echo_of=()) if gone else one
 
     edited = await via(
         stores.quarantine.edit,
@@ -280,7 +281,9 @@ async def _turned_away(parts: Parts, via: Via, offer: _Offer, refusal: Refusal) 
     _tell_refusal(parts, offer.entry, refusal.reason)
     for one in offer.others:
         if one.id == refusal.same_as:
-            await _pushed(parts, via, replace(one, expires_at=_end(offer.now, parts)), offer.now)
+            said = {**one.metadata, SAID_AGAIN: offer.now.isoformat()}
+            again = replace(one, expires_at=_end(offer.now, parts), metadata=said)
+            await _pushed(parts, via, again, offer.now)
     return Recorded(entry=noted, refused=refusal.reason)
 
 

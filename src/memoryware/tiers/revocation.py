@@ -87,13 +87,11 @@ async def restore(parts: Parts, via: Via, receipt: Receipt, *, by: str) -> Count
     within = Select.within(receipt.scope)
     shown: list[int] = []
     give: Any = partial(given_back, receipt=receipt.id)
+    found = await made_of(parts, via, receipt.scope, receipt.ids)  # with what came later
+    ids = tuple(dict.fromkeys((*receipt.ids, *found.ids)))
     for store in _stores(parts):
         back = 0
-        for which in (
-            within.also(ids=receipt.ids),
-            within.also(revocations=(receipt.id,)),
-            within.also(made_of=receipt.ids),  # what was recorded while it was taken back
-        ):
+        for which in (within.also(ids=ids), within.also(revocations=(receipt.id,))):
             changed = await via(store.edit, store.aedit, which, give)
             back += sum(one.revocation is None for one in changed)
             if changed and store is stores.long_term:
@@ -111,8 +109,7 @@ async def attach_verdict(
 ) -> Entry | Memory:
     """Note what a check of facts said, wherever the text is.
 
-    A verdict on an entry reaches what was promoted of exactly this text, and the other way
-    round.
+    It reaches exactly this text in every tier of the group.
 
     Raises:
         EntryMissing: If there is no such record in this scope.
@@ -122,10 +119,8 @@ async def attach_verdict(
     found = await _judged(parts, via, Select.within(where, ids=ids_of(what)), checked)
     if not found:
         raise EntryMissing(f"Group {where.group_id!r} has no entry or memory {_name(what)}")
-    same = Select.within(where, hashes=(found[0].content_hash,))
-    for one in found:
-        others = one.memory_ids if isinstance(one, Entry) else _sources(one)
-        await _judged(parts, via, same.also(ids=tuple(others)), checked)
+    hashes = tuple({one.content_hash for one in found})
+    await _judged(parts, via, Select.within(where, hashes=hashes), checked)
     return found[0]
 
 
@@ -136,10 +131,6 @@ async def _judged(parts: Parts, via: Via, which: Select, verdict: Verdict) -> li
         await via(store.edit, store.aedit, which, partial(replace, verdict=verdict))
         found += (await via(store.find, store.afind, which)).items
     return found
-
-
-def _sources(memory: Memory) -> set[str]:
-    return {id_ for one in memory.grounds for id_ in one.provenance.sources}
 
 
 def ids_of(what: Any) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, hash_of
 from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
+from memoryware.tiers.withdrawing import withdraw
 
 Old: TypeAlias = str | Memory | Promotion | ContextItem
 """What can be superseded: a memory, its id or that of its document."""
@@ -176,9 +177,36 @@ async def was_late(parts: Parts, via: Via, new: Memory, named: Sequence[str]) ->
     return any(one.superseded_by != new.document_id for one in found)
 
 
+async def stays(parts: Parts, via: Via, mine: Memory) -> bool:
+    """Say whether a document holds after it has ended others, of which one may have ended it.
+
+    Where documents have ended each other in a circle, everybody comes to the same: the last
+    one of them stays.
+    """
+    store, which = parts.stores.long_term, Select.within(mine.scope)
+    found = (await via(store.find, store.afind, which)).items
+    documents = {one.document_id: one for one in found}
+    circle, at = list[Memory](), documents.get(mine.document_id)
+    while at is not None and at.document_id not in [one.document_id for one in circle]:
+        circle.append(at)
+        at = documents.get(at.superseded_by or "")
+    if at is None or at.document_id != mine.document_id:
+        return documents.get(mine.document_id, mine).valid_to is None
+    last = max(circle, key=lambda one: (one.valid_from, one.created_at, one.document_id))
+
+    def reopened(one: Memory) -> Memory:
+        return replace(one, valid_to=None, superseded_by=None)
+
+    await via(store.edit, store.aedit, which.also(documents=(last.document_id,)), reopened)
+    return last.document_id == mine.document_id
+
+
 async def undo(parts: Parts, via: Via, new: Memory) -> None:
-    """Remove a document that must not be there, and let hold again what it had ended."""
-    store = parts.stores.long_term
+    """Take back a promotion that must not be, and let hold again what it had ended.
+
+    What others have promoted as well meanwhile stays, and what it had ended as well.
+    """
+    store, key = parts.stores.long_term, new.grounds[0].key
 
     def reopen(one: Memory) -> Memory:
         if one.superseded_by != new.document_id:
@@ -186,8 +214,8 @@ async def undo(parts: Parts, via: Via, new: Memory) -> None:
         return replace(one, valid_to=None, superseded_by=None)
 
     mine = Select.within(new.scope, documents=(new.document_id,))
-    await via(store.delete, store.adelete, mine)
-    await via(store.edit, store.aedit, Select.within(new.scope), reopen)
+    if await withdraw(parts, via, mine, lambda _, ground: ground.key == key):
+        await via(store.edit, store.aedit, Select.within(new.scope), reopen)
 
 
 async def first_of(parts: Parts, via: Via, old: Old, scope: MemoryScope) -> Memory:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from memoryware.guard import drop_hidden
 from memoryware.tiers.ingress._statements import statements_of
 from memoryware.tiers.ingress.echo import Background, Piece, distinct, words_beside
 
+_AROUND: Final = ".,;:!\"'()[]*_`“”‘’«»。，、"
+"""What stands around a word and says nothing; a question mark and a sign do."""
+_ARTICLES: Final = frozenset({"a", "an", "the"})
 _NAMES: Final = 2
 """Names and numbers without which a text does not say what another says in another order."""
 
@@ -16,6 +21,11 @@ def same_claim(text: str, other: str) -> bool:
     """Say whether a text has no name, number, correction or denial that the other has not."""
     ground = Background.of([Piece(other)])
     return not any(ground.corrects(one) for one in statements_of(text))
+
+
+def same_words(text: str, other: str) -> bool:
+    """Say whether two texts have the same words in the same order; case and articles aside."""
+    return _words(text) == _words(other)
 
 
 def says_the_same(text: str, other: str) -> bool:
@@ -49,6 +59,12 @@ def _adds(text: str, known: Piece, share: float = 0.0) -> bool:
     ground, statements = Background.of([known]), statements_of(text)
     pieces = distinct(statements, words_beside(statements))
     return any(ground.is_new(one, share, words) for one, words in pieces)
+
+
+def _words(text: str) -> list[str]:
+    plain = drop_hidden(unicodedata.normalize("NFKC", text))[0].casefold()
+    words = [word.strip(_AROUND) or word for word in plain.split()]
+    return [word for word in words if word not in _ARTICLES]
 
 
 def _names_of(text: str) -> list[str]:

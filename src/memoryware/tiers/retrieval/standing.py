@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from memoryware.events import logger
+from memoryware.tiers.grounds import SAID_AGAIN
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.stores.protocol import Select
@@ -41,13 +44,21 @@ async def stand_as_promoted(search: Search, hot: Sequence[Considered]) -> None:
     known = await _same_texts(search, hot)
     for one in hot:
         same = known.get(one.whole_hash, ())
-        holds = next((memory for memory in same if memory.holds_at(search.now)), None)
+        first = sorted(same, key=lambda memory: memory.chunk_index)
+        holds = next((memory for memory in first if memory.holds_at(search.now)), None)
         if holds is None:
             ended = (memory.valid_to for memory in same if memory.revocation is None)
-            if any(end is not None and one.item.created_at <= end <= search.now for end in ended):
+            said = _said_at(one)
+            if any(end is not None and said <= end <= search.now for end in ended):
                 one.leave_out("superseded", "long-term memory has something in its place")
-        elif holds.chunk_count == 1 and "cold" in search.wanted.layers:
-            one.promoted = item_of(holds)
+        elif "cold" in search.wanted.layers:
+            one.promoted = replace(item_of(holds), content=one.item.content)
+
+
+def _said_at(one: Considered) -> datetime:
+    """Return when a text in working memory was said the last time."""
+    again = one.item.metadata.get(SAID_AGAIN)
+    return datetime.fromisoformat(again) if again else one.item.created_at
 
 
 async def _same_texts(search: Search, hot: Sequence[Considered]) -> dict[str, list[Memory]]:

@@ -1,0 +1,46 @@
+"""Removing promotions of a text, and the text if none is left, whatever others do meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from memoryware._twins import Via
+from memoryware.tiers._parts import Parts
+from memoryware.tiers.grounds import standing_on
+from memoryware.tiers.records import Ground, Memory
+from memoryware.tiers.stores.protocol import Select
+
+
+async def withdraw(
+    parts: Parts, via: Via, which: Select, falls: Callable[[Memory, Ground], bool]
+) -> list[Memory]:
+    """Remove promotions of memories; return the memories of which none was left, which are gone.
+
+    They are marked first, in one step, and what somebody promotes between that and the
+    deletion loses its mark and stays.
+    """
+    store, mark = parts.stores.long_term, f"withdrawn:{parts.new_id()}"
+
+    def marked(memory: Memory) -> Memory:
+        grounds = [
+            replace(one, revocations=(mark, *one.revocations)) if falls(memory, one) else one
+            for one in memory.grounds
+        ]
+        left = [one for one in grounds if mark not in one.revocations]
+        return standing_on(memory, left or grounds)
+
+    def unmarked(memory: Memory) -> Memory:
+        left = [one for one in memory.grounds if mark not in one.revocations]
+        return standing_on(memory, left) if left else memory
+
+    changed = await via(store.edit, store.aedit, which, marked)
+    ids = tuple(one.id for one in changed)
+    empty = which.also(ids=ids, revocations=(mark,))
+    gone = (await via(store.find, store.afind, empty)).items
+    if not gone:
+        return []
+    await via(store.delete, store.adelete, empty)
+    left = (await via(store.edit, store.aedit, which.also(ids=ids), unmarked)) if ids else []
+    kept = {one.id for one in left}
+    return [one for one in gone if one.id not in kept]
