@@ -102,7 +102,7 @@ def test_texts_that_databases_do_not_take_are_kept(tmp_path, text):
     with SqliteStore.from_conn_string(str(tmp_path / "store.db")) as store:
         store.setup()
         working = langgraph_stores(store).working
-        one = entry(text, MemoryScope(group_id=text), metadata={"said": text})
+        one = entry(text, MemoryScope(group_id="g"), id=f"i{text}", metadata={"said": text})
         working.push(one, keep=5)
         assert working.find(within(one.scope)).items == [one]
 

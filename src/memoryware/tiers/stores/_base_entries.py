@@ -58,12 +58,14 @@ async def add(items: BaseItems, via: Via, entry: Entry) -> Entry:
     async with items.writing(via):
         kept = items.put(_QUARANTINE, Kept(items.next_seq(), entry))
         if entry.key is None:
+            await items.must_be_new(via, _QUARANTINE, [entry])
             await items.write(via, [kept])
             return entry
         key = _key_place(items, entry, entry.key)
         known = await _known(items, via, entry, key)
         if known is not None:
             return known
+        await items.must_be_new(via, _QUARANTINE, [entry])
         # A key without its entry is free; an entry without its key would be recorded again.
         await items.write(via, [items.put_value(key, {"id": label(entry.id)}), kept])
     return entry

@@ -40,6 +40,7 @@ async def add(
         known = _same_document([one.record for one in there], first)
         if known:
             return known
+        await items.must_be_new(via, LONG_TERM, memories)
         spaces_ = await _spaces(items, via)
         pairs = list(zip(memories, vectors or (None,) * len(memories), strict=True))
         made = [_kept(items, one, vector, space) for one, vector in pairs]

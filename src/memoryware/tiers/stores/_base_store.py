@@ -78,25 +78,35 @@ class BaseItems:
         if not root or "." in root or root == "langgraph":
             raise SettingError(f"root={root!r}: must be a name without a dot, not 'langgraph'")
         self.root, self.grace = root, grace
-        self._store, self._timeout = store, lock_timeout
+        self._store, self._timeout, self._closed = store, lock_timeout, False
         try:
             self._state = _states.setdefault(store, _State())
         except TypeError:  # a store that cannot be referred to weakly
             self._state = _State()
+
+    def close(self) -> None:
+        """Take no more calls."""
+        self._closed = True
 
     # Turns.
 
     @asynccontextmanager
     async def reading(self, via: Via) -> AsyncIterator[None]:
         """Keep writers of this process out."""
+        self._must_be_open()
         async with self._state.turns.reading(via, self._timeout):
             yield
 
     @asynccontextmanager
     async def writing(self, via: Via) -> AsyncIterator[None]:
         """Keep everybody else of this process out."""
+        self._must_be_open()
         async with self._state.turns.writing(via, self._timeout):
             yield
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("These stores were closed; open the memory again")
 
     def next_seq(self) -> int:
         """Return a number higher than all before: by the clock, as processes share no counter."""
@@ -127,6 +137,14 @@ class BaseItems:
             item.value if item is not None and (tuple(item.namespace), item.key) == place else None
             for place, item in zip(places, found, strict=True)
         ]
+
+    async def must_be_new(self, via: Via, tier: str, records: Sequence[Entry | Memory]) -> None:
+        """Refuse records whose id is there already, or comes twice."""
+        places = [self.place(tier, one) for one in records]
+        if len({*places}) < len(places) or any(
+            one is not None for one in await self.get(via, places)
+        ):
+            raise StoreUnavailable("A record with this id is there already; nothing was stored")
 
     async def select(self, via: Via, tier: str, which: Select) -> list[Kept]:
         """Return what fits a selection, what was stored last first."""

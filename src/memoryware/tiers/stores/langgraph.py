@@ -85,10 +85,12 @@ class _LangGraphRecords(Generic[R]):
         return await _base_entries.delete(self._items, native, self.tier, which)
 
     def close(self) -> None:
-        """Nothing of ours is open."""
+        """Take no more calls, in any of the three tiers; the store itself stays open."""
+        self._items.close()
 
     async def aclose(self) -> None:
-        """Nothing of ours is open."""
+        """Async twin of `close`."""
+        self._items.close()
 
 
 class LangGraphQuarantine(_LangGraphRecords[Entry]):
