@@ -75,13 +75,14 @@ class RedisServer:
     def __init__(self, url: str, settings: RedisSettings) -> None:
         self._address, self.settings = read_address(url, settings)
         self._guard = threading.Lock()
+        self._closed = False
         self._open = _Open()
         self.is_cluster = False
         with told(self._address.shown, self.settings):
             known = self._about()
         if known.get("cluster_enabled"):
             self.close()
-            self.is_cluster = True
+            self.is_cluster, self._closed = True, False
 
     async def ask(
         self, via: Via, commands: Sequence[Command], *, together: bool = False, again: bool = True
@@ -111,6 +112,7 @@ class RedisServer:
     def close(self) -> None:
         """Close all connections, also those of event loops as far as that can be done here."""
         with self._guard:
+            self._closed = True
             opened, self._open = self._open, _Open()
         if opened.blocking is not None:
             opened.blocking.close()
@@ -128,6 +130,8 @@ class RedisServer:
     # Asking.
 
     async def _asked(self, via: Via, commands: Sequence[Command], *, together: bool) -> list[Any]:
+        if self._closed:
+            raise StoreUnavailable("Working memory in Redis was closed; open the memory again")
         replies = await self._replies(via, [_words(one) for one in commands], together=together)
         # A server that was started again, or was told to forget, knows no scripts anymore.
         unknown = [n for n, one in enumerate(replies) if isinstance(one, NoScriptError)]
