@@ -35,12 +35,12 @@ async def withdraw(
         return standing_on(memory, left) if left else memory
 
     changed = await via(store.edit, store.aedit, which, marked)
-    ids = tuple(one.id for one in changed)
-    empty = which.also(ids=ids, revocations=(mark,))
-    gone = (await via(store.find, store.afind, empty)).items
-    if not gone:
+    if not changed:
         return []
-    await via(store.delete, store.adelete, empty)
-    left = (await via(store.edit, store.aedit, which.also(ids=ids), unmarked)) if ids else []
-    kept = {one.id for one in left}
-    return [one for one in gone if one.id not in kept]
+    mine = which.also(ids=tuple(one.id for one in changed))
+    empty = mine.also(revocations=(mark,))
+    gone = (await via(store.find, store.afind, empty)).items
+    if gone:
+        await via(store.delete, store.adelete, empty)
+    left = {one.id for one in await via(store.edit, store.aedit, mine, unmarked)}
+    return [one for one in gone if one.id not in left]
