@@ -6,7 +6,6 @@ import asyncio
 import threading
 from contextlib import suppress
 from datetime import timedelta
-from itertools import count
 
 import pytest
 
@@ -18,9 +17,7 @@ from memoryware import (
     TieredMemory,
     Verdict,
 )
-from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Stores
-from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import Clock
 
 SHOP = MemoryScope(group_id="shop")
@@ -29,21 +26,6 @@ BOB = MemoryScope(group_id="shop", user_id="bob")
 FACT = "The orders of the shop are in PostgreSQL 17, on the server called db2."
 OTHER = "The orders of the shop are in MySQL 8, on the server that is called db7."
 MORE = "So every backup of the shop must have the server db2 in it, each night."
-
-
-@pytest.fixture(params=["embedded", "sqlite"])
-def opened(request, tmp_path):
-    numbers, made = count(), []
-
-    def open_memory(**options):
-        path = tmp_path / f"{next(numbers)}.db"
-        stores = embedded() if request.param == "embedded" else sqlite_stores(path)
-        made.append(TieredMemory(stores, **options))
-        return made[-1]
-
-    yield open_memory
-    for one in made:
-        one.close()
 
 
 def said_by(memory, scope, text=FACT):
