@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.embeddings import Embeddings
@@ -84,3 +85,9 @@ async def run(door: Door, operation: Any, given: Parts, *args: Any, **kwargs: An
     if door == "native":
         return await operation(given, native, *args, **kwargs)
     return finish(operation(given, blocking, *args, **kwargs))
+
+
+def bytes_on_disk(path: Path) -> bytes:
+    """Return all bytes of a memory in a SQLite file, those beside the file as well."""
+    files = (path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal"))
+    return b"".join(one.read_bytes() for one in files if one.exists())

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from memoryware import MemoryScope, TieredMemory
-from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.sqlite import sqlite_stores
-from tiers.kit import Clock, ids
+from memoryware import MemoryScope
 
 SHOP = MemoryScope(group_id="shop")
 ORACLE, MYSQL, POSTGRES = (
     f"The orders of the shop are kept in {name} on the server db2."
     for name in ("Oracle", "MySQL", "PostgreSQL")
 )
-
-
-@pytest.fixture(params=["embedded", "sqlite"])
-def memory(request, tmp_path):
-    stores = embedded() if request.param == "embedded" else sqlite_stores(tmp_path / "m.db")
-    made = TieredMemory(stores, clock=Clock(), new_id=ids())
-    yield made
-    made.close()
 
 
 @pytest.fixture(params=["supersede", "subject"])

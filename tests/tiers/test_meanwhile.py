@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
-from itertools import count
 
 import pytest
 from langchain_core.embeddings import Embeddings
@@ -16,11 +15,8 @@ from memoryware import (
     Origin,
     PromotionRefused,
     Provenance,
-    TieredMemory,
     Verdict,
 )
-from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import HashEmbeddings
 
 SHOP = MemoryScope(group_id="shop")
@@ -42,21 +38,6 @@ class Stopping(Embeddings):
 
     def embed_query(self, text):
         return HashEmbeddings().embed_query(text)
-
-
-@pytest.fixture(params=["embedded", "sqlite"])
-def opened(request, tmp_path):
-    numbers, made = count(), []
-
-    def open_memory(**options):
-        path = tmp_path / f"{next(numbers)}.db"
-        stores = embedded() if request.param == "embedded" else sqlite_stores(path)
-        made.append(TieredMemory(stores, **options))
-        return made[-1]
-
-    yield open_memory
-    for one in made:
-        one.close()
 
 
 def of_page():

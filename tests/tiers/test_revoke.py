@@ -18,21 +18,12 @@ from memoryware import (
     Verdict,
 )
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import Clock, ids
 
 SHOP = MemoryScope(group_id="shop", agent_id="helper")
 FIRST = "The orders of the shop are in PostgreSQL 17, on the server called db2."
 SECOND = "Invoices go out on the last day of each month, and by letter only."
 WEB = Origin("tool", "web")
-
-
-@pytest.fixture(params=["embedded", "sqlite"])
-def memory(request, tmp_path):
-    stores = embedded() if request.param == "embedded" else sqlite_stores(tmp_path / "m.db")
-    made = TieredMemory(stores, clock=Clock(), new_id=ids())
-    yield made
-    made.close()
 
 
 def made_of(*sources, roots=()):

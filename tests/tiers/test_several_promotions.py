@@ -5,22 +5,11 @@ from __future__ import annotations
 import pytest
 
 from memoryware import MemoryScope, Origin, Provenance, TieredMemory, TierLimits
-from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.sqlite import sqlite_stores
-from tiers.kit import Clock, ids
 
 SHOP = MemoryScope(group_id="shop")
 ANN = MemoryScope(group_id="shop", user_id="ann")
 BOB = MemoryScope(group_id="shop", user_id="bob")
 FACT = "The orders of the shop are in PostgreSQL 17, on the server called db2."
-
-
-@pytest.fixture(params=["embedded", "sqlite"])
-def memory(request, tmp_path):
-    stores = embedded() if request.param == "embedded" else sqlite_stores(tmp_path / "m.db")
-    made = TieredMemory(stores, clock=Clock(), new_id=ids())
-    yield made
-    made.close()
 
 
 def said_by(memory, scope):

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from contextlib import suppress
 from datetime import timedelta
-from itertools import count
 
 import pytest
 
@@ -18,8 +17,7 @@ from memoryware import (
     TieredMemory,
     Verdict,
 )
-from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.sqlite import sqlite_stores
+from memoryware.tiers.stores.protocol import Stores
 from tiers.kit import Clock
 
 SHOP = MemoryScope(group_id="shop")
@@ -28,21 +26,6 @@ BOB = MemoryScope(group_id="shop", user_id="bob")
 FACT = "The orders of the shop are in PostgreSQL 17, on the server called db2."
 OTHER = "The orders of the shop are in MySQL 8, on the server that is called db7."
 MORE = "So every backup of the shop must have the server db2 in it, each night."
-
-
-@pytest.fixture(params=["embedded", "sqlite"])
-def opened(request, tmp_path):
-    numbers, made = count(), []
-
-    def open_memory(**options):
-        path = tmp_path / f"{next(numbers)}.db"
-        stores = embedded() if request.param == "embedded" else sqlite_stores(path)
-        made.append(TieredMemory(stores, **options))
-        return made[-1]
-
-    yield open_memory
-    for one in made:
-        one.close()
 
 
 def said_by(memory, scope, text=FACT):
@@ -251,3 +234,57 @@ def test_a_restored_text_does_not_stand_beside_a_newer_one_of_its_subject(opened
     memory.promote(OTHER, SHOP, by="ann", subject="db")
     memory.restore(receipt, by="ann")
     assert cold(memory) == [OTHER]
+
+
+class Beside:
+    """Long-term memory in which something happens before and after the first change."""
+
+    def __init__(self, store, before=None, after=None):
+        self._store, self._before, self._after = store, before, after
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def edit(self, which, change):
+        before, self._before = self._before, None
+        after, self._after = self._after, None
+        if before is not None:
+            before()
+        changed = self._store.edit(which, change)
+        if after is not None:
+            after()
+        return changed
+
+
+@pytest.mark.parametrize("derived", [True, False])
+def test_what_is_promoted_while_it_is_being_forgotten_keeps_nothing_of_who_was_forgotten(
+    opened, derived
+):
+    memory = opened()
+    memory.promote(said_by(memory, ANN), by="carl")
+    entry, stores = said_by(memory, BOB), memory.parts.stores
+    waits, marked, joined = threading.Event(), threading.Event(), threading.Event()
+
+    def wait_for_the_mark():
+        waits.set()
+        assert marked.wait(20)
+
+    def wait_for_the_promotion():
+        marked.set()
+        assert joined.wait(20)
+
+    def through(**acts):
+        late = Beside(stores.long_term, **acts)
+        return TieredMemory(Stores(stores.quarantine, stores.working, late))
+
+    promoting = through(before=wait_for_the_mark, after=joined.set)
+    beside = threading.Thread(target=promoting.promote, args=(entry,), kwargs={"by": "carl"})
+    beside.start()
+    assert waits.wait(20)
+    forgetting = through(after=wait_for_the_promotion)
+    forgetting.forget(MemoryScope(user_id="ann"), derived=derived)
+    beside.join(20)
+    assert cold(memory) == [FACT]
+    (left,) = memory.list(SHOP, layer="long_term").items
+    assert "ann" not in repr(left.record)
+    assert [at.provenance.sources for at in left.record.grounds] == [(entry.id,)]

@@ -30,13 +30,12 @@ from memoryware.middleware._tiered_runs import (
     Outer,
     Run,
     Runs,
-    item_of,
 )
 from memoryware.middleware._tiered_state import Thread
 from memoryware.scope import MemoryScope
 from memoryware.tiers.extraction import has_user, media_in, text_of
 from memoryware.tiers.records import Entry, Origin, Provenance, Role, hash_of
-from memoryware.tiers.values import ContextItem, Layer, Recorded
+from memoryware.tiers.values import ContextItem, Layer, Recorded, item_of
 
 _SAID_OF_IT: Final = ("confidence", "verify_pending")
 """What another middleware may have noted of a message, in its `additional_kwargs`."""

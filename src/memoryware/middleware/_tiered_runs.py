@@ -13,10 +13,10 @@ from memoryware._clock import NewId
 from memoryware._twins import Via
 from memoryware.middleware._bounded import Bounded
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance
+from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import ContextItem
+from memoryware.tiers.values import ContextItem, item_of
 
 Step = tuple[int, str]
 """A moment of a run: how many messages there are, and the id of the last one."""
@@ -163,20 +163,3 @@ class Runs:
 
 def _session(scope: MemoryScope) -> tuple[Any, ...]:
     return scope.tenant, scope.group_id, scope.session_id
-
-
-def item_of(record: Entry | Memory) -> ContextItem:
-    """Return a record as something that was recalled."""
-    cold = isinstance(record, Memory)
-    return ContextItem(
-        id=record.id,
-        content=record.content,
-        source="cold" if cold else "hot",
-        score=0.0,
-        created_at=record.created_at,
-        scope=record.scope,
-        provenance=record.provenance,
-        verdict=record.verdict,
-        metadata=record.metadata,
-        document_id=record.document_id if isinstance(record, Memory) else None,
-    )

@@ -21,7 +21,7 @@ from memoryware.tiers.extraction import first_text, value_in
 from memoryware.tiers.records import Entry, Memory, Origin
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import ContextItem
+from memoryware.tiers.values import ContextItem, item_of
 
 UNKNOWN: Final = Origin("tool", "recall")
 """The origin of a recalled text that is no longer there to ask for its own."""
@@ -203,7 +203,7 @@ async def _records(
     found: list[Entry | Memory] = []
     for store in (stores.quarantine, stores.long_term):
         found += await _found(via, memory, store, which) or ()
-    return {one.id: _item_of(one) for one in found}
+    return {one.id: item_of(one) for one in found}
 
 
 async def _found(
@@ -218,15 +218,3 @@ async def _found(
         logger.warning("lineage could not be read (%s)", type(error).__name__)
         return None
     return found
-
-
-def _item_of(record: Entry | Memory) -> ContextItem:
-    return ContextItem(
-        id=record.id,
-        content=record.content,
-        source="cold" if isinstance(record, Memory) else "hot",
-        score=0.0,
-        created_at=record.created_at,
-        scope=record.scope,
-        provenance=record.provenance,
-    )

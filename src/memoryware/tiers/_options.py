@@ -9,6 +9,7 @@ from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import IngressFilter
+from memoryware.tiers.checking import shown
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.stores.protocol import Stores
 
@@ -62,9 +63,4 @@ def checked(**options: Any) -> None:
     for name, value in options.items():
         fits, said = _CAN_BE[name]
         if value is not None and not fits(value):
-            raise SettingError(f"{name}={_shown(value)}: {said}")
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{type(value).__name__}(...)"
+            raise SettingError(f"{name}={shown(value)}: {said}")

@@ -61,7 +61,7 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     """
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not good or value < least:
-        raise SettingError(f"{name}={_shown(value)}: must be a whole number of at least {least}")
+        raise SettingError(f"{name}={shown(value)}: must be a whole number of at least {least}")
     return int(value)
 
 
@@ -75,7 +75,7 @@ def number(name: str, value: Any, low: float, high: float = math.inf) -> float:
     if not good or not math.isfinite(value) or not low <= value <= high:
         upper = "" if high == math.inf else f" and at most {high:g}"
         raise SettingError(
-            f"{name}={_shown(value)}: must be a finite number of at least {low:g}{upper}"
+            f"{name}={shown(value)}: must be a finite number of at least {low:g}{upper}"
         )
     return float(value)
 
@@ -101,7 +101,7 @@ def choice(name: str, value: Any, possible: Collection[str]) -> None:
         SettingError: For anything else.
     """
     if not isinstance(value, str) or value not in possible:
-        raise SettingError(f"{name}={_shown(value)}: must be one of {_listed(possible)}")
+        raise SettingError(f"{name}={shown(value)}: must be one of {_listed(possible)}")
 
 
 def choices(name: str, value: Any, possible: Collection[str]) -> tuple[Any, ...]:
@@ -113,11 +113,11 @@ def choices(name: str, value: Any, possible: Collection[str]) -> tuple[Any, ...]
     if isinstance(value, str) and value in possible:
         raise SettingError(f"{name}={value!r}: must be a list, even for one: ({value!r},)")
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise SettingError(f"{name}={_shown(value)}: must be a list of {_listed(possible)}")
+        raise SettingError(f"{name}={shown(value)}: must be a list of {_listed(possible)}")
     found = tuple(value)
     for one in found:
         if not isinstance(one, str) or one not in possible:
-            raise SettingError(f"{name}: {_shown(one)} is none of {_listed(possible)}")
+            raise SettingError(f"{name}: {shown(one)} is none of {_listed(possible)}")
     return found
 
 
@@ -140,7 +140,7 @@ def _type(value: Any) -> str:
     return "None" if value is None else type(value).__name__
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Return a wrong value for a message: numbers and short words, of others the type."""
-    shown = repr(value) if isinstance(value, str | int | float | None) else _type(value)
-    return shown if len(shown) <= 40 else _type(value)
+    text = repr(value) if isinstance(value, str | int | float | None) else _type(value)
+    return text if len(text) <= 40 else _type(value)

@@ -39,7 +39,7 @@ async def forget(
     which = _selected(scope, what)
     where = Select(tenant=scope.tenant, groups=which.groups)
     found = await made_of_selected(
-        parts, via, where, which, descendants=what.derived, fits=_having(what.query)
+        parts, via, which, descendants=what.derived, fits=_having(what.query)
     )
     if dry_run:
         return Counts(
@@ -50,13 +50,12 @@ async def forget(
     gone = await _deleted(parts, via, where, found)
     fallen = (*found.quarantine, *found.working, *found.long_term)
     if what.derived and fallen:  # what was made of it in the meantime
-        late = await made_of_selected(parts, via, where, where.also(made_of=fallen))
-        more = await _deleted(parts, via, where, late)
-        gone = [one + other for one, other in zip(gone, more, strict=True)]
-    return Counts(quarantine=gone[2], working=gone[1], long_term=gone[0])
+        late = await made_of_selected(parts, via, where.also(made_of=fallen))
+        gone += await _deleted(parts, via, where, late)
+    return gone
 
 
-async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> list[int]:
+async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> Counts:
     """Delete what was found; what is recalled goes first, so that nothing without an origin is."""
     stores, long_term = parts.stores, where.also(ids=found.memories)
     memories = (
@@ -68,13 +67,13 @@ async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> list[
     )
     fallen = (*found.quarantine, *found.working, *(one.id for one in memories))
     parts.forgotten.note(where.tenant, fallen, parts.limits.forgotten_ids)
-    gone = [len(memories)]
-    for store, ids in ((stores.working, found.working), (stores.quarantine, found.quarantine)):
-        which = where.also(ids=tuple(ids))
-        gone.append(await via(store.delete, store.adelete, which) if ids else 0)
+    gone = {}
+    for layer, ids in (("working", found.working), ("quarantine", found.quarantine)):
+        store, which = getattr(stores, layer), where.also(ids=tuple(ids))
+        gone[layer] = await via(store.delete, store.adelete, which) if ids else 0
     await close_up(parts, via, memories)
     await _disowned(parts, via, where, memories)
-    return gone
+    return Counts(**gone, long_term=len(memories))
 
 
 async def _disowned(parts: Parts, via: Via, where: Select, gone: Iterable[Memory]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -70,6 +70,12 @@ def given_back(record: Record, receipt: str) -> Record:
     metadata = {name: held for name, held in record.metadata.items() if name != BEFORE}
     status: Status = record.metadata.get(BEFORE, "pending")
     return replace(record, revocation=None, revocations=(), status=status, metadata=metadata)
+
+
+def fewer(memory: Memory, falls: Callable[[Ground], bool]) -> Memory:
+    """Return a memory without some of its promotions; as it is if none would be left."""
+    left = [one for one in memory.grounds if not falls(one)]
+    return standing_on(memory, left) if left else memory
 
 
 def standing_on(memory: Memory, grounds: Collection[Ground]) -> Memory:

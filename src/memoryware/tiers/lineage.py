@@ -79,40 +79,35 @@ class Found:
 
 async def everything_of(parts: Parts, via: Via, scope: MemoryScope, origin: Origin) -> Found:
     """Return everything in whose lineage an origin is."""
-    where = Select.within(scope)
-    return await made_of_selected(
-        parts, via, where, where.also(root=str(origin)), found=Found(taken_back_counts=False)
-    )
+    which = Select.within(scope, root=str(origin))
+    return await made_of_selected(parts, via, which, found=Found(taken_back_counts=False))
 
 
 async def made_of(
     parts: Parts, via: Via, scope: MemoryScope, ids: Iterable[str], *, descendants: bool = True
 ) -> Found:
     """Return records by their ids, their whole documents, and everything made of them."""
-    return await made_of_selected(
-        parts, via, Select.within(scope), Select.within(scope, ids=tuple(ids)),
-        descendants=descendants, found=Found(taken_back_counts=False),
-    )  # fmt: skip
+    which, found = Select.within(scope, ids=tuple(ids)), Found(taken_back_counts=False)
+    return await made_of_selected(parts, via, which, descendants=descendants, found=found)
 
 
 async def made_of_selected(
     parts: Parts,
     via: Via,
-    where: Select,
     which: Select,
     *,
     descendants: bool = True,
     found: Found | None = None,
     fits: Callable[[Entry | Memory], bool] = lambda _: True,
 ) -> Found:
-    """Return what a selection names, and everything in `where` that was made of it.
+    """Return what a selection names, and everything in its groups that was made of it.
 
     Who names a memory means its text, so the entries that say exactly this are named as well.
 
     A memory that several promotions of the same text brought in is only `shaken` as long as
     one of them has nothing to do with it.
     """
-    found = found or Found()
+    found, where = found or Found(), Select(tenant=which.tenant, groups=which.groups)
     new: list[Entry | Memory] = []
     for asked in (which, *_further(which)):
         new += await _note(parts, via, found, asked, lambda one: _meant(one, which), fits)

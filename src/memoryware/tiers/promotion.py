@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 
 from memoryware._twins import Via, in_thread
@@ -14,7 +15,7 @@ from memoryware.tiers import supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.chunking import chunks_of
-from memoryware.tiers.grounds import promoted_again, standing_on
+from memoryware.tiers.grounds import fewer, promoted_again
 from memoryware.tiers.ingress.making import redacted
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import check
@@ -56,7 +57,7 @@ async def promote(
     asked = _Asked(material, actor, how)
     made = await _joined(parts, via, await _known(parts, via, material, how), place, asked)
     made = made or await _added(parts, via, place, asked)
-    await _mark(parts, via, material, actor, made, how)
+    await _mark(parts, via, asked, made)
     if not made.existing:
         emit(parts.teller(material.scope), "promoted", tier="long_term", entries=len(made.ids))
     if not made.unembedded:
@@ -140,12 +141,11 @@ async def _joined(
     """
     if not known:
         return None
-    first, how = known[0], asked.how
-    ground = _ground_of(parts, asked.material, asked.actor, how)
+    first, ground = known[0], _ground_of(parts, asked)
 
     def joined(one: Memory) -> Memory:
         since = min(one.valid_from, place.begins)
-        named = replace(one, subject=one.subject or how.subject, valid_from=since)
+        named = replace(one, subject=one.subject or asked.how.subject, valid_from=since)
         return promoted_again(named, ground, parts.limits.grounds)
 
     store = parts.stores.long_term
@@ -175,11 +175,9 @@ async def _joined(
 
 
 async def _added(parts: Parts, via: Via, place: Place, asked: _Asked) -> Promotion:
-    material, how = asked.material, asked.how
-    work = partial(chunks_of, material.content, parts.splitter, parts.limits)
+    work = partial(chunks_of, asked.material.content, parts.splitter, parts.limits)
     chunks = await via(work, partial(in_thread, work))
-    begun = replace(how, valid_from=place.begins)
-    made = _memories(parts, material, chunks, asked.actor, begun)
+    made = _memories(parts, asked, chunks, place.begins)
     vectors, space = await _vectors(parts, via, chunks)
     store = parts.stores.long_term
     kept = await via(store.add, store.aadd, made, vectors, space, replaces=place.replaces)
@@ -187,7 +185,7 @@ async def _added(parts: Parts, via: Via, place: Place, asked: _Asked) -> Promoti
         joined = await _joined(parts, via, kept, place, asked)
         return joined or await _added(parts, via, place, asked)
     first, ended = kept[0], place.replaces
-    if await supersession.was_late(parts, via, first, how.replaces):
+    if await supersession.was_late(parts, via, first, asked.how.replaces):
         await supersession.undo(parts, via, first)
         raise PromotionRefused(
             "Somebody else has just superseded the same memory; look at what holds now",
@@ -204,9 +202,8 @@ async def _added(parts: Parts, via: Via, place: Place, asked: _Asked) -> Promoti
     )
 
 
-def _memories(
-    parts: Parts, material: Material, chunks: Sequence[str], actor: Actor, how: How
-) -> list[Memory]:
+def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: datetime) -> list[Memory]:
+    material, how = asked.material, asked.how
     now, document = parts.clock(), parts.new_id()
     digest, said = hash_of(material.content), redacted(parts.guard, how.metadata)
     made = []
@@ -215,7 +212,7 @@ def _memories(
             **said,
             "source": "promotion",
             "promoted_at": now.isoformat(),
-            "promoted_by": actor.name,
+            "promoted_by": asked.actor.name,
             "chunk_index": index,
             "chunk_count": len(chunks),
             "source_entry_ids": list(material.provenance.sources),
@@ -228,13 +225,13 @@ def _memories(
             content=chunk,
             created_at=now,
             provenance=material.provenance,
-            promoted_by=actor.name,
+            promoted_by=asked.actor.name,
             chunk_index=index,
             chunk_count=len(chunks),
             content_hash=digest,
             metadata=known,
             subject=how.subject,
-            valid_from=how.valid_from or now,
+            valid_from=begins,
             verdict=material.verdict,
         )
         made.append(one)
@@ -256,18 +253,16 @@ async def _vectors(
     return (made, space) if await may_keep(parts, via, space) else ((), None)
 
 
-def _ground_of(parts: Parts, material: Material, actor: Actor, how: How) -> Ground:
+def _ground_of(parts: Parts, asked: _Asked) -> Ground:
     return Ground(
-        scope=replace(material.scope, agent_id=how.agent_id),
-        provenance=material.provenance,
-        promoted_by=actor.name,
+        scope=replace(asked.material.scope, agent_id=asked.how.agent_id),
+        provenance=asked.material.provenance,
+        promoted_by=asked.actor.name,
         promoted_at=parts.clock(),
     )
 
 
-async def _mark(
-    parts: Parts, via: Via, material: Material, actor: Actor, made: Promotion, how: How
-) -> None:
+async def _mark(parts: Parts, via: Via, asked: _Asked, made: Promotion) -> None:
     """Note on the entries what became of them.
 
     Raises:
@@ -281,18 +276,19 @@ async def _mark(
         return replace(
             one,
             status="promoted",
-            decided_by=actor.name,
+            decided_by=asked.actor.name,
             decided_at=parts.clock(),
             memory_ids=tuple(dict.fromkeys((*one.memory_ids, *made.ids))),
         )
 
-    seen = await edited(parts, via, material.entries, change)
-    gone = [one.id for one in material.entries if one.id not in seen]
+    entries = asked.material.entries
+    seen = await edited(parts, via, entries, change)
+    gone = [one.id for one in entries if one.id not in seen]
     against = [one for one in seen.values() if one.status in DECIDED]
     if (gone or against) and not made.existing:
         await supersession.undo(parts, via, made.memories[0])
     elif gone or against:
-        await _left(parts, via, made, _ground_of(parts, material, actor, how))
+        await _left(parts, via, made, _ground_of(parts, asked))
     if gone:
         raise EntryMissing(f"Entry {gone[0]} was forgotten meanwhile; nothing was promoted")
     if against:
@@ -304,13 +300,9 @@ async def _mark(
 
 async def _left(parts: Parts, via: Via, made: Promotion, ground: Ground) -> None:
     """Let a text that was there before stand on what it stood on without this promotion."""
-
-    def without(one: Memory) -> Memory:
-        stays = [at for at in one.grounds if at.key != ground.key]
-        return standing_on(one, stays) if stays else one
-
     first, store = made.memories[0], parts.stores.long_term
     which = Select.within(first.scope, documents=(first.document_id,))
+    without = partial(fewer, falls=lambda one: one.key == ground.key)
     await via(store.edit, store.aedit, which, without)
 
 

@@ -67,7 +67,7 @@ async def revoke(
         before, found = found, await _found(parts, via, what, scope, descendants)
         if found.is_within(before):
             break
-        counts = _sum(counts, await _hide(parts, via, found, receipt))
+        counts += await _hide(parts, via, found, receipt)
     return replace(receipt, ids=tuple(dict.fromkeys((*before.ids, *found.ids))), counts=counts)
 
 
@@ -76,11 +76,6 @@ async def restore(parts: Parts, via: Via, receipt: Receipt, *, by: str) -> Count
 
     What another revocation takes back as well stays hidden.
     """
-    if not isinstance(receipt, Receipt):
-        raise SettingError(
-            f"receipt={receipt!r}: pass the Receipt that revoke() returned; keep it as long as you"
-            " may want to restore (it can be pickled)"
-        )
     if not by.strip():
         raise SettingError("by: say who restores it, such as by='ann'")
     stores = parts.stores
@@ -173,14 +168,6 @@ async def _hide(parts: Parts, via: Via, found: Found, receipt: Receipt) -> Count
         await end_anew(parts, via, receipt.scope)
     mine = [sum(one.revocation == receipt.id for one in some) for some in (waiting, hot, cold)]
     return Counts(quarantine=mine[0], working=mine[1], long_term=mine[2])
-
-
-def _sum(one: Counts, other: Counts) -> Counts:
-    return Counts(
-        quarantine=one.quarantine + other.quarantine,
-        working=one.working + other.working,
-        long_term=one.long_term + other.long_term,
-    )
 
 
 def _stores(parts: Parts) -> tuple[Any, Any, Any]:

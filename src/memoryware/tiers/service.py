@@ -14,6 +14,7 @@ from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.settings import TierLimits
+from memoryware.tiers import checking
 from memoryware.tiers._doors.keeping import KeepingDoors
 from memoryware.tiers._doors.promoting import PromotingDoors
 from memoryware.tiers._doors.recalling import RecallingDoors
@@ -101,9 +102,10 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         clock: Clock = utc_now,
         new_id: NewId = random_id,
     ) -> None:
-        _one_of("on_error", on_error, get_args(OnError))
-        _one_of("ttl_scope", ttl_scope, get_args(TtlScope))
-        _one_of("hot_ranking", hot_ranking, (None, *get_args(HotRanking)))
+        checking.choice("on_error", on_error, get_args(OnError))
+        checking.choice("ttl_scope", ttl_scope, get_args(TtlScope))
+        if hot_ranking is not None:
+            checking.choice("hot_ranking", hot_ranking, get_args(HotRanking))
         checked(
             stores=stores,
             embeddings=embeddings,
@@ -172,7 +174,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
 
     @classmethod
     async def _open(cls, via: Via, url: str, on_mismatch: OnMismatch, options: Options) -> Self:
-        _one_of("on_mismatch", on_mismatch, get_args(OnMismatch))
+        checking.choice("on_mismatch", on_mismatch, get_args(OnMismatch))
         checked(limits=options.get("limits"))
         patience = (options.get("limits") or TierLimits()).lock_timeout
         stores = await via(open_stores, aopen_stores, url, lock_timeout=patience)
@@ -228,8 +230,3 @@ def _embedder(embeddings: Any, space: str | None, limits: TierLimits) -> Embedde
         return None
     name = space or space_name(embeddings)
     return Embedder(embeddings, name, limits.embed_batch, limits.embed_timeout)
-
-
-def _one_of(name: str, value: Any, possible: tuple[Any, ...]) -> None:
-    if value not in possible:
-        raise SettingError(f"{name}={value!r}: must be one of {', '.join(map(repr, possible))}")

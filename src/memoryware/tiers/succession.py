@@ -17,6 +17,16 @@ _REPLACED: Final = "replaced"
 """Where a document keeps by what and when it was replaced, while it holds again."""
 
 
+def age(memory: Memory) -> tuple[datetime, datetime, str]:
+    """Return what tells the last of documents that stand for the same, to all who look."""
+    return memory.valid_from, memory.created_at, memory.document_id
+
+
+def held_again(memory: Memory) -> Memory:
+    """Return a document in the place of which nothing was put."""
+    return replace(memory, valid_to=None, superseded_by=None)
+
+
 async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> None:
     """Let each document of a group hold until the first one after it that is not revoked.
 
@@ -25,13 +35,13 @@ async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> None:
     and what is trusted more.
     """
     store, which = parts.stores.long_term, Select.within(scope)
-    documents = _by_document((await via(store.find, store.afind, which)).items)
+    documents = by_document((await via(store.find, store.afind, which)).items)
 
     def end(memory: Memory) -> Memory:
         return _ending(memory, _until(memory, documents))
 
     changed = await via(store.edit, store.aedit, which, end)
-    documents |= _by_document(changed)
+    documents |= by_document(changed)
     twins = _twins(documents.values())
 
     def join(memory: Memory) -> Memory:
@@ -47,7 +57,7 @@ async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> None:
 
 async def close_up(parts: Parts, via: Via, gone: Iterable[Memory]) -> None:
     """Let what forgotten documents had replaced hold until what had replaced these begins."""
-    removed = _by_document(gone)
+    removed = by_document(gone)
     for tenant, group in {(one.scope.tenant, one.scope.group_id) for one in removed.values()}:
         scope = MemoryScope(tenant=tenant, group_id=group)
         store, which = parts.stores.long_term, Select.within(scope)
@@ -107,7 +117,7 @@ def _twins(documents: Iterable[Memory]) -> dict[str, Memory]:
     """Return documents that hold where a later one with their text or subject holds, and that."""
     last: dict[tuple[str | None, str, str | None], Memory] = {}
     current = [one for one in documents if one.valid_to is None and not one.revocation]
-    ordered = sorted(current, key=lambda one: (one.valid_from, one.created_at, one.document_id))
+    ordered = sorted(current, key=age)
     ended: dict[str, Memory] = {}
     for one in ordered:
         for key in _places(one):
@@ -126,5 +136,6 @@ def _places(memory: Memory) -> Iterator[tuple[str | None, str, str | None]]:
         yield memory.scope.agent_id, "subject", memory.subject
 
 
-def _by_document(memories: Iterable[Memory]) -> dict[str, Memory]:
+def by_document(memories: Iterable[Memory]) -> dict[str, Memory]:
+    """Return a chunk of each document, by its id."""
     return {one.document_id: one for one in memories}

@@ -18,6 +18,7 @@ from memoryware.tiers.material import Material
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, hash_of
 from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.succession import age, by_document, held_again
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
 from memoryware.tiers.withdrawing import withdraw
 
@@ -163,7 +164,7 @@ async def keep_one_current(parts: Parts, via: Via, new: Memory) -> tuple[str, ..
     found = await _current(parts, via, which)
     if len(found) < 2:
         return ()
-    last = max(found, key=lambda one: (one.valid_from, one.created_at, one.document_id))
+    last = max(found, key=age)
     losers = [one for one in found if one.provenance.trust <= last.provenance.trust]
     others = [one.document_id for one in losers if one is not last]
     return await end(parts, via, last, others, last.valid_from)
@@ -184,20 +185,15 @@ async def stays(parts: Parts, via: Via, mine: Memory) -> bool:
     one of them stays.
     """
     store, which = parts.stores.long_term, Select.within(mine.scope)
-    found = (await via(store.find, store.afind, which)).items
-    documents = {one.document_id: one for one in found}
+    documents = by_document((await via(store.find, store.afind, which)).items)
     circle, at = list[Memory](), documents.get(mine.document_id)
     while at is not None and at.document_id not in [one.document_id for one in circle]:
         circle.append(at)
         at = documents.get(at.superseded_by or "")
     if at is None or at.document_id != mine.document_id:
         return documents.get(mine.document_id, mine).valid_to is None
-    last = max(circle, key=lambda one: (one.valid_from, one.created_at, one.document_id))
-
-    def reopened(one: Memory) -> Memory:
-        return replace(one, valid_to=None, superseded_by=None)
-
-    await via(store.edit, store.aedit, which.also(documents=(last.document_id,)), reopened)
+    last = max(circle, key=age)
+    await via(store.edit, store.aedit, which.also(documents=(last.document_id,)), held_again)
     return last.document_id == mine.document_id
 
 
@@ -209,9 +205,7 @@ async def undo(parts: Parts, via: Via, new: Memory) -> None:
     store, key = parts.stores.long_term, new.grounds[0].key
 
     def reopen(one: Memory) -> Memory:
-        if one.superseded_by != new.document_id:
-            return one
-        return replace(one, valid_to=None, superseded_by=None)
+        return held_again(one) if one.superseded_by == new.document_id else one
 
     mine = Select.within(new.scope, documents=(new.document_id,))
     if await withdraw(parts, via, mine, lambda _, ground: ground.key == key):

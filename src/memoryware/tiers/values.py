@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -154,6 +154,31 @@ class ContextItem:
         return self.source == "cold" and (self.verdict is None or self.verdict.verified)
 
 
+def item_of(record: Entry | Memory, score: float = 0.0) -> ContextItem:
+    """Return a record as something that is recalled."""
+    item = ContextItem(
+        id=record.id,
+        content=record.content,
+        source="hot",
+        score=score,
+        created_at=record.created_at,
+        scope=record.scope,
+        provenance=record.provenance,
+        verdict=record.verdict,
+        metadata=record.metadata,
+    )
+    if isinstance(record, Entry):
+        return item
+    place = {"chunk_index": record.chunk_index, "chunk_count": record.chunk_count}
+    return replace(
+        item,
+        source="cold",
+        metadata={**record.metadata, **place},
+        document_id=record.document_id,
+        subject=record.subject,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """What a recall thought of one text.
@@ -215,6 +240,13 @@ class Counts:
     def total(self) -> int:
         """All together."""
         return self.quarantine + self.working + self.long_term
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            quarantine=self.quarantine + other.quarantine,
+            working=self.working + other.working,
+            long_term=self.long_term + other.long_term,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from memoryware._twins import Via
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.grounds import standing_on
+from memoryware.tiers.grounds import fewer, standing_on
 from memoryware.tiers.records import Ground, Memory
 from memoryware.tiers.stores.protocol import Select
 
@@ -23,24 +24,21 @@ async def withdraw(
     store, mark = parts.stores.long_term, f"withdrawn:{parts.new_id()}"
 
     def marked(memory: Memory) -> Memory:
-        grounds = [
-            replace(one, revocations=(mark, *one.revocations)) if falls(memory, one) else one
-            for one in memory.grounds
-        ]
-        left = [one for one in grounds if mark not in one.revocations]
-        return standing_on(memory, left or grounds)
+        if not all(falls(memory, one) for one in memory.grounds):
+            return fewer(memory, partial(falls, memory))
+        grounds = [replace(one, revocations=(mark, *one.revocations)) for one in memory.grounds]
+        return standing_on(memory, grounds)
 
     def unmarked(memory: Memory) -> Memory:
-        left = [one for one in memory.grounds if mark not in one.revocations]
-        return standing_on(memory, left) if left else memory
+        return fewer(memory, lambda one: mark in one.revocations)
 
     changed = await via(store.edit, store.aedit, which, marked)
-    ids = tuple(one.id for one in changed)
-    empty = which.also(ids=ids, revocations=(mark,))
-    gone = (await via(store.find, store.afind, empty)).items
-    if not gone:
+    if not changed:
         return []
-    await via(store.delete, store.adelete, empty)
-    left = (await via(store.edit, store.aedit, which.also(ids=ids), unmarked)) if ids else []
-    kept = {one.id for one in left}
-    return [one for one in gone if one.id not in kept]
+    mine = which.also(ids=tuple(one.id for one in changed))
+    empty = mine.also(revocations=(mark,))
+    gone = (await via(store.find, store.afind, empty)).items
+    if gone:
+        await via(store.delete, store.adelete, empty)
+    left = {one.id for one in await via(store.edit, store.aedit, mine, unmarked)}
+    return [one for one in gone if one.id not in left]

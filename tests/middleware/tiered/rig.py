@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import BaseMessage
+from langchain_core.tools import tool
+from langgraph.types import Command
 
 from kit import ScriptedModel
 from memoryware import MemoryScope
@@ -124,3 +127,31 @@ def broken(*tiers: str) -> Stores:
         working=Breaking(whole.working) if "working" in tiers else whole.working,
         long_term=Breaking(whole.long_term) if "long_term" in tiers else whole.long_term,
     )
+
+
+# A run that waits for a person.
+
+SECRET = "The salary band of the shop keeper is E7, and nobody else may read that anywhere."
+NEWER = "The salary band of the shop keeper is F8, and nobody else may read that anywhere."
+PART = "salary band of"
+MODES = ["values", "updates", "checkpoints", "tasks", "debug", "messages", "custom"]
+GO_ON = Command(resume={"decisions": [{"type": "approve"}]})
+
+
+@tool
+def deploy(target: str) -> str:
+    """Deploy something."""
+    return f"deployed {target}"
+
+
+def approved(memory: TieredMemory, saver: Any, *turns: Any, **options: Any) -> Any:
+    """Return an agent that waits for a person before it deploys, and its model."""
+    model = ScriptedModel(*turns)
+    approval = HumanInTheLoopMiddleware(interrupt_on={"deploy": True})
+    agent = an_agent(memory, model, tools=[deploy], after=[approval], checkpointer=saver, **options)
+    return agent, model
+
+
+def secret_free(value: Any) -> bool:
+    """Say whether nothing of the secret stands anywhere in a value."""
+    return PART not in repr(value)

@@ -3,50 +3,31 @@
 from __future__ import annotations
 
 import pytest
-from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.types import Command
 
-from kit import ScriptedModel, call, say
+from kit import call, say
 from memoryware import redact_memory
 from middleware.tiered.rig import (
     ANSWER,
     FACT,
+    GO_ON,
+    MODES,
+    NEWER,
+    SECRET,
     a_memory,
-    an_agent,
+    approved,
     entries,
     everything,
     known,
+    secret_free,
     texts,
     told,
     turn,
 )
 
-SECRET = "The salary band of the shop keeper is E7, and nobody else may read that anywhere."
-NEWER = "The salary band of the shop keeper is F8, and nobody else may read that anywhere."
 QUESTION = "What is the salary band?"
-MODES = ["values", "updates", "checkpoints", "tasks", "debug", "messages", "custom"]
-GO_ON = Command(resume={"decisions": [{"type": "approve"}]})
-
-
-@tool
-def deploy(target: str) -> str:
-    """Deploy something."""
-    return f"deployed {target}"
-
-
-def approved(memory, saver, *turns, **options):
-    model = ScriptedModel(*turns)
-    approval = HumanInTheLoopMiddleware(interrupt_on={"deploy": True})
-    agent = an_agent(memory, model, tools=[deploy], after=[approval], checkpointer=saver, **options)
-    return agent, model
-
-
-def secret_free(value):
-    return "salary band of" not in repr(value)
 
 
 @pytest.mark.parametrize("placement", ["message", "system"])

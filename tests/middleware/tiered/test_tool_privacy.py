@@ -5,14 +5,11 @@ from __future__ import annotations
 import pytest
 from langchain.agents.middleware import (
     AgentMiddleware,
-    HumanInTheLoopMiddleware,
     ModelFallbackMiddleware,
 )
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.types import Command
 
 from kit import ScriptedModel, call, calls, say, tool_messages
 from memoryware import TieredMemoryMiddleware, redact_memory
@@ -20,45 +17,33 @@ from middleware.tiered.rig import (
     ANSWER,
     DOORS,
     FACT,
+    GO_ON,
+    MODES,
+    NEWER,
     OTHER,
+    PART,
+    SECRET,
     Breaking,
     a_memory,
     all_text,
     an_agent,
+    approved,
     aturn,
+    deploy,
     entries,
     everything,
     known,
     roots,
+    secret_free,
     through,
     told,
     turn,
 )
 
-SECRET = "The salary band of the shop keeper is E7, and nobody else may read that anywhere."
-NEWER = "The salary band of the shop keeper is F8, and nobody else may read that anywhere."
-PART = "salary band of"
-MODES = ["values", "updates", "checkpoints", "tasks", "debug", "messages", "custom"]
-GO_ON = Command(resume={"decisions": [{"type": "approve"}]})
-
-
-@tool
-def deploy(target: str) -> str:
-    """Deploy something."""
-    return f"deployed {target}"
-
 
 def looking(memory, saver, *turns, **options):
     """An agent that looks something up, then waits for a person."""
-    model = ScriptedModel(*turns)
-    approval = HumanInTheLoopMiddleware(interrupt_on={"deploy": True})
-    options.setdefault("retrieve", None)
-    agent = an_agent(memory, model, tools=[deploy], after=[approval], checkpointer=saver, **options)
-    return agent, model
-
-
-def secret_free(value):
-    return PART not in repr(value)
+    return approved(memory, saver, *turns, **{"retrieve": None, **options})
 
 
 def counting(memory):

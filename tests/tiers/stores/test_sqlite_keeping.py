@@ -17,26 +17,9 @@ from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.stores import _sqlite_transaction
 from memoryware.tiers.stores.protocol import Select, Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
+from tiers.kit import bytes_on_disk
 
 ODD = ["a\0b", "a\0c", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "a\nb", "🜁", "'\"]%_\\"]
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
-def stores(path):
-    made = sqlite_stores(path)
-    yield made
-    made.quarantine.close()
-
-
-def everything(path) -> bytes:
-    """All bytes of a memory on disk."""
-    files = (path.with_name(path.name + end) for end in ("", "-wal", "-journal"))
-    return b"".join(one.read_bytes() for one in files if one.exists())
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -117,18 +100,18 @@ def test_a_deleted_text_is_nowhere_in_the_files(stores, path):
     stores.quarantine.add(entry("Zebraword in quarantine"))
     stores.working.push(entry("Zebraword at hand"), keep=5)
     stores.long_term.add([memory("Something else is kept")])
-    assert b"ebraword" in everything(path)
+    assert b"ebraword" in bytes_on_disk(path)
     for store in (stores.long_term, stores.working, stores.quarantine):
         store.delete(within(contains="zebraword"))
-    assert b"ebra" not in everything(path)
-    assert b"omething else" in everything(path)
+    assert b"ebra" not in bytes_on_disk(path)
+    assert b"omething else" in bytes_on_disk(path)
     assert len(stores.long_term.by_words(words_of("kept"), within(), limit=5)) == 1
 
 
 def test_a_changed_text_is_nowhere_in_the_files(stores, path):
     stores.long_term.add([memory("Zebraword is here", content_hash="1")])
     stores.long_term.edit(within(), lambda one: replace(one, content="Nothing is here"))
-    assert b"ebraword" not in everything(path)
+    assert b"ebraword" not in bytes_on_disk(path)
 
 
 @pytest.mark.parametrize("after", [1, 2])
@@ -140,7 +123,7 @@ def test_nothing_is_left_and_nothing_lost_however_the_index_is_tidied(
         stores.long_term.add([memory(f"Zebraword {n}", content_hash="1", agent=f"a{n}")])
         stores.long_term.add([memory(f"Something {n}", agent=f"a{n}")])
         assert stores.long_term.delete(within(contains="zebra")) == 1
-    assert b"ebraword" not in everything(path)
+    assert b"ebraword" not in bytes_on_disk(path)
     assert len(stores.long_term.by_words(words_of("something"), within(), limit=9)) == 6
 
 
@@ -170,7 +153,7 @@ def test_deleting_works_while_somebody_reads(path):
         reader.execute("COMMIT")
     stores.long_term.add([memory("More")])
     stores.long_term.delete(within())
-    assert b"ebraword" not in everything(path)
+    assert b"ebraword" not in bytes_on_disk(path)
     stores.long_term.close()
 
 

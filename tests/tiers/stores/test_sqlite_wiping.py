@@ -13,24 +13,7 @@ import pytest
 from memoryware.conformance._tiers import entry, memory, within
 from memoryware.tiers.stores import _sqlite_file
 from memoryware.tiers.stores.sqlite import sqlite_stores
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
-def stores(path):
-    made = sqlite_stores(path)
-    yield made
-    made.quarantine.close()
-
-
-def everything(path) -> bytes:
-    """All bytes of a memory on disk."""
-    files = (path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal"))
-    return b"".join(one.read_bytes() for one in files if one.exists())
+from tiers.kit import bytes_on_disk
 
 
 @pytest.mark.parametrize("tier", ["quarantine", "working", "long_term"])
@@ -41,7 +24,7 @@ def test_a_deleted_text_is_gone_though_another_process_has_the_file_open(path, s
             keep(store, text)
         assert ask(other, "count") == str(2 * int(tier == "long_term"))
         assert store.delete(within(contains="zebra")) == 1
-        assert b"ebraword" not in everything(path)
+        assert b"ebraword" not in bytes_on_disk(path)
         assert ask(other, "count") == str(int(tier == "long_term"))
 
 
@@ -54,7 +37,7 @@ def test_what_a_reader_keeps_from_being_wiped_is_wiped_with_the_next_change(path
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM record").fetchall()
             stores.quarantine.delete(within())
-            assert b"ebraword" in everything(path)
+            assert b"ebraword" in bytes_on_disk(path)
             reader.execute("COMMIT")
             if at == "change":
                 stores.working.push(entry("More"), keep=1)
@@ -62,7 +45,7 @@ def test_what_a_reader_keeps_from_being_wiped_is_wiped_with_the_next_change(path
                 stores.quarantine.close()
             else:
                 sqlite_stores(path).quarantine.close()
-            assert b"ebraword" not in everything(path), at
+            assert b"ebraword" not in bytes_on_disk(path), at
         stores.quarantine.close()
 
 
@@ -77,7 +60,7 @@ def test_what_a_change_deletes_is_wiped_when_all_of_it_is_done(stores, path):
     one.push(entry("One"), keep=1)
     one.edit(within(), change)
     assert stores.quarantine.find(within()).total == 0
-    assert b"ebraword" not in everything(path)
+    assert b"ebraword" not in bytes_on_disk(path)
 
 
 def keep(store, text):

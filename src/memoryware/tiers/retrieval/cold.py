@@ -10,8 +10,8 @@ from memoryware.events import logger
 from memoryware.tiers.ranking import Found, best_first, coverage_of, fused, lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
-from memoryware.tiers.retrieval.standing import item_of
 from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.values import item_of
 
 Heap = dict[str, Considered]
 """What was found in one part of long-term memory, by id."""

@@ -23,7 +23,7 @@ from memoryware.tiers.records import Entry, Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.retrieval.standing import stand_as_promoted
 from memoryware.tiers.stores.protocol import Vector
-from memoryware.tiers.values import ContextItem
+from memoryware.tiers.values import item_of
 
 
 async def ask_hot(search: Search) -> list[Considered]:
@@ -88,18 +88,7 @@ async def vectors_of(search: Search, found: Sequence[Considered]) -> Sequence[Ve
 
 
 def _considered(entry: Entry, place: int) -> Considered:
-    item = ContextItem(
-        id=entry.id,
-        content=entry.content,
-        source="hot",
-        score=1.0,
-        created_at=entry.created_at,
-        scope=entry.scope,
-        provenance=entry.provenance,
-        verdict=entry.verdict,
-        metadata=entry.metadata,
-    )
-    return Considered(item, "hot", entry.content_hash, ranks={"recency": place})
+    return Considered(item_of(entry, 1.0), "hot", entry.content_hash, ranks={"recency": place})
 
 
 def _count_words(search: Search, found: Sequence[Considered]) -> None:

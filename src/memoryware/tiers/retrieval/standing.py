@@ -12,28 +12,7 @@ from memoryware.tiers.grounds import SAID_AGAIN
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import ContextItem
-
-
-def item_of(memory: Memory) -> ContextItem:
-    """Return a memory as it is shown."""
-    return ContextItem(
-        id=memory.id,
-        content=memory.content,
-        source="cold",
-        score=0.0,
-        created_at=memory.created_at,
-        scope=memory.scope,
-        provenance=memory.provenance,
-        verdict=memory.verdict,
-        metadata={
-            **memory.metadata,
-            "chunk_index": memory.chunk_index,
-            "chunk_count": memory.chunk_count,
-        },
-        document_id=memory.document_id,
-        subject=memory.subject,
-    )
+from memoryware.tiers.values import item_of
 
 
 async def stand_as_promoted(search: Search, hot: Sequence[Considered]) -> None:
