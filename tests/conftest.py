@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-pytest_plugins = ["redis_server"]
+pytest_plugins = ["servers.redis"]

@@ -14,10 +14,8 @@ import pytest
 from conformance.store_players import tests_of
 from memoryware.conformance import WorkingStoreConformance
 from memoryware.conformance._tiers import Asked
-from memoryware.tiers.stores import _redis_lists as lists
-from memoryware.tiers.stores import _redis_working as working
-from memoryware.tiers.stores._redis_server import RedisServer, Script
-from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
+from memoryware.tiers.stores.redis import RedisSettings, RedisWorking, lists, working
+from memoryware.tiers.stores.redis.server import RedisServer, Script
 
 SCRIPTS: dict[str, tuple[str, str, str]] = {
     "keeps the old one beside the new": ("PUSH", "of == id or (", "("),

@@ -12,7 +12,7 @@ from memoryware import MemoryScope
 from memoryware.conformance._tiers import NOON, entry
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Verdict
 from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
-from memoryware.tiers.stores._rows import flat, unflat
+from memoryware.tiers.stores.sql.rows import flat, unflat
 
 texts = st.text(max_size=8) | st.sampled_from(["\0", "\ud800", "\x01", "\x01\\u0000", "null", ""])
 times = st.datetimes(timezones=st.just(UTC))

@@ -102,7 +102,7 @@ async def test_a_file_and_a_redis_are_one_memory(tmp_path, redis_url, redis_pref
 
 def test_a_missing_package_says_how_to_install_it(monkeypatch):
     monkeypatch.delitem(sys.modules, "memoryware.tiers.stores.redis", raising=False)
-    for name in [one for one in sys.modules if one.startswith("memoryware.tiers.stores._redis")]:
+    for name in [one for one in sys.modules if one.startswith("memoryware.tiers.stores.redis.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(StoreUnavailable, match=r"pip install 'memoryware\[redis\]'"):

@@ -22,9 +22,8 @@ from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import ACME, entry, later, memory, within
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import WORDS_VERSION, cosine
-from memoryware.tiers.stores import _postgres_opening, _postgres_schema
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.postgres import admit_role, postgres_stores
+from memoryware.tiers.stores.postgres import admit_role, opening, postgres_stores, schema
 from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
 from servers.proxy import Proxy
@@ -550,10 +549,10 @@ def test_a_schema_of_another_program_is_left_alone(address):
 def test_a_newer_schema_is_left_alone_and_an_older_one_brought_up(address, stores, monkeypatch):
     stores.quarantine.add(entry("kept"))
     step = "ALTER TABLE record ADD COLUMN mood TEXT"
-    monkeypatch.setattr(_postgres_opening, "STEPS", (*_postgres_schema.STEPS, f"{step}; NONSENSE"))
+    monkeypatch.setattr(opening, "STEPS", (*schema.STEPS, f"{step}; NONSENSE"))
     with pytest.raises(StoreUnavailable, match="NONSENSE"):
         postgres_stores(address)
-    monkeypatch.setattr(_postgres_opening, "STEPS", (*_postgres_schema.STEPS, step))
+    monkeypatch.setattr(opening, "STEPS", (*schema.STEPS, step))
     newer = postgres_stores(address)
     assert newer.quarantine.find(within()).total == 1
     newer.working.close()

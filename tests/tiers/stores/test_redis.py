@@ -14,9 +14,9 @@ from memoryware import StoreUnavailable
 from memoryware.conformance._tiers import ACME, NASTY, NEIGHBOURS, NOON, entry, later, shout, within
 from memoryware.errors import SettingError, StoreNewer
 from memoryware.scope import MemoryScope
-from memoryware.tiers.stores._redis_lists import key_of, name_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
+from memoryware.tiers.stores.redis.lists import key_of, name_of
 
 HOUR = 3600
 

@@ -19,10 +19,10 @@ import redis
 from memoryware import StoreUnavailable, open_stores
 from memoryware.conformance._tiers import NOON, entry, within
 from memoryware.scope import MemoryScope
-from memoryware.tiers.stores._redis_errors import Unconfirmed
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
-from redis_server import redis_server
+from memoryware.tiers.stores.redis.errors import Unconfirmed
+from servers.redis import redis_server
 from tiers.stores.lossy import Lossy
 
 GROUPS = [MemoryScope(tenant="t", group_id=f"g{n}") for n in range(3)]
@@ -52,10 +52,7 @@ def counted(record):
 
 async def through(store, door, name, *args, **kwargs):
     if door == "native":
-        try:
-            return await getattr(store, f"a{name}")(*args, **kwargs)
-        finally:
-            await store.aclose()
+        return await getattr(store, f"a{name}")(*args, **kwargs)
     return await asyncio.to_thread(getattr(store, name), *args, **kwargs)
 
 

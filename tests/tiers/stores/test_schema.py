@@ -13,12 +13,12 @@ import pytest
 from memoryware import StoreNewer, StoreUnavailable
 from memoryware.conformance._tiers import NOON, entry, memory, within
 from memoryware.tiers.ranking import WORDS_VERSION
-from memoryware.tiers.stores import _rows, _schema, _sqlite_file, _sqlite_rows
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sqlite import sqlite_stores
+from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sqlite import file, rows, schema, sqlite_stores
 
-STEPS = len(_schema.STEPS)
-ROWS = _sqlite_rows.SqliteRows()
+STEPS = len(schema.STEPS)
+ROWS = rows.SqliteRows()
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def asked(path, sql: str, *values: object) -> list[tuple[object, ...]]:
 
 
 def with_step(monkeypatch, step: str) -> None:
-    monkeypatch.setattr(_sqlite_file, "STEPS", (*_schema.STEPS, step))
+    monkeypatch.setattr(file, "STEPS", (*schema.STEPS, step))
 
 
 def test_a_file_says_whose_it_is_and_which_version(path):
@@ -148,11 +148,11 @@ PART_FIRST = {
 }
 
 
-def plan(path, which: Select, what: str = _rows.READ) -> str:
+def plan(path, which: Select, what: str = sql_rows.READ) -> str:
     where, values = ROWS.condition("long_term", which)
     by = "" if what.startswith("count") else f" ORDER BY {ROWS.order(which)} LIMIT 50"
     with closing(sqlite3.connect(path)) as db:
-        db.create_function("memoryware_has", 2, _sqlite_rows.has)
+        db.create_function("memoryware_has", 2, rows.has)
         sql = f"EXPLAIN QUERY PLAN SELECT {what} FROM record WHERE {where}{by}"
         return "\n".join(str(row[3]) for row in db.execute(sql, values))
 

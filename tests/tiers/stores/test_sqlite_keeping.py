@@ -14,9 +14,8 @@ from memoryware import MemoryScope, PromotionRefused, StoreUnavailable
 from memoryware.conformance._tiers import NOON, entry, later, memory, within
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Origin, Provenance
-from memoryware.tiers.stores import _sqlite_transaction
 from memoryware.tiers.stores.protocol import Select, Space
-from memoryware.tiers.stores.sqlite import sqlite_stores
+from memoryware.tiers.stores.sqlite import sqlite_stores, transaction
 from tiers.kit import bytes_on_disk
 
 ODD = ["a\0b", "a\0c", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "a\nb", "🜁", "'\"]%_\\"]
@@ -118,7 +117,7 @@ def test_a_changed_text_is_nowhere_in_the_files(stores, path):
 def test_nothing_is_left_and_nothing_lost_however_the_index_is_tidied(
     stores, path, monkeypatch, after
 ):
-    monkeypatch.setattr(_sqlite_transaction, "_REBUILT_AFTER", after)
+    monkeypatch.setattr(transaction, "_REBUILT_AFTER", after)
     for n in range(6):
         stores.long_term.add([memory(f"Zebraword {n}", content_hash="1", agent=f"a{n}")])
         stores.long_term.add([memory(f"Something {n}", agent=f"a{n}")])

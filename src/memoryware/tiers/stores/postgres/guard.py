@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoryware.tiers.stores._postgres_address import quoted
+from memoryware.tiers.stores.postgres.address import quoted
 
 _TABLES: Final = ("record", "source", "root", "word_index", "vector")
 _GUARD: Final = """

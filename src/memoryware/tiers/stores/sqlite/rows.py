@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from memoryware.tiers.stores._rows import Condition, Rows, flat, unflat
+from memoryware.tiers.stores.sql.rows import Condition, Rows, flat, unflat
 
 
 class SqliteRows(Rows):

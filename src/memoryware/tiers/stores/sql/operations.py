@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, lineages
-from memoryware.tiers.stores import _rows
-from memoryware.tiers.stores._port import Port, Transaction
-from memoryware.tiers.stores._rows import Rows
-from memoryware.tiers.stores._searching import number_of
 from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.protocol import Page, Select, Space, Vector
+from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sql.port import Port, Transaction
+from memoryware.tiers.stores.sql.rows import Rows
+from memoryware.tiers.stores.sql.searching import number_of
 
 _EVERY: Final = 2**63 - 1
 """A limit that is none."""
@@ -30,7 +30,7 @@ async def find(port: Port, tier: str, which: Select, limit: int | None, offset: 
     (where, values), order = port.rows.condition(tier, which), port.rows.order(which)
     async with port.transaction(which) as tx:
         rows = await tx.execute(
-            f"SELECT {_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record WHERE {where}"
+            f"SELECT {sql_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record WHERE {where}"
             f" ORDER BY {order} LIMIT ? OFFSET ?) ORDER BY seq DESC",  # sorts numbers, not texts
             *values, _EVERY if limit is None else limit, offset,
         )  # fmt: skip
@@ -38,7 +38,7 @@ async def find(port: Port, tier: str, which: Select, limit: int | None, offset: 
         if limit is not None or offset:
             counted = await tx.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
             total = counted[0][0]
-    return Page([_rows.record_of(tier, row) for row in rows], total)
+    return Page([sql_rows.record_of(tier, row) for row in rows], total)
 
 
 async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any]) -> list[Any]:
@@ -46,7 +46,7 @@ async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any
     changed, other_text = [], False
     async with port.transaction(which, writes=True) as tx:
         for row in await _held(tx, port, tier, which):
-            old, new = _rows.record_of(tier, row), change(_rows.record_of(tier, row))
+            old, new = sql_rows.record_of(tier, row), change(sql_rows.record_of(tier, row))
             if new != old:
                 await _replace(tx, port, tier, row[2], old, new)
                 changed.append(new)
@@ -73,14 +73,14 @@ async def add_entry(port: Port, entry: Any) -> Any:
     """Keep an entry in quarantine, or return the one that has its key."""
     async with port.transaction(Select.within(entry.scope), writes=True) as tx:
         if entry.key is not None:
-            part = _rows.part_of(entry.scope.tenant, entry.scope.group_id)
+            part = sql_rows.part_of(entry.scope.tenant, entry.scope.group_id)
             known = await tx.execute(
-                f"SELECT {_rows.READ} FROM record"
+                f"SELECT {sql_rows.READ} FROM record"
                 " WHERE tier = 'quarantine' AND part = ? AND once = ?",
                 port.rows.key(part), port.rows.key(entry.key),
             )  # fmt: skip
             if known:
-                return _rows.record_of("quarantine", known[0])
+                return sql_rows.record_of("quarantine", known[0])
         await _insert(tx, port.rows, "quarantine", [entry])
     return entry
 
@@ -88,7 +88,7 @@ async def add_entry(port: Port, entry: Any) -> Any:
 async def push(port: Port, entry: Any, keep: int, renew: bool) -> None:
     """Put an entry first in working memory of its group, and keep the newest."""
     which = Select.within(entry.scope)
-    part = port.rows.key(_rows.part_of(entry.scope.tenant, entry.scope.group_id))
+    part = port.rows.key(sql_rows.part_of(entry.scope.tenant, entry.scope.group_id))
     async with port.transaction(which, writes=True) as tx:
         await tx.execute(
             "DELETE FROM record WHERE tier = 'working' AND part = ? AND id = ?",
@@ -102,7 +102,7 @@ async def push(port: Port, entry: Any, keep: int, renew: bool) -> None:
         )  # fmt: skip
         if renew:
             for row in await _held(tx, port, "working", which):
-                one = _rows.record_of("working", row)
+                one = sql_rows.record_of("working", row)
                 renewed = replace(one, expires_at=entry.expires_at)
                 if renewed != one:
                     await _replace(tx, port, "working", row[2], one, renewed)
@@ -114,7 +114,7 @@ async def purge(port: Port, now: datetime) -> int:
         rows = await tx.execute(
             "SELECT seq FROM record WHERE tier = 'working' AND expires <= ?"
             f" ORDER BY {_FIRST}{port.rows.held}",
-            _rows.micros(now),
+            sql_rows.micros(now),
         )
         await _drop(tx, port.rows, "working", [row[0] for row in rows])
     return len(rows)
@@ -152,16 +152,16 @@ async def add_document(
 async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
     """Return memories without a vector in a space, oldest first."""
     async with port.transaction(None) as tx:
-        known = await tx.execute("SELECT id FROM space WHERE name = ?", _rows.flat(space.name))
+        known = await tx.execute("SELECT id FROM space WHERE name = ?", sql_rows.flat(space.name))
         number = known[0][0] if known else 0
         rows = await tx.execute(
-            f"SELECT {_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record"
+            f"SELECT {sql_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record"
             " WHERE space IN (SELECT 0 UNION SELECT id FROM space WHERE id != ?)"
             " AND NOT EXISTS (SELECT 1 FROM vector WHERE space = ? AND seq = record.seq)"
             " ORDER BY seq LIMIT ?) ORDER BY seq",
             number, number, limit,
         )  # fmt: skip
-    return [_rows.record_of("long_term", row) for row in rows]
+    return [sql_rows.record_of("long_term", row) for row in rows]
 
 
 async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
@@ -186,8 +186,8 @@ async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], spac
 
 def _place(rows: Rows, memory: Memory) -> tuple[Any, ...]:
     """Return what the row of a memory has where it is kept: part, id and text."""
-    part = _rows.part_of(memory.scope.tenant, memory.scope.group_id)
-    return rows.key(part), rows.key(memory.id), _rows.flat(memory.content)
+    part = sql_rows.part_of(memory.scope.tenant, memory.scope.group_id)
+    return rows.key(part), rows.key(memory.id), sql_rows.flat(memory.content)
 
 
 async def spaces(port: Port) -> dict[Space, int]:
@@ -197,7 +197,7 @@ async def spaces(port: Port) -> dict[Space, int]:
             "SELECT name, dimension, (SELECT count(*) FROM vector WHERE vector.space = space.id)"
             " FROM space ORDER BY current DESC, id"
         )
-    return {Space(_rows.unflat(name), dimension): count for name, dimension, count in rows}
+    return {Space(sql_rows.unflat(name), dimension): count for name, dimension, count in rows}
 
 
 async def adopt(port: Port, space: Space, drop_others: bool) -> None:
@@ -231,7 +231,7 @@ async def _held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequen
     """Return what fits, with its numbers; others have to wait until this was changed."""
     (where, values), order = port.rows.condition(tier, which), port.rows.order(which)
     return await tx.execute(
-        f"SELECT {_rows.READ}, seq FROM record WHERE {where} ORDER BY {order}{port.rows.held}",
+        f"SELECT {sql_rows.READ}, seq FROM record WHERE {where} ORDER BY {order}{port.rows.held}",
         *values,
     )
 
@@ -276,7 +276,9 @@ async def _link(tx: Transaction, rows: Rows, linked: Sequence[tuple[int, Any]]) 
 
 
 async def _index(tx: Transaction, linked: Sequence[tuple[int, Any]]) -> None:
-    await tx.index([(seq, _rows.names_of(one.scope), words_of(one.content)) for seq, one in linked])
+    await tx.index(
+        [(seq, sql_rows.names_of(one.scope), words_of(one.content)) for seq, one in linked]
+    )
 
 
 async def _drop(tx: Transaction, rows: Rows, tier: str, numbers: Sequence[int]) -> None:
@@ -289,13 +291,13 @@ async def _drop(tx: Transaction, rows: Rows, tier: str, numbers: Sequence[int]) 
 
 async def _same_document(tx: Transaction, rows: Rows, first: Memory) -> list[Memory]:
     agent, more = rows.same("agent_id", first.scope.agent_id)
-    part = _rows.part_of(first.scope.tenant, first.scope.group_id)
+    part = sql_rows.part_of(first.scope.tenant, first.scope.group_id)
     found = await tx.execute(
-        f"SELECT {_rows.READ} FROM record WHERE tier = 'long_term' AND part = ? AND hash = ?"
+        f"SELECT {sql_rows.READ} FROM record WHERE tier = 'long_term' AND part = ? AND hash = ?"
         f" AND {agent} AND valid_to IS NULL AND revocation IS NULL ORDER BY seq",
         rows.key(part), rows.key(first.content_hash), *more,
     )  # fmt: skip
-    known = [_rows.record_of("long_term", row) for row in found]
+    known = [sql_rows.record_of("long_term", row) for row in found]
     same = [one for one in known if one.document_id == known[0].document_id]
     return sorted(same, key=lambda one: one.chunk_index)
 
@@ -303,7 +305,7 @@ async def _same_document(tx: Transaction, rows: Rows, first: Memory) -> list[Mem
 async def _end(tx: Transaction, port: Port, first: Memory, replaces: Sequence[str]) -> None:
     which = Select.within(first.scope, documents=tuple(replaces))
     for row in await _held(tx, port, "long_term", which):
-        one = _rows.record_of("long_term", row)
+        one = sql_rows.record_of("long_term", row)
         if one.valid_to is None:
             ended = replace(one, valid_to=first.valid_from, superseded_by=first.document_id)
             await _replace(tx, port, "long_term", row[2], one, ended)
@@ -329,7 +331,7 @@ async def _space_made(tx: Transaction, space: Space) -> int:
     made = await tx.execute(
         "INSERT INTO space (name, dimension, current)"
         " VALUES (?, ?, NOT EXISTS (SELECT 1 FROM space WHERE current)) RETURNING id",
-        _rows.flat(space.name), space.dimension,
+        sql_rows.flat(space.name), space.dimension,
     )  # fmt: skip
     number: int = made[0][0]
     await tx.made_space(number, space.dimension)

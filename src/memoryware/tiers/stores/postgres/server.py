@@ -16,13 +16,13 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores._port import Port
-from memoryware.tiers.stores._postgres_address import Address
-from memoryware.tiers.stores._postgres_link import Undone
-from memoryware.tiers.stores._postgres_pool import BlockingPool, NativePool, Pool
-from memoryware.tiers.stores._postgres_rows import PostgresRows
-from memoryware.tiers.stores._postgres_transaction import PostgresTransaction
+from memoryware.tiers.stores.postgres.address import Address
+from memoryware.tiers.stores.postgres.link import Undone
+from memoryware.tiers.stores.postgres.pool import BlockingPool, NativePool, Pool
+from memoryware.tiers.stores.postgres.rows import PostgresRows
+from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sql.port import Port
 
 T = TypeVar("T")
 _TRIES: Final = 8

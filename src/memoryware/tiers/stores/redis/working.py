@@ -13,11 +13,11 @@ from typing import Final
 from memoryware._twins import Via
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores import _redis_lists as lists
-from memoryware.tiers.stores._redis_errors import Unconfirmed
-from memoryware.tiers.stores._redis_server import Command, RedisServer, pause
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.tiers.stores.redis import lists
+from memoryware.tiers.stores.redis.errors import Unconfirmed
+from memoryware.tiers.stores.redis.server import Command, RedisServer, pause
 
 Change = Callable[[Entry], Entry]
 

@@ -18,7 +18,7 @@ from psycopg.abc import PQGen
 from psycopg.adapt import Dumper
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores._port import Row
+from memoryware.tiers.stores.sql.port import Row
 
 _GRACE: Final = 5.0
 """Seconds that a server may take to say that a statement took too long."""

@@ -10,10 +10,10 @@ from typing import Final, TypeAlias
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.ranking import bm25
-from memoryware.tiers.stores._port import Corpus, Row, Scores
-from memoryware.tiers.stores._rows import Condition
-from memoryware.tiers.stores._sqlite_rows import SqliteRows
 from memoryware.tiers.stores._vectors import scores
+from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
+from memoryware.tiers.stores.sql.rows import Condition
+from memoryware.tiers.stores.sqlite.rows import SqliteRows
 
 _ROWS: Final = SqliteRows()
 Errors: TypeAlias = Callable[[], AbstractContextManager[None]]

@@ -15,13 +15,13 @@ from typing import Any, Final, TypeVar
 from memoryware._twins import finish
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.ranking import WORDS_VERSION, words_of
-from memoryware.tiers.stores import _rows
-from memoryware.tiers.stores._port import Port
-from memoryware.tiers.stores._schema import APPLICATION, STEPS
-from memoryware.tiers.stores._sqlite_rows import SqliteRows, has
-from memoryware.tiers.stores._sqlite_transaction import INDEX, SqliteTransaction
 from memoryware.tiers.stores._turns import Ticket, Turns
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sql.port import Port
+from memoryware.tiers.stores.sqlite.rows import SqliteRows, has
+from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
+from memoryware.tiers.stores.sqlite.transaction import INDEX, SqliteTransaction
 
 T = TypeVar("T")
 _PRIVATE: Final = 0o600
@@ -302,9 +302,9 @@ def _index_anew(db: sqlite3.Connection) -> None:
     db.execute("DELETE FROM word_index")
     rows = db.execute("SELECT seq, tenant, group_id, content FROM record WHERE tier = 'long_term'")
     for seq, tenant, group, content in rows.fetchall():
-        words = words_of(_rows.unflat(content))
-        of, part = _rows.unflat_or_none(tenant), _rows.unflat_or_none(group)
-        corpora = _rows.tokens_of(of) + _rows.tokens_of(of, part)
+        words = words_of(sql_rows.unflat(content))
+        of, part = sql_rows.unflat_or_none(tenant), sql_rows.unflat_or_none(group)
+        corpora = sql_rows.tokens_of(of) + sql_rows.tokens_of(of, part)
         db.execute(INDEX, (seq, " ".join(corpora), " ".join(words)))
         db.execute("UPDATE record SET size = ? WHERE seq = ?", (len(words), seq))
     db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")

@@ -17,10 +17,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from memoryware._twins import in_thread
-from memoryware.tiers.stores._in_sql import LongTermInSql, QuarantineInSql, WorkingInSql
-from memoryware.tiers.stores._port import Port
-from memoryware.tiers.stores._sqlite_file import SqliteFile
 from memoryware.tiers.stores.protocol import Stores
+from memoryware.tiers.stores.sql.port import Port
+from memoryware.tiers.stores.sql.stores import LongTermInSql, QuarantineInSql, WorkingInSql
+from memoryware.tiers.stores.sqlite.file import SqliteFile
 
 T = TypeVar("T")
 

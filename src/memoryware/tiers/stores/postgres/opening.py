@@ -13,19 +13,19 @@ import psycopg
 
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.ranking import WORDS_VERSION, words_of
-from memoryware.tiers.stores import _rows
-from memoryware.tiers.stores._postgres_address import Address, owner_of, quoted
-from memoryware.tiers.stores._postgres_guard import grants, guard
-from memoryware.tiers.stores._postgres_link import first_line, unavailable
-from memoryware.tiers.stores._postgres_pool import how_to_connect
-from memoryware.tiers.stores._postgres_schema import (
+from memoryware.tiers.stores.postgres.address import Address, owner_of, quoted
+from memoryware.tiers.stores.postgres.guard import grants, guard
+from memoryware.tiers.stores.postgres.link import first_line, unavailable
+from memoryware.tiers.stores.postgres.pool import how_to_connect
+from memoryware.tiers.stores.postgres.schema import (
     PGVECTOR,
     SERVER,
     STEPS,
     vector_index,
 )
-from memoryware.tiers.stores._postgres_server import Ground
-from memoryware.tiers.stores._postgres_transaction import counted_tokens
+from memoryware.tiers.stores.postgres.server import Ground
+from memoryware.tiers.stores.postgres.transaction import counted_tokens
+from memoryware.tiers.stores.sql import rows as sql_rows
 
 Db = psycopg.Connection[tuple[Any, ...]]
 _COMING: Final = re.compile("starting up|shutting down|in recovery mode")
@@ -230,16 +230,16 @@ def _index_anew(db: Db) -> None:
     last = 0
     while True:
         rows = db.execute(
-            f"SELECT {_rows.READ}, seq FROM record WHERE tier = 'long_term' AND seq > %s"
+            f"SELECT {sql_rows.READ}, seq FROM record WHERE tier = 'long_term' AND seq > %s"
             " ORDER BY seq LIMIT %s",
             [last, _BATCH],
         ).fetchall()
         if not rows:
             return
         for row in rows:
-            memory, last = _rows.record_of("long_term", row), row[2]
+            memory, last = sql_rows.record_of("long_term", row), row[2]
             words = words_of(memory.content)
-            made = counted_tokens(_rows.names_of(memory.scope), words)
+            made = counted_tokens(sql_rows.names_of(memory.scope), words)
             db.execute(_INDEX, [last, owner_of(memory.scope.tenant), *made])
             db.execute("UPDATE record SET size = %s WHERE seq = %s", [len(words), last])
 

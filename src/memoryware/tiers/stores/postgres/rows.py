@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores._rows import COLUMNS, Condition, Rows, flat
+from memoryware.tiers.stores.sql.rows import COLUMNS, Condition, Rows, flat
 
 _LONGEST: Final = 200
 """Characters of a text that is compared; PostgreSQL cannot index rows of much more."""

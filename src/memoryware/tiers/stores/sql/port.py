@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from memoryware.tiers.stores._rows import Condition, Rows
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 Row: TypeAlias = Sequence[Any]
 Scores: TypeAlias = Sequence[tuple[int, float]]

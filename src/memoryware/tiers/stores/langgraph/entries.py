@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from memoryware._twins import Via
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores._base_store import BaseItems, Kept, Place, kept_of, label
+from memoryware.tiers.stores.langgraph.base import BaseItems, Kept, Place, kept_of, label
 from memoryware.tiers.stores.protocol import Page, Select
 
 _QUARANTINE: Final = "quarantine"

@@ -11,11 +11,11 @@ from typing import Final
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import SATURATION, rarity, whole_score
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores import _rows
-from memoryware.tiers.stores._port import Corpus, Port, Transaction
-from memoryware.tiers.stores._rows import Condition, Rows
 from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
+from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sql.port import Corpus, Port, Transaction
+from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 _WORD: Final = re.compile("[a-z0-9_\x80-\ud7ff\ue000-\U0010ffff]+")
 """What can be a word that `words_of` made; nothing that an index could take for more."""
@@ -26,7 +26,7 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
     wanted = [one for one in dict.fromkeys(words) if _WORD.fullmatch(one)]
     if not wanted or limit < 1 or which.groups == ():
         return []
-    names = _rows.tokens_of(which.tenant, *(which.groups or ()))
+    names = sql_rows.tokens_of(which.tenant, *(which.groups or ()))
     async with port.transaction(which) as tx:
         having = await tx.having(names, wanted)
         where, values = port.rows.corpus(which)
@@ -64,7 +64,7 @@ async def number_of(tx: Transaction, space: Space) -> int | None:
         EmbeddingMismatch: If it is known with another dimension.
     """
     rows = await tx.execute(
-        "SELECT id, dimension FROM space WHERE name = ?", _rows.flat(space.name)
+        "SELECT id, dimension FROM space WHERE name = ?", sql_rows.flat(space.name)
     )
     if rows and rows[0][1] != space.dimension:
         raise EmbeddingMismatch(str(Space(space.name, rows[0][1])), str(space))
@@ -74,15 +74,15 @@ async def number_of(tx: Transaction, space: Space) -> int | None:
 async def _must_be_current(tx: Transaction, space: Space) -> None:
     """Refuse to search in a space that is not the current one: it may be half full."""
     for name, dimension in await tx.execute("SELECT name, dimension FROM space WHERE current"):
-        known = Space(_rows.unflat(name), dimension)
+        known = Space(sql_rows.unflat(name), dimension)
         if known != space:
             raise EmbeddingMismatch(str(known), str(space))
 
 
 async def _memories(tx: Transaction, rows: Rows, numbers: Iterable[int]) -> dict[int, Memory]:
     where, values = rows.numbered("seq", numbers)
-    found = await tx.execute(f"SELECT {_rows.READ}, seq FROM record WHERE {where}", *values)
-    return {row[2]: _rows.record_of("long_term", row) for row in found}
+    found = await tx.execute(f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}", *values)
+    return {row[2]: sql_rows.record_of("long_term", row) for row in found}
 
 
 async def _scored(

@@ -9,7 +9,7 @@ from typing import Final
 from redis import exceptions as theirs
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores._redis_settings import RedisSettings
+from memoryware.tiers.stores.redis.settings import RedisSettings
 
 
 class Unconfirmed(StoreUnavailable):

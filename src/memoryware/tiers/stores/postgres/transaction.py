@@ -10,10 +10,10 @@ from typing import Any, Final
 from memoryware.errors import StoreUnavailable
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
-from memoryware.tiers.stores._port import Corpus, Row, Scores
-from memoryware.tiers.stores._postgres_link import Half, Link
-from memoryware.tiers.stores._postgres_schema import INDEXED, vector_index
-from memoryware.tiers.stores._rows import Condition
+from memoryware.tiers.stores.postgres.link import Half, Link
+from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
+from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
+from memoryware.tiers.stores.sql.rows import Condition
 
 _OFTEN: Final = 32767
 """The most that is counted of one word in one text."""

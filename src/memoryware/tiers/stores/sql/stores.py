@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores import _searching, _sql
-from memoryware.tiers.stores._port import Port
 from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Vector
+from memoryware.tiers.stores.sql import operations, searching
+from memoryware.tiers.stores.sql.port import Port
 
 R = TypeVar("R", Entry, Memory)
 T = TypeVar("T")
@@ -38,22 +38,22 @@ class _InSql(Generic[R]):
         self._database = database
 
     def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return self._do(_sql.find, self.tier, which, limit, offset)
+        return self._do(operations.find, self.tier, which, limit, offset)
 
     async def afind(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return await self._ado(_sql.find, self.tier, which, limit, offset)
+        return await self._ado(operations.find, self.tier, which, limit, offset)
 
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
-        return self._do(_sql.edit, self.tier, which, change)
+        return self._do(operations.edit, self.tier, which, change)
 
     async def aedit(self, which: Select, change: Callable[[R], R]) -> list[R]:
-        return await self._ado(_sql.edit, self.tier, which, change)
+        return await self._ado(operations.edit, self.tier, which, change)
 
     def delete(self, which: Select) -> int:
-        return self._do(_sql.delete, self.tier, which)
+        return self._do(operations.delete, self.tier, which)
 
     async def adelete(self, which: Select) -> int:
-        return await self._ado(_sql.delete, self.tier, which)
+        return await self._ado(operations.delete, self.tier, which)
 
     def close(self) -> None:
         self._database.close()
@@ -74,11 +74,11 @@ class QuarantineInSql(_InSql[Entry]):
     tier = "quarantine"
 
     def add(self, entry: Entry) -> Entry:
-        kept: Entry = self._do(_sql.add_entry, entry)
+        kept: Entry = self._do(operations.add_entry, entry)
         return kept
 
     async def aadd(self, entry: Entry) -> Entry:
-        kept: Entry = await self._ado(_sql.add_entry, entry)
+        kept: Entry = await self._ado(operations.add_entry, entry)
         return kept
 
 
@@ -88,16 +88,16 @@ class WorkingInSql(_InSql[Entry]):
     tier = "working"
 
     def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        self._do(_sql.push, entry, keep, renew)
+        self._do(operations.push, entry, keep, renew)
 
     async def apush(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        await self._ado(_sql.push, entry, keep, renew)
+        await self._ado(operations.push, entry, keep, renew)
 
     def purge(self, now: datetime) -> int:
-        return self._do(_sql.purge, now)
+        return self._do(operations.purge, now)
 
     async def apurge(self, now: datetime) -> int:
-        return await self._ado(_sql.purge, now)
+        return await self._ado(operations.purge, now)
 
 
 class LongTermInSql(_InSql[Memory]):
@@ -113,7 +113,7 @@ class LongTermInSql(_InSql[Memory]):
         *,
         replaces: Sequence[str] = (),
     ) -> list[Memory]:
-        return self._do(_sql.add_document, memories, vectors, space, replaces)
+        return self._do(operations.add_document, memories, vectors, space, replaces)
 
     async def aadd(
         self,
@@ -123,42 +123,42 @@ class LongTermInSql(_InSql[Memory]):
         *,
         replaces: Sequence[str] = (),
     ) -> list[Memory]:
-        return await self._ado(_sql.add_document, memories, vectors, space, replaces)
+        return await self._ado(operations.add_document, memories, vectors, space, replaces)
 
     def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
-        return self._do(_searching.by_words, words, which, limit)
+        return self._do(searching.by_words, words, which, limit)
 
     async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
-        return await self._ado(_searching.by_words, words, which, limit)
+        return await self._ado(searching.by_words, words, which, limit)
 
     def by_vector(self, vector: Vector, which: Select, *, space: Space, limit: int) -> list[Hit]:
-        return self._do(_searching.by_vector, vector, which, space, limit)
+        return self._do(searching.by_vector, vector, which, space, limit)
 
     async def aby_vector(
         self, vector: Vector, which: Select, *, space: Space, limit: int
     ) -> list[Hit]:
-        return await self._ado(_searching.by_vector, vector, which, space, limit)
+        return await self._ado(searching.by_vector, vector, which, space, limit)
 
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        return self._do(_sql.unembedded, space, limit)
+        return self._do(operations.unembedded, space, limit)
 
     async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        return await self._ado(_sql.unembedded, space, limit)
+        return await self._ado(operations.unembedded, space, limit)
 
     def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        return self._do(_sql.put_vectors, vectors, space)
+        return self._do(operations.put_vectors, vectors, space)
 
     async def aput_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        return await self._ado(_sql.put_vectors, vectors, space)
+        return await self._ado(operations.put_vectors, vectors, space)
 
     def spaces(self) -> dict[Space, int]:
-        return self._do(_sql.spaces)
+        return self._do(operations.spaces)
 
     async def aspaces(self) -> dict[Space, int]:
-        return await self._ado(_sql.spaces)
+        return await self._ado(operations.spaces)
 
     def adopt(self, space: Space, *, drop_others: bool = False) -> None:
-        self._do(_sql.adopt, space, drop_others)
+        self._do(operations.adopt, space, drop_others)
 
     async def aadopt(self, space: Space, *, drop_others: bool = False) -> None:
-        await self._ado(_sql.adopt, space, drop_others)
+        await self._ado(operations.adopt, space, drop_others)

@@ -13,9 +13,9 @@ from memoryware._twins import Via
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.ranking import bm25, whole_score, words_of
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores._base_store import LONG_TERM, BaseItems, Kept, Place
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores._vectors import packed, scores
+from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems, Kept, Place
 from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
 
 _TEXTS_KNOWN: Final = 16_384

@@ -24,10 +24,10 @@ from datetime import datetime
 
 from memoryware._twins import blocking, finish, native
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores import _redis_working as working
-from memoryware.tiers.stores._redis_server import RedisServer
-from memoryware.tiers.stores._redis_settings import RedisSettings
 from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.tiers.stores.redis import working
+from memoryware.tiers.stores.redis.server import RedisServer
+from memoryware.tiers.stores.redis.settings import RedisSettings
 
 __all__ = ["RedisSettings", "RedisWorking"]
 

@@ -19,12 +19,12 @@ from typing import Any, TypeVar
 
 from memoryware._twins import finish, in_thread
 from memoryware.settings import PostgresLimits
-from memoryware.tiers.stores._in_sql import LongTermInSql, QuarantineInSql, WorkingInSql
-from memoryware.tiers.stores._port import Port
-from memoryware.tiers.stores._postgres_address import address_of
-from memoryware.tiers.stores._postgres_opening import admitted, opened
-from memoryware.tiers.stores._postgres_server import BlockingServer, Ground, NativeServer
+from memoryware.tiers.stores.postgres.address import address_of
+from memoryware.tiers.stores.postgres.opening import admitted, opened
+from memoryware.tiers.stores.postgres.server import BlockingServer, Ground, NativeServer
 from memoryware.tiers.stores.protocol import Stores
+from memoryware.tiers.stores.sql.port import Port
+from memoryware.tiers.stores.sql.stores import LongTermInSql, QuarantineInSql, WorkingInSql
 
 T = TypeVar("T")
 

@@ -24,8 +24,8 @@ from redis.retry import Retry
 
 from memoryware._twins import Via, in_thread
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores._redis_errors import Unconfirmed, told
-from memoryware.tiers.stores._redis_settings import RedisSettings, read_address
+from memoryware.tiers.stores.redis.errors import Unconfirmed, told
+from memoryware.tiers.stores.redis.settings import RedisSettings, read_address
 
 OLDEST: Final = (6, 2)
 """The first Redis that has `ZADD ... LT`; every Valkey is younger."""

@@ -19,8 +19,8 @@ import psycopg
 from psycopg import pq
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores._postgres_address import Address
-from memoryware.tiers.stores._postgres_link import (
+from memoryware.tiers.stores.postgres.address import Address
+from memoryware.tiers.stores.postgres.link import (
     BlockingConnection,
     BlockingLink,
     NativeConnection,

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.settings import PostgresLimits
-from memoryware.tiers.stores._rows import part_of
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sql.rows import part_of
 
 ANYBODY: Final = "*"
 """The owner that stands for all tenants."""

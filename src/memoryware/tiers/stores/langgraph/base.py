@@ -21,9 +21,9 @@ from memoryware import _langchain
 from memoryware._twins import Via, in_thread
 from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores._base_turns import Turns
 from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
 from memoryware.tiers.stores._selecting import fits
+from memoryware.tiers.stores.langgraph.turns import Turns
 from memoryware.tiers.stores.protocol import Select
 
 if TYPE_CHECKING:

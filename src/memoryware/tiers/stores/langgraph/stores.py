@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from memoryware._twins import blocking, finish, native
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores import _base_entries, _base_memories
-from memoryware.tiers.stores._base_store import LONG_TERM, BaseItems
+from memoryware.tiers.stores.langgraph import entries
+from memoryware.tiers.stores.langgraph import memories as documents
+from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems
 from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stores, Vector
 
 if TYPE_CHECKING:
@@ -67,22 +68,22 @@ class _LangGraphRecords(Generic[R]):
         self._items = items
 
     def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return finish(_base_entries.find(self._items, blocking, self.tier, which, (limit, offset)))
+        return finish(entries.find(self._items, blocking, self.tier, which, (limit, offset)))
 
     async def afind(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return await _base_entries.find(self._items, native, self.tier, which, (limit, offset))
+        return await entries.find(self._items, native, self.tier, which, (limit, offset))
 
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
-        return finish(_base_entries.edit(self._items, blocking, self.tier, which, change))
+        return finish(entries.edit(self._items, blocking, self.tier, which, change))
 
     async def aedit(self, which: Select, change: Callable[[R], R]) -> list[R]:
-        return await _base_entries.edit(self._items, native, self.tier, which, change)
+        return await entries.edit(self._items, native, self.tier, which, change)
 
     def delete(self, which: Select) -> int:
-        return finish(_base_entries.delete(self._items, blocking, self.tier, which))
+        return finish(entries.delete(self._items, blocking, self.tier, which))
 
     async def adelete(self, which: Select) -> int:
-        return await _base_entries.delete(self._items, native, self.tier, which)
+        return await entries.delete(self._items, native, self.tier, which)
 
     def close(self) -> None:
         """Take no more calls, in any of the three tiers; the store itself stays open."""
@@ -99,10 +100,10 @@ class LangGraphQuarantine(_LangGraphRecords[Entry]):
     tier = "quarantine"
 
     def add(self, entry: Entry) -> Entry:
-        return finish(_base_entries.add(self._items, blocking, entry))
+        return finish(entries.add(self._items, blocking, entry))
 
     async def aadd(self, entry: Entry) -> Entry:
-        return await _base_entries.add(self._items, native, entry)
+        return await entries.add(self._items, native, entry)
 
 
 class LangGraphWorking(_LangGraphRecords[Entry]):
@@ -111,16 +112,16 @@ class LangGraphWorking(_LangGraphRecords[Entry]):
     tier = "working"
 
     def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        finish(_base_entries.push(self._items, blocking, entry, keep, renew=renew))
+        finish(entries.push(self._items, blocking, entry, keep, renew=renew))
 
     async def apush(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        await _base_entries.push(self._items, native, entry, keep, renew=renew)
+        await entries.push(self._items, native, entry, keep, renew=renew)
 
     def purge(self, now: datetime) -> int:
-        return finish(_base_entries.purge(self._items, blocking, now))
+        return finish(entries.purge(self._items, blocking, now))
 
     async def apurge(self, now: datetime) -> int:
-        return await _base_entries.purge(self._items, native, now)
+        return await entries.purge(self._items, native, now)
 
 
 class LangGraphLongTerm(_LangGraphRecords[Memory]):
@@ -137,7 +138,7 @@ class LangGraphLongTerm(_LangGraphRecords[Memory]):
         replaces: Sequence[str] = (),
     ) -> list[Memory]:
         return finish(
-            _base_memories.add(self._items, blocking, memories, vectors, space, replaces=replaces)
+            documents.add(self._items, blocking, memories, vectors, space, replaces=replaces)
         )
 
     async def aadd(
@@ -148,44 +149,42 @@ class LangGraphLongTerm(_LangGraphRecords[Memory]):
         *,
         replaces: Sequence[str] = (),
     ) -> list[Memory]:
-        return await _base_memories.add(
-            self._items, native, memories, vectors, space, replaces=replaces
-        )
+        return await documents.add(self._items, native, memories, vectors, space, replaces=replaces)
 
     def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
-        return finish(_base_memories.by_words(self._items, blocking, words, which, limit))
+        return finish(documents.by_words(self._items, blocking, words, which, limit))
 
     async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
-        return await _base_memories.by_words(self._items, native, words, which, limit)
+        return await documents.by_words(self._items, native, words, which, limit)
 
     def by_vector(self, vector: Vector, which: Select, *, space: Space, limit: int) -> list[Hit]:
-        return finish(_base_memories.by_vector(self._items, blocking, vector, which, space, limit))
+        return finish(documents.by_vector(self._items, blocking, vector, which, space, limit))
 
     async def aby_vector(
         self, vector: Vector, which: Select, *, space: Space, limit: int
     ) -> list[Hit]:
-        return await _base_memories.by_vector(self._items, native, vector, which, space, limit)
+        return await documents.by_vector(self._items, native, vector, which, space, limit)
 
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        return finish(_base_memories.unembedded(self._items, blocking, space, limit))
+        return finish(documents.unembedded(self._items, blocking, space, limit))
 
     async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        return await _base_memories.unembedded(self._items, native, space, limit)
+        return await documents.unembedded(self._items, native, space, limit)
 
     def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        return finish(_base_memories.put_vectors(self._items, blocking, vectors, space))
+        return finish(documents.put_vectors(self._items, blocking, vectors, space))
 
     async def aput_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        return await _base_memories.put_vectors(self._items, native, vectors, space)
+        return await documents.put_vectors(self._items, native, vectors, space)
 
     def spaces(self) -> dict[Space, int]:
-        return finish(_base_memories.spaces(self._items, blocking))
+        return finish(documents.spaces(self._items, blocking))
 
     async def aspaces(self) -> dict[Space, int]:
-        return await _base_memories.spaces(self._items, native)
+        return await documents.spaces(self._items, native)
 
     def adopt(self, space: Space, *, drop_others: bool = False) -> None:
-        finish(_base_memories.adopt(self._items, blocking, space, drop_others=drop_others))
+        finish(documents.adopt(self._items, blocking, space, drop_others=drop_others))
 
     async def aadopt(self, space: Space, *, drop_others: bool = False) -> None:
-        await _base_memories.adopt(self._items, native, space, drop_others=drop_others)
+        await documents.adopt(self._items, native, space, drop_others=drop_others)

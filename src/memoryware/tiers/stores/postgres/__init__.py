@@ -1,0 +1,7 @@
+"""The three tiers in PostgreSQL with pgvector."""
+
+from __future__ import annotations
+
+from memoryware.tiers.stores.postgres.stores import admit_role, postgres_stores
+
+__all__ = ["admit_role", "postgres_stores"]

@@ -1,0 +1,1 @@
+"""What every store in SQL does, written once; a database adds its own port."""
