@@ -36,10 +36,10 @@ def server():
 
 
 @pytest.fixture
-def store(server):
+async def store(server):
     one = RedisWorking(server.url, RedisSettings(timeout=0.5))
     yield one
-    one.close()
+    await one.aclose()
 
 
 def admin(server):
@@ -277,14 +277,14 @@ def lossy(server, tmp_path):
 
 
 @pytest.fixture
-def far(lossy):
+async def far(lossy):
     one = RedisWorking(lossy.url, RedisSettings(timeout=2))
     # A server that knows the scripts already does what it is asked for at once.
     one.push(entry(), keep=5)
     one.edit(within(), counted)
     one.delete(within())
     yield one
-    one.close()
+    await one.aclose()
 
 
 @DOORS
