@@ -12,6 +12,7 @@ from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.postgres.link import Half, Link
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
+from memoryware.tiers.stores.protocol import Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition
 
@@ -121,6 +122,13 @@ class PostgresTransaction:
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         await self.many(_PUT, [(space, Half(data), seq) for seq, data in vectors])
+
+    async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
+        rows = await self.execute(
+            "SELECT seq, data::real[] FROM vector WHERE space = ? AND seq = ANY(?::bigint[])",
+            space, [*numbers],
+        )  # fmt: skip
+        return {row[0]: row[1] for row in rows}
 
     async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
         where, values = which

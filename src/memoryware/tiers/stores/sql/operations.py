@@ -6,11 +6,11 @@ be driven without an event loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, lineages
@@ -45,10 +45,10 @@ async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any
     """Change what fits, all of it or nothing; return what differs."""
     changed, other_text = [], False
     async with port.transaction(which, writes=True) as tx:
-        for row in await _held(tx, port, tier, which):
+        for row in await held(tx, port, tier, which):
             old, new = sql_rows.record_of(tier, row), change(sql_rows.record_of(tier, row))
             if new != old:
-                await _replace(tx, port, tier, row[2], old, new)
+                await replaced(tx, port, tier, row[2], old, new)
                 changed.append(new)
                 other_text = other_text or new.content != old.content
     if other_text:
@@ -81,7 +81,7 @@ async def add_entry(port: Port, entry: Any) -> Any:
             )  # fmt: skip
             if known:
                 return sql_rows.record_of("quarantine", known[0])
-        await _insert(tx, port.rows, "quarantine", [entry])
+        await insert(tx, port.rows, "quarantine", [entry])
     return entry
 
 
@@ -94,18 +94,18 @@ async def push(port: Port, entry: Any, keep: int, renew: bool) -> None:
             "DELETE FROM record WHERE tier = 'working' AND part = ? AND id = ?",
             part, port.rows.key(entry.id),
         )  # fmt: skip
-        await _insert(tx, port.rows, "working", [entry])
+        await insert(tx, port.rows, "working", [entry])
         await tx.execute(
             "DELETE FROM record WHERE tier = 'working' AND seq IN (SELECT seq FROM record"
             " WHERE tier = 'working' AND part = ? ORDER BY seq DESC LIMIT ? OFFSET ?)",
             part, _EVERY, keep,
         )  # fmt: skip
         if renew:
-            for row in await _held(tx, port, "working", which):
+            for row in await held(tx, port, "working", which):
                 one = sql_rows.record_of("working", row)
                 renewed = replace(one, expires_at=entry.expires_at)
                 if renewed != one:
-                    await _replace(tx, port, "working", row[2], one, renewed)
+                    await replaced(tx, port, "working", row[2], one, renewed)
 
 
 async def purge(port: Port, now: datetime) -> int:
@@ -142,7 +142,7 @@ async def add_document(
             if space and vector is not None
         ]
         number = await _space_made(tx, space) if space and ready else 0
-        numbers = await _insert(tx, port.rows, "long_term", memories)
+        numbers = await insert(tx, port.rows, "long_term", memories)
         await _put(tx, port.rows, number, [(numbers[place], data) for place, data in ready])
         if replaces:
             await _end(tx, port, first, replaces)
@@ -167,27 +167,38 @@ async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
 async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
     """Keep vectors of memories that are there and say the same."""
     rows = port.rows
-    ready = {_place(rows, one): packed(vector, space) for one, vector in vectors}
+    ready = {place_of(rows, one): packed(vector, space) for one, vector in vectors}
     if not ready:
         return 0
     async with port.transaction(None, writes=True) as tx:
-        among, texts = rows.any_of("id", list(dict.fromkeys(place[1] for place in ready)))
-        found = await tx.execute(
-            f"SELECT seq, part, id, content FROM record"
-            f" WHERE {among} AND {rows.loose('tier')} = 'long_term'"
-            f" ORDER BY {_FIRST}{rows.held}",
-            *texts,
-        )
-        kept = [(seq, ready[place]) for seq, *place_ in found if (place := tuple(place_)) in ready]
+        found = await numbers_of(tx, rows, ready, held=rows.held)
+        kept = [(seq, ready[place]) for seq, place in found]
         if kept:
             await _put(tx, rows, await _space_made(tx, space), kept)
     return len(kept)
 
 
-def _place(rows: Rows, memory: Memory) -> tuple[Any, ...]:
-    """Return what the row of a memory has where it is kept: part, id and text."""
+Place: TypeAlias = tuple[Any, ...]
+"""What the row of a memory has where it is kept: part, id and text."""
+
+
+def place_of(rows: Rows, memory: Memory) -> Place:
+    """Return where a memory is kept."""
     part = sql_rows.part_of(memory.scope.tenant, memory.scope.group_id)
     return rows.key(part), rows.key(memory.id), sql_rows.flat(memory.content)
+
+
+async def numbers_of(
+    tx: Transaction, rows: Rows, places: Mapping[Place, Any], *, held: str
+) -> list[tuple[int, Place]]:
+    """Return the numbers of the memories that are at these places."""
+    among, texts = rows.any_of("id", list(dict.fromkeys(place[1] for place in places)))
+    found = await tx.execute(
+        f"SELECT seq, part, id, content FROM record"
+        f" WHERE {among} AND {rows.loose('tier')} = 'long_term' ORDER BY {_FIRST}{held}",
+        *texts,
+    )
+    return [(seq, tuple(place)) for seq, *place in found if tuple(place) in places]
 
 
 async def spaces(port: Port) -> dict[Space, int]:
@@ -227,7 +238,7 @@ def _statements(columns: Sequence[str]) -> tuple[str, str]:
     )
 
 
-async def _held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
+async def held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
     """Return what fits, with its numbers; others have to wait until this was changed."""
     (where, values), order = port.rows.condition(tier, which), port.rows.order(which)
     return await tx.execute(
@@ -236,12 +247,13 @@ async def _held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequen
     )
 
 
-async def _insert(tx: Transaction, rows: Rows, tier: str, records: Sequence[Any]) -> list[int]:
-    insert, _ = _statements(rows.columns)
+async def insert(tx: Transaction, rows: Rows, tier: str, records: Sequence[Any]) -> list[int]:
+    """Store records with their lineages and words; return their numbers."""
+    statement, _ = _statements(rows.columns)
     space = 0 if tier == "long_term" else None
     numbers = []
     for one in records:
-        made = await tx.execute(insert, space, *rows.row_of(tier, one))
+        made = await tx.execute(statement, space, *rows.row_of(tier, one))
         numbers.append(made[0][0])
     linked = list(zip(numbers, records, strict=True))
     await _link(tx, rows, linked)
@@ -250,7 +262,8 @@ async def _insert(tx: Transaction, rows: Rows, tier: str, records: Sequence[Any]
     return numbers
 
 
-async def _replace(tx: Transaction, port: Port, tier: str, seq: int, old: Any, new: Any) -> None:
+async def replaced(tx: Transaction, port: Port, tier: str, seq: int, old: Any, new: Any) -> None:
+    """Put a record in place of an old one, and what hangs on it as far as that differs."""
     _, update = _statements(port.rows.columns)
     await tx.execute(update, *port.rows.row_of(tier, new), seq)
     if lineages(new) != lineages(old):
@@ -304,11 +317,11 @@ async def _same_document(tx: Transaction, rows: Rows, first: Memory) -> list[Mem
 
 async def _end(tx: Transaction, port: Port, first: Memory, replaces: Sequence[str]) -> None:
     which = Select.within(first.scope, documents=tuple(replaces))
-    for row in await _held(tx, port, "long_term", which):
+    for row in await held(tx, port, "long_term", which):
         one = sql_rows.record_of("long_term", row)
         if one.valid_to is None:
             ended = replace(one, valid_to=first.valid_from, superseded_by=first.document_id)
-            await _replace(tx, port, "long_term", row[2], one, ended)
+            await replaced(tx, port, "long_term", row[2], one, ended)
 
 
 async def _put(
