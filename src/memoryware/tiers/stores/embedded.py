@@ -18,7 +18,7 @@ from memoryware.tiers.ranking import bm25, cosine, whole_score, words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._held import Holder, Index, Key, changing, in_turn, key_of
 from memoryware.tiers.stores._loading import no_mark, without_doubles
-from memoryware.tiers.stores._selecting import fits
+from memoryware.tiers.stores._selecting import best_of, fits
 from memoryware.tiers.stores.protocol import (
     Hit,
     Page,
@@ -251,7 +251,7 @@ class EmbeddedLongTerm(_Records[Memory]):
             for one in self._named(which)
             if not having.keys().isdisjoint(corpus.get(key_of(one), ())) and fits(one, which)
         ]
-        return _best(hits, limit)
+        return _copies(best_of(hits, limit))
 
     async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
         return await in_thread(self.by_words, words, which, limit=limit)
@@ -267,7 +267,7 @@ class EmbeddedLongTerm(_Records[Memory]):
             for one in self._named(which)
             if key_of(one) in known and fits(one, which)
         ]
-        return _best([Hit(one, cosine(vector, other)) for one, other in found], limit)
+        return _copies(best_of([Hit(one, cosine(vector, other)) for one, other in found], limit))
 
     async def aby_vector(
         self, vector: Vector, which: Select, *, space: Space, limit: int
@@ -397,6 +397,5 @@ def _check_length(vector: Vector, space: Space) -> None:
         raise EmbeddingMismatch(str(space), f"a vector of {len(vector)} dimensions")
 
 
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return [Hit(_copy(hit.memory), hit.value, hit.whole) for hit in hits[:limit]]
+def _copies(hits: list[Hit]) -> list[Hit]:
+    return [replace(one, memory=_copy(one.memory)) for one in hits]

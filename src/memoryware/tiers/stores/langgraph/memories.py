@@ -13,7 +13,7 @@ from memoryware._twins import Via
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.ranking import bm25, whole_score, words_of
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores._selecting import fits
+from memoryware.tiers.stores._selecting import best_of, fits
 from memoryware.tiers.stores._vectors import packed, scores, unpacked
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems, Kept, Place, kept_of
 from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
@@ -74,7 +74,7 @@ async def by_words(
         for one, text in zip(found, counted, strict=True)
         if not having.keys().isdisjoint(text) and fits(one, which)
     ]
-    return _best(hits, limit)
+    return best_of(hits, limit)
 
 
 async def by_vector(
@@ -92,7 +92,7 @@ async def by_vector(
     near = [one for one in found if space.name in one.vectors]
     values = scores(query, [_unpacked(one.vectors[space.name]) for one in near])
     pairs = zip(near, values, strict=True)
-    return _best([Hit(one.record, value) for one, value in pairs], limit)
+    return best_of([Hit(one.record, value) for one, value in pairs], limit)
 
 
 async def unembedded(items: BaseItems, via: Via, space: Space, limit: int) -> list[Memory]:
@@ -236,8 +236,3 @@ def _same_document(there: Sequence[Memory], new: Memory) -> list[Memory]:
 @lru_cache(maxsize=_TEXTS_KNOWN)
 def _words(text: str) -> Counter[str]:
     return Counter(words_of(text))
-
-
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return hits[:limit]

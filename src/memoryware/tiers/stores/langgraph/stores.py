@@ -10,8 +10,8 @@ What such a store cannot do, this cannot either:
   transaction; `InMemoryStore` does not need to; of others nobody knows. The order is the safe
   one: what is new comes first, then what it replaces ends, then what is old goes.
 - It finds by namespace and by nothing else. A question looks at all records of its groups, and
-  `purge`, `unembedded`, `put_vectors` and `spaces` at those of all tenants. That is for
-  thousands of records, not for millions.
+  `purge`, `unembedded`, `spaces` and `walk` at those of all tenants. That is for thousands of
+  records, not for millions.
 - It embeds texts by itself and cannot search by a vector, so vectors are kept as a part of each
   memory and compared here. An index of the store is neither needed nor used.
 

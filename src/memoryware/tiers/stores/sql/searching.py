@@ -11,6 +11,7 @@ from typing import Final
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import SATURATION, rarity, whole_score
 from memoryware.tiers.records import Memory
+from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
@@ -38,7 +39,7 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
         best = await _scored(tx, corpus, port.rows.condition("long_term", which), limit)
         found = await _memories(tx, port.rows, best)
     whole = whole_score(having, count)
-    return _best([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
+    return best_of([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
 
 
 async def by_vector(
@@ -54,7 +55,7 @@ async def by_vector(
         where = port.rows.condition("long_term", which)
         best = _first(dict(await tx.nearest(number, query, where, limit)), limit)
         found = await _memories(tx, port.rows, best)
-    return _best([Hit(one, best[seq]) for seq, one in found.items()], limit)
+    return best_of([Hit(one, best[seq]) for seq, one in found.items()], limit)
 
 
 async def number_of(tx: Transaction, space: Space) -> int | None:
@@ -113,8 +114,3 @@ def _first(scores_: Mapping[int, float], limit: int) -> dict[int, float]:
         return good
     least = heapq.nlargest(limit, good.values())[-1]
     return {seq: value for seq, value in good.items() if value >= least}
-
-
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return hits[:limit]
