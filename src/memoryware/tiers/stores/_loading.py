@@ -7,14 +7,20 @@ from typing import TypeVar
 
 from memoryware.errors import SettingError
 from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores.protocol import Stretch
 
 R = TypeVar("R", Entry, Memory)
 
 
-def no_mark(mark: str | None) -> None:
-    """Refuse a mark in a store that has none."""
+def whole_of(records: list[R], mark: str | None) -> Stretch[R]:
+    """Return all records as the only part of a walk, in a store that gives no marks.
+
+    Raises:
+        SettingError: If there is a mark nevertheless.
+    """
     if mark is not None:
         raise SettingError(f"mark={mark!r}: this store returns all at once and gives no marks")
+    return Stretch(records, None, len(records))
 
 
 def number_of_mark(mark: str | None) -> int:

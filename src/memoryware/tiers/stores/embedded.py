@@ -17,7 +17,7 @@ from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.ranking import bm25, cosine, whole_score, words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._held import Holder, Index, Key, changing, in_turn, key_of
-from memoryware.tiers.stores._loading import no_mark, without_doubles
+from memoryware.tiers.stores._loading import whole_of, without_doubles
 from memoryware.tiers.stores._selecting import best_of, fits
 from memoryware.tiers.stores.protocol import (
     Hit,
@@ -89,9 +89,7 @@ class _Records(Holder[R]):
     def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
         """Return all at once: it is in this process already."""
         del limit
-        no_mark(mark)
-        found = [_copy(one) for one in self._records.values()]
-        return Stretch(found, None, len(found))
+        return whole_of([_copy(one) for one in self._records.values()], mark)
 
     async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
         return await in_thread(self.walk, mark, limit=limit)

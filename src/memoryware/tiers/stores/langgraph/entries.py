@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from memoryware._twins import Via
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores._loading import no_mark, without_doubles
+from memoryware.tiers.stores._loading import whole_of, without_doubles
 from memoryware.tiers.stores.langgraph.base import BaseItems, Kept, Place, kept_of, label
 from memoryware.tiers.stores.protocol import Page, Select, Stretch
 
@@ -98,10 +98,9 @@ async def purge(items: BaseItems, via: Via, now: datetime) -> int:
 
 async def walk(items: BaseItems, via: Via, tier: str, mark: str | None) -> Stretch[Any]:
     """Return the records of all tenants, what was stored first first."""
-    no_mark(mark)
     async with items.reading(via):
         every = [one.record for one in await items.everything(via, tier)]
-    return Stretch(every[::-1], None, len(every))
+    return whole_of(every[::-1], mark)
 
 
 async def load(items: BaseItems, via: Via, tier: str, records: Sequence[Any]) -> list[Any]:
