@@ -98,10 +98,11 @@ class TierLoadingConformance(TierSuite):
     async def test_what_differs_is_replaced_in_its_place(self, store: Asked) -> None:
         records = [self.rich(n) for n in range(4)]
         await store.load(records)
-        changed = replace(records[1], content="another text", content_hash="another", **self.more())
+        more = {"content_hash": "another"} if self.tier == "long_term" else {}
+        changed = replace(records[1], content="another text", **more)
         assert await store.load([records[0], changed, records[2]]) == [changed]
         assert (await store.find(within())).items == [records[3], records[2], changed, records[0]]
-        assert await store.ids(within(hashes=("another",))) == [changed.id]
+        assert await store.ids(within(hashes=(changed.content_hash,))) == [changed.id]
         assert await store.ids(within(contains="another text")) == [changed.id]
 
     async def test_loading_one_record_leaves_its_namesakes_alone(self, store: Asked) -> None:

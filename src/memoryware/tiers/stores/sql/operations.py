@@ -28,11 +28,12 @@ _EVERY: Final = 2**63 - 1
 async def find(port: Port, tier: str, which: Select, limit: int | None, offset: int) -> Page[Any]:
     """Return a page of a tier, what was stored last first."""
     (where, values), order = port.rows.condition(tier, which), port.rows.order(which)
+    here, more = port.rows.where(which.tenant)
     async with port.transaction(which) as tx:
         rows = await tx.execute(
             f"SELECT {sql_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record WHERE {where}"
-            f" ORDER BY {order} LIMIT ? OFFSET ?) ORDER BY seq DESC",  # sorts numbers, not texts
-            *values, _EVERY if limit is None else limit, offset,
+            f" ORDER BY {order} LIMIT ? OFFSET ?){here} ORDER BY seq DESC",  # no texts are sorted
+            *values, _EVERY if limit is None else limit, offset, *more,
         )  # fmt: skip
         total = len(rows)
         if limit is not None or offset:
@@ -73,11 +74,11 @@ async def add_entry(port: Port, entry: Any) -> Any:
     """Keep an entry in quarantine, or return the one that has its key."""
     async with port.transaction(Select.within(entry.scope), writes=True) as tx:
         if entry.key is not None:
-            part = sql_rows.part_of(entry.scope.tenant, entry.scope.group_id)
+            mine, values = port.rows.within(entry.scope)
             known = await tx.execute(
                 f"SELECT {sql_rows.READ} FROM record"
-                " WHERE tier = 'quarantine' AND part = ? AND once = ?",
-                port.rows.key(part), port.rows.key(entry.key),
+                f" WHERE tier = 'quarantine' AND {mine} AND once = ?",
+                *values, port.rows.key(entry.key),
             )  # fmt: skip
             if known:
                 return sql_rows.record_of("quarantine", known[0])
@@ -88,17 +89,17 @@ async def add_entry(port: Port, entry: Any) -> Any:
 async def push(port: Port, entry: Any, keep: int, renew: bool) -> None:
     """Put an entry first in working memory of its group, and keep the newest."""
     which = Select.within(entry.scope)
-    part = port.rows.key(sql_rows.part_of(entry.scope.tenant, entry.scope.group_id))
+    mine, values = port.rows.within(entry.scope)
     async with port.transaction(which, writes=True) as tx:
         await tx.execute(
-            "DELETE FROM record WHERE tier = 'working' AND part = ? AND id = ?",
-            part, port.rows.key(entry.id),
+            f"DELETE FROM record WHERE tier = 'working' AND {mine} AND id = ?",
+            *values, port.rows.key(entry.id),
         )  # fmt: skip
         await insert(tx, port.rows, "working", [entry])
         await tx.execute(
             "DELETE FROM record WHERE tier = 'working' AND seq IN (SELECT seq FROM record"
-            " WHERE tier = 'working' AND part = ? ORDER BY seq DESC LIMIT ? OFFSET ?)",
-            part, _EVERY, keep,
+            f" WHERE tier = 'working' AND {mine} ORDER BY seq DESC LIMIT ? OFFSET ?)",
+            *values, _EVERY, keep,
         )  # fmt: skip
         if renew:
             for row in await held(tx, port, "working", which):
@@ -304,11 +305,11 @@ async def _drop(tx: Transaction, rows: Rows, tier: str, numbers: Sequence[int]) 
 
 async def _same_document(tx: Transaction, rows: Rows, first: Memory) -> list[Memory]:
     agent, more = rows.same("agent_id", first.scope.agent_id)
-    part = sql_rows.part_of(first.scope.tenant, first.scope.group_id)
+    mine, values = rows.within(first.scope)
     found = await tx.execute(
-        f"SELECT {sql_rows.READ} FROM record WHERE tier = 'long_term' AND part = ? AND hash = ?"
+        f"SELECT {sql_rows.READ} FROM record WHERE tier = 'long_term' AND {mine} AND hash = ?"
         f" AND {agent} AND valid_to IS NULL AND revocation IS NULL ORDER BY seq",
-        rows.key(part), rows.key(first.content_hash), *more,
+        *values, rows.key(first.content_hash), *more,
     )  # fmt: skip
     known = [sql_rows.record_of("long_term", row) for row in found]
     same = [one for one in known if one.document_id == known[0].document_id]

@@ -37,7 +37,7 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
         count, size = counted[0]
         corpus = Corpus(names, having, count, size / count if count else 0)
         best = await _scored(tx, corpus, port.rows.condition("long_term", which), limit)
-        found = await _memories(tx, port.rows, best)
+        found = await _memories(tx, port.rows, which, best)
     whole = whole_score(having, count)
     return best_of([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
 
@@ -54,7 +54,7 @@ async def by_vector(
             return []
         where = port.rows.condition("long_term", which)
         best = _first(dict(await tx.nearest(number, query, where, limit)), limit)
-        found = await _memories(tx, port.rows, best)
+        found = await _memories(tx, port.rows, which, best)
     return best_of([Hit(one, best[seq]) for seq, one in found.items()], limit)
 
 
@@ -80,9 +80,13 @@ async def _must_be_current(tx: Transaction, space: Space) -> None:
             raise EmbeddingMismatch(str(known), str(space))
 
 
-async def _memories(tx: Transaction, rows: Rows, numbers: Iterable[int]) -> dict[int, Memory]:
-    where, values = rows.numbered("seq", numbers)
-    found = await tx.execute(f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}", *values)
+async def _memories(
+    tx: Transaction, rows: Rows, which: Select, numbers: Iterable[int]
+) -> dict[int, Memory]:
+    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
+    found = await tx.execute(
+        f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}{here}", *values, *more
+    )
     return {row[2]: sql_rows.record_of("long_term", row) for row in found}
 
 
