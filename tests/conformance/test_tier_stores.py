@@ -65,6 +65,12 @@ class _Redis:
         return open_both
 
 
+class _RedisOldest(_Redis):
+    @pytest.fixture
+    def redis_url(self, redis_oldest_url):
+        return redis_oldest_url
+
+
 class _RedisCluster:
     @pytest.fixture
     def open_stores(self, redis_cluster_url):
@@ -151,6 +157,10 @@ class TestSqliteWorking(_Sqlite, WorkingStoreConformance):
 
 
 class TestRedisWorking(_Redis, WorkingStoreConformance):
+    pass
+
+
+class TestRedisOldestWorking(_RedisOldest, WorkingStoreConformance):
     pass
 
 

@@ -160,7 +160,7 @@ def test_a_server_that_is_full_says_so_and_loses_nothing(server, store):
     for one in kept:
         store.push(one, keep=5)
     with admin(server) as client:
-        client.config_set("maxmemory", "1mb")
+        client.config_set("maxmemory", "1kb")
         for ask in (
             lambda: store.push(entry("more"), keep=5),
             lambda: store.edit(within(), counted),
