@@ -296,6 +296,13 @@ class StoreUnavailable(TierError, OSError):
     """A store cannot be opened, read or written; what it confirmed before is still there."""
 
 
+class StoreUnconfirmed(StoreUnavailable):
+    """No answer came: what was asked of a store may have been done, or not; look before you repeat.
+
+    Whatever has a `key` can be recorded again, and is there once.
+    """
+
+
 class SettingError(MemorywareError, ValueError):
     """An option has a value outside its range; the message names both."""
 

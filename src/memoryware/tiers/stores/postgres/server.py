@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.stores.postgres.address import Address
 from memoryware.tiers.stores.postgres.link import Undone
 from memoryware.tiers.stores.postgres.pool import BlockingPool, NativePool, Pool
@@ -173,7 +173,7 @@ class _Server(ABC):
                     with suppress(Undone, StoreUnavailable):
                         await link.script("ROLLBACK")
                     pool.put(link.db)
-        raise StoreUnavailable(
+        raise StoreUnconfirmed(
             f"{self._address.shown}: the connection was lost while this was being stored, and the"
             " server cannot be asked whether it was; look before you store it again"
         ) from error
