@@ -1,0 +1,54 @@
+"""PostgreSQL: any text can be kept, compared and looked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memoryware import MemoryScope
+from memoryware.conformance._tiers import ACME, entry, memory, within
+from memoryware.tiers.stores.protocol import Space
+
+ODD = ["a\0b", "a\0c", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "\x01\x02", "🜁", "%s ? %"]
+
+
+@pytest.mark.parametrize("text", [*ODD, "x" * 100_000, "ä" * 3000, "\0" * 3000])
+def test_any_text_can_stand_anywhere(stores, text):
+    names = text.translate({0: "0"}).encode("utf-8", "replace").decode()[:900]  # a scope has no NUL
+    scope = MemoryScope(*(names + one for one in "tguas"))
+    one = entry(text, scope, key=text, revocation=text, metadata={text: text})
+    stores.quarantine.add(one)
+    assert stores.quarantine.add(replace(entry("again", scope), key=text)) == one
+    two = memory(text, scope, subject=text, document_id=text, content_hash=text)
+    stores.long_term.add([two], [[1, 0, 0]], Space(text, 3))
+    which = within(scope, users=(names + "u",), sessions=(names + "s",), agents=(names + "a",))
+    assert stores.quarantine.find(which.also(revocations=(text,))).items == [one]
+    found = stores.long_term.find(which.also(subjects=(text,), documents=(text,), contains=text))
+    assert found.items == [two]
+    assert stores.long_term.spaces() == {Space(text, 3): 1}
+    near = replace(scope, group_id=names + "G")
+    assert stores.quarantine.find(within(near)).total == 0
+
+
+def test_texts_that_begin_alike_are_not_the_same(stores):
+    long = "x" * 999
+    for n in range(3):
+        stores.quarantine.add(entry(scope=replace(ACME, group_id=f"{long}{n}")))
+    found = [
+        stores.quarantine.find(within(replace(ACME, group_id=f"{long}{n}"))).total for n in range(4)
+    ]
+    assert found == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("Straße 7", "STRASSE"), ("ÄRGER", "ärger"), ("a\0B", "A\0b"), ("İstanbul", "i̇STANBUL"),
+        ("数据库", "据"), ("\ud800X", "\ud800x"), ("100%", "0%"), ("ΣΊΣΥΦΟΣ", "σίσυφος"),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_text_is_found_whatever_its_case(stores, content, part):
+    stores.quarantine.add(entry(content))
+    stores.quarantine.add(entry("something else"))
+    assert [one.content for one in stores.quarantine.find(within(contains=part)).items] == [content]
