@@ -11,6 +11,7 @@ import pytest
 
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from servers import postgres
+from servers.pooler import Pooler
 from servers.proxy import Proxy
 
 DOORS = ["blocking", "native"]
@@ -34,12 +35,34 @@ def server():
     made.remove()
 
 
+def replica(server):
+    """A server that repeats what the own one does."""
+    made = postgres.started(server)
+    yield made
+    made.remove()
+
+
 def proxy():
-    if os.environ.get("TEST_POSTGRES_URL"):
-        pytest.skip("stands before a server of its own")
-    made = Proxy(postgres.url().partition("host=")[2])
+    made = Proxy(_folder())
     yield made
     made.close()
+
+
+def pooler():
+    made = Pooler(_folder())
+    yield made
+    made.close()
+
+
+def _folder():
+    if os.environ.get("TEST_POSTGRES_URL"):
+        pytest.skip("stands before a server of its own")
+    return postgres.url().partition("host=")[2]
+
+
+def through(address, other):
+    """Return an address by way of what stands before the server."""
+    return address.replace(_folder(), other.folder)
 
 
 def roles(address):

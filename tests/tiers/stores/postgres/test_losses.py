@@ -18,7 +18,7 @@ from memoryware.conformance._tiers import entry, within
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.stores.postgres import postgres_stores
 from servers import postgres
-from tiers.stores.postgres.kit import DOORS, call, kill
+from tiers.stores.postgres.kit import DOORS, call, kill, through
 from tiers.stores.test_sqlite import confirmed, start
 from tiers.stores.worker import CHUNKS, SHOP
 
@@ -66,8 +66,7 @@ def test_a_connection_that_is_lost_again_and_again_is_said_and_changes_nothing(
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("arrives", [True, False])
 def test_a_commit_whose_answer_is_lost_happens_once(address, proxy, door, arrives):
-    through = address.replace(postgres.url().partition("host=")[2], proxy.folder)
-    stores = postgres_stores(through)
+    stores = postgres_stores(through(address, proxy))
     one = stores.quarantine.add(entry(metadata={"count": 0}))
     proxy.arrives = arrives
 
@@ -84,6 +83,32 @@ def test_a_commit_whose_answer_is_lost_happens_once(address, proxy, door, arrive
     proxy.word = b"COMMIT"
     assert call(stores.quarantine, door, "delete", within(ids=(one.id,))) == 1
     assert (proxy.lost, stores.quarantine.find(within()).items) == (3, [two])
+    stores.working.close()
+
+
+SLOW = """
+CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER slow AFTER UPDATE ON record DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION slow();
+"""
+"""Makes a commit take its time."""
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_commit_that_goes_on_without_its_connection_happens_once(address, proxy, door):
+    stores = postgres_stores(through(address, proxy))
+    one = stores.quarantine.add(entry(metadata={"count": 0}))
+    postgres.asked(address, SLOW)
+    proxy.answers = False
+
+    def counted(record):
+        proxy.word = b"COMMIT" if proxy.lost == 0 else b""
+        return replace(record, metadata={"count": record.metadata["count"] + 1})
+
+    assert len(call(stores.quarantine, door, "edit", within(), counted)) == 1
+    assert proxy.lost == 1
+    assert stores.quarantine.find(within()).items == [replace(one, metadata={"count": 1})]
     stores.working.close()
 
 
