@@ -8,41 +8,87 @@ import pytest
 from memoryware import MemoryScope, StoreUnavailable
 from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import entry, later
-from memoryware.tiers.stores.postgres import postgres_stores
+from memoryware.tiers.ranking import WORDS_VERSION
+from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.protocol import Select, Space
+from servers import postgres
 from tiers.stores.postgres.kit import counted
+
+TABLES = ("record", "source", "root", "word_index", "vector")
 
 
 def test_a_tenant_sees_nothing_of_another_by_statements_by_hand(roles):
     app, bound = roles
     stores = postgres_stores(app)
+    made = Provenance(Origin("tool", "x"), ("e1",))
     for tenant in ("a", "b", None):
         scope = MemoryScope(tenant, "g")
         stores.quarantine.add(entry(f"entry of {tenant}", scope))
-        stores.long_term.add(document(f"tea of {tenant}", scope=scope), [[1, 0, 0]], FLAT)
-    tables = ["record", "source", "root", "word_index", "vector"]
-    for sets, wanted in (("ta", 1), ("tb", 1), ("n", 1), ("tc", 0), ("", 0)):
-        script = (
-            f"SET memoryware.owner = '{sets}'; SELECT count(*) FROM record WHERE tier = 'long_term'"
-        )
-        assert counted(app, script) == wanted
-        for one in tables[2:]:
-            assert counted(app, f"SET memoryware.owner = '{sets}'; SELECT count(*) FROM {one}") in (
-                wanted, 2 * wanted,
-            )  # fmt: skip
-    for sets in ("ta", "*", "tb"):  # whatever a bound role says
-        script = f"SET memoryware.owner = '{sets}'; SELECT string_agg(content, ',') FROM record"
-        assert counted(bound, script) == "entry of b,tea of b"
-        script = f"SET memoryware.owner = '{sets}'; UPDATE record SET size = 9 RETURNING 1"
-        assert counted(bound, script) == 1
+        memory = document(f"tea of {tenant}", scope=scope, provenance=made)
+        stores.long_term.add(memory, [[1, 0, 0]], FLAT)
+    wanted = {"record": 2, "source": 1, "root": 2, "word_index": 1, "vector": 1}
+    for owner, times in (("ta", 1), ("tb", 1), ("n", 1), ("tc", 0), ("", 0), ("*", 3)):
+        for table in TABLES:
+            assert (
+                counted(app, as_(owner, f"SELECT count(*) FROM {table}")) == times * wanted[table]
+            )
+    for owner in ("ta", "*", "tb"):  # whatever a bound role says
+        for table in TABLES:
+            assert counted(bound, as_(owner, f"SELECT count(*) FROM {table}")) == wanted[table]
+        every = "SELECT string_agg(content, ',') FROM record"
+        assert counted(bound, as_(owner, every)) == "entry of b,tea of b"
+        changed = "UPDATE record SET size = size WHERE tier = 'long_term' RETURNING content"
+        assert counted(bound, as_(owner, changed)) == "tea of b"
         looked = "SELECT count(*) FROM looked_up((SELECT array_agg(t) FROM word_index, unnest(tokens) t), '{}')"
-        assert counted(bound, f"SET memoryware.owner = '{sets}'; {looked}") == 1
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        counted(
-            bound,
-            "SET memoryware.owner = 'ta'; INSERT INTO root SELECT seq, 'x', 'ta' FROM record RETURNING 1",
-        )
+        assert counted(bound, as_(owner, looked)) == 1
     stores.working.close()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_nobody_writes_for_a_tenant_that_is_not_theirs(roles, address, table):
+    app, bound = roles
+    stores = postgres_stores(app)
+    made = Provenance(Origin("tool", "x"), ("e1",))
+    scope = MemoryScope("b", "g")
+    stores.long_term.add(document("tea", scope=scope, provenance=made), [[1, 0, 0]], FLAT)
+    for role in (app, bound):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+            counted(role, as_("tb", f"UPDATE {table} SET owner = 'ta' RETURNING 1"))
+    stores.working.close()
+
+
+def test_the_last_admission_of_a_role_counts(roles, address):
+    _, bound = roles
+    stores = postgres_stores(address)
+    for tenant in ("a", "b"):
+        stores.quarantine.add(entry(f"of {tenant}", MemoryScope(tenant, "g")))
+    name = bound.partition("//")[2].partition("@")[0]
+    every = "SELECT string_agg(content, ',' ORDER BY content) FROM record"
+    admit_role(address, name, "a")
+    assert counted(bound, as_("tb", every)) == "of a"
+    admit_role(address, name)
+    assert counted(bound, as_("tb", every)) == "of b"
+    admit_role(address, name, None)
+    assert counted(bound, as_("tb", every)) is None
+    stores.working.close()
+
+
+def test_words_that_are_made_anew_stay_with_their_tenant(roles, address):
+    stores = postgres_stores(address)
+    which = Select(tenant="a", groups=("g",))
+    stores.long_term.add(document("about the orders", scope=MemoryScope("a", "g")))
+    postgres.asked(address, "UPDATE about SET value = %s WHERE name = 'words'", WORDS_VERSION - 1)
+    postgres_stores(address).working.close()
+    app = postgres_stores(roles[0])
+    assert len(app.long_term.by_words(["order"], which, limit=5)) == 1
+    for one in (stores, app):
+        one.working.close()
+
+
+def as_(owner, sql):
+    """Return a statement of somebody who says to be this owner."""
+    return f"SET memoryware.owner = '{owner}'; {sql}"
 
 
 def test_a_role_that_owns_nothing_can_do_everything_for_its_tenants(roles):

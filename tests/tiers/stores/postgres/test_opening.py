@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import threading
+import time
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +16,7 @@ from memoryware.conformance._tiers import entry, memory, within
 from memoryware.tiers.ranking import WORDS_VERSION
 from memoryware.tiers.stores.postgres import opening, postgres_stores, schema
 from servers import postgres
-from tiers.stores.postgres.kit import database
+from tiers.stores.postgres.kit import DOORS, call, database
 
 
 def test_the_address_may_carry_settings(address):
@@ -71,7 +73,7 @@ def test_a_schema_of_another_program_is_left_alone(address):
 def test_a_newer_schema_is_left_alone_and_an_older_one_brought_up(address, stores, monkeypatch):
     stores.quarantine.add(entry("kept"))
     step = "ALTER TABLE record ADD COLUMN mood TEXT"
-    monkeypatch.setattr(opening, "STEPS", (*schema.STEPS, f"{step}; NONSENSE"))
+    monkeypatch.setattr(opening, "STEPS", (*schema.STEPS, step, "NONSENSE"))
     with pytest.raises(StoreUnavailable, match="NONSENSE"):
         postgres_stores(address)
     monkeypatch.setattr(opening, "STEPS", (*schema.STEPS, step))
@@ -80,8 +82,67 @@ def test_a_newer_schema_is_left_alone_and_an_older_one_brought_up(address, store
     newer.working.close()
     stores.quarantine.add(entry("by the older one, which was open"))
     monkeypatch.undo()
-    with pytest.raises(StoreNewer, match=r"version 2\.1"):
+    was = _everything(address)
+    with pytest.raises(StoreNewer, match=r"version 2\.1.*nothing was changed"):
         postgres_stores(address)
+    assert _everything(address) == was
+
+
+def _everything(address):
+    """Return what a schema is made of, and what is in it."""
+    columns = (
+        "SELECT table_name, column_name, data_type FROM information_schema.columns"
+        " WHERE table_schema = current_schema() ORDER BY 1, 2"
+    )
+    return [
+        postgres.asked(address, sql)
+        for sql in (columns, "SELECT * FROM record", "SELECT * FROM about", "SELECT * FROM done")
+    ]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_older_version_goes_on_while_the_tables_are_brought_up(
+    address, stores, monkeypatch, door
+):
+    known, failed, stop = [], [], threading.Event()
+
+    def work(me):
+        try:
+            while not stop.is_set():
+                one = entry(f"{me} {len(known)}")
+                call(stores.quarantine, door, "add", one)
+                known.append(one.id)
+                found = call(stores.quarantine, door, "find", within(), limit=5)
+                assert 1 <= len(found.items) <= 5
+                call(stores.quarantine, door, "edit", within(ids=(one.id,)), decided)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(me,)) for me in range(3)]
+    for one in threads:
+        one.start()
+    steps, newer = schema.STEPS, []
+    for name in ("mood", "moon", "more"):
+        begun = len(known)
+        while len(known) < begun + 10 and not failed:
+            time.sleep(0.01)
+        steps = (*steps, f"ALTER TABLE record ADD COLUMN {name} TEXT DEFAULT 'x'")
+        monkeypatch.setattr(opening, "STEPS", steps)
+        newer.append(postgres_stores(address))
+    newer[-1].quarantine.add(entry("by the newest"))
+    stop.set()
+    for one in threads:
+        one.join(20)
+    assert failed == []
+    found = newer[-1].quarantine.find(within()).items
+    assert {one.id for one in found if one.status == "promoted"} == {*known}
+    assert len(found) == len(known) + 1
+    for one in newer:
+        one.working.close()
+
+
+def decided(record):
+    return replace(record, status="promoted")
 
 
 def test_words_that_another_version_made_are_made_anew(stores, address):

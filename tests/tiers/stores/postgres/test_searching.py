@@ -50,6 +50,31 @@ def test_among_many_the_index_finds_as_many_as_were_asked_for(address):
     assert scans[0][1] >= 10
 
 
+def test_a_small_group_among_many_finds_its_nearest_by_the_index(address):
+    dice = random.Random(2)
+    stores = postgres_stores(address, limits=PostgresLimits(exact_vectors=10, index_breadth=20))
+    space = Space("wide", 8)
+    mine = {}
+    for n in range(15):
+        for group, count in (("many", 100), ("few", 2)):
+            chunks = document(
+                *(f"{group} {n} {m}" for m in range(count)), scope=replace(ACME, group_id=group)
+            )
+            made = [[dice.gauss(0, 1) for _ in range(8)] for _ in chunks]
+            stores.long_term.add(chunks, made, space)
+            if group == "few":
+                mine |= {one.id: vector for one, vector in zip(chunks, made, strict=True)}
+    few, good = within(replace(ACME, group_id="few")), 0
+    for _ in range(5):
+        query = [dice.gauss(0, 1) for _ in range(8)]
+        hits = stores.long_term.by_vector(query, few, space=space, limit=10)
+        best = sorted(mine, key=lambda one: -cosine(query, mine[one]))[:10]
+        assert len(hits) == 10
+        good += len({hit.memory.id for hit in hits} & {*best})
+    assert good >= 45
+    stores.working.close()
+
+
 def test_words_are_looked_up_and_no_others(stores, address):
     for n in range(300):
         scope = replace(ACME, group_id=f"g{n % 3}")

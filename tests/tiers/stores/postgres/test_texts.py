@@ -1,4 +1,4 @@
-"""PostgreSQL: any text can be kept, compared and looked for."""
+"""PostgreSQL: any text can be kept, compared and looked for, and nothing of it stays behind."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import replace
 import pytest
 
 from memoryware import MemoryScope
-from memoryware.conformance._tiers import ACME, entry, memory, within
+from memoryware.conformance._documents import FLAT, document
+from memoryware.conformance._tiers import ACME, entry, later, memory, within
+from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.stores.protocol import Space
+from servers import postgres
 
 ODD = ["a\0b", "a\0c", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "\x01\x02", "🜁", "%s ? %"]
 
@@ -52,3 +55,21 @@ def test_a_part_of_a_text_is_found_whatever_its_case(stores, content, part):
     stores.quarantine.add(entry(content))
     stores.quarantine.add(entry("something else"))
     assert [one.content for one in stores.quarantine.find(within(contains=part)).items] == [content]
+
+
+def test_nothing_of_what_was_deleted_is_left_in_any_table(stores, address):
+    made = Provenance(Origin("tool", "x"), ("e1", "e2"))
+    tables = ("record", "source", "root", "word_index", "vector")
+    every = " UNION ALL ".join(f"SELECT count(*) FROM {one}" for one in tables)
+    stores.quarantine.add(entry(provenance=made))
+    for n in range(4):  # pushed out, pushed again, expired, and deleted
+        stores.working.push(entry(f"{n}", provenance=made, expires_at=later(hours=n)), keep=3)
+    one = stores.working.find(within()).items[0]
+    stores.working.push(one, keep=3)
+    stores.long_term.add(document("one", "two", provenance=made), [[1, 0, 0]] * 2, FLAT)
+    assert min(count for (count,) in postgres.asked(address, every)) > 0
+    assert stores.working.purge(later(hours=1)) == 1
+    assert stores.quarantine.delete(within()) == 1
+    assert stores.working.delete(within()) == 2
+    assert stores.long_term.delete(within()) == 2
+    assert postgres.asked(address, every) == [(0,)] * len(tables)

@@ -12,12 +12,13 @@ from dataclasses import replace
 import pytest
 
 from memoryware import StoreUnavailable
+from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import ACME, entry, within
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
-from tiers.stores.postgres.kit import DOORS, call, holding
+from tiers.stores.postgres.kit import DOORS, call, holding, through
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -60,6 +61,8 @@ def test_a_group_that_others_write_is_waited_for_and_no_other(address, door):
             call(stores.quarantine, door, "add", entry("waits"))
         with pytest.raises(StoreUnavailable, match="lock_timeout"):
             call(stores.quarantine, door, "delete", Select(tenant="t"))
+        with pytest.raises(StoreUnavailable, match="lock_timeout"):  # whatever it is about
+            call(stores.quarantine, door, "delete", Select(tenant="t", ids=("nobody's",)))
         call(stores.quarantine, door, "add", entry("does not wait", other))
         assert call(stores.quarantine, door, "find", within()).total == 1
         return record
@@ -76,7 +79,7 @@ def test_a_statement_that_takes_too_long_is_ended(address, door):
     stores.quarantine.add(entry())
     with (
         holding(address, "LOCK TABLE record"),
-        pytest.raises(StoreUnavailable, match="statement_timeout"),
+        pytest.raises(StoreUnavailable, match=r"took too long and was ended \(statement_timeout"),
     ):
         call(stores.quarantine, door, "find", within())
     assert call(stores.quarantine, door, "find", within()).total == 1
@@ -101,6 +104,44 @@ def test_the_victim_of_a_deadlock_is_done_again(stores, address):
     thread.join(20)
     assert thread_ended.is_set()
     assert [old.refused for old in stores.quarantine.find(within()).items] == ["x", "x"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_page_and_its_total_are_of_one_moment(address, proxy, door):
+    stores = postgres_stores(through(address, proxy))
+    direct = postgres_stores(address)
+    stores.quarantine.add(entry("first"))
+    proxy.word, proxy.meanwhile = b"count(*)", lambda: direct.quarantine.add(entry("meanwhile"))
+    page = call(stores.quarantine, door, "find", within(), limit=9)
+    assert proxy.word == b""
+    assert ([one.content for one in page.items], page.total) == (["first"], 1)
+    assert direct.quarantine.find(within(), limit=9).total == 2
+    for one in (stores, direct):
+        one.working.close()
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_vector_that_comes_while_its_text_is_changed_is_passed_over(address, proxy, door):
+    stores, direct = postgres_stores(through(address, proxy)), postgres_stores(address)
+    (one,) = document("before")
+    stores.long_term.add([one])
+    kept = []
+    late = threading.Thread(
+        target=lambda: kept.append(direct.long_term.put_vectors([(one, [1, 0, 0])], FLAT))
+    )
+
+    def meanwhile():
+        late.start()
+        late.join(0.5)  # it has to wait for the commit; this gives it time not to
+
+    proxy.word, proxy.meanwhile = b"COMMIT", meanwhile
+    change = lambda old: replace(old, content="after")
+    (changed,) = call(stores.long_term, door, "edit", within(), change)
+    late.join(20)
+    assert kept == [0]
+    assert stores.long_term.unembedded(FLAT, limit=9) == [changed]
+    for some in (stores, direct):
+        some.working.close()
 
 
 async def test_a_call_that_is_cancelled_gives_its_connection_back(address):
