@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware.conformance._documents import document
+from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import ACME, later, within
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import cosine
@@ -107,4 +107,19 @@ def test_many_words_score_as_they_do_elsewhere(address, more):
         one, other = (store.by_words(asked, within(), limit=5) for store in (mine, theirs))
         assert [hit.memory for hit in one] == [hit.memory for hit in other]
         assert [hit.value for hit in one] == pytest.approx([hit.value for hit in other])
+    stores.working.close()
+
+
+def test_of_equals_the_newest_come_first_whatever_the_limit(address):
+    stores, days = postgres_stores(address), [*range(30)]
+    random.Random(4).shuffle(days)
+    for day in days:
+        made = document(f"tea number{day}", created_at=later(days=day))
+        stores.long_term.add(made, [[1, 0, 0]], FLAT)
+    for limit in (1, 5, 29):
+        wanted = [f"tea number{day}" for day in range(29, 29 - limit, -1)]
+        by_words = stores.long_term.by_words(["tea"], within(), limit=limit)
+        by_vector = stores.long_term.by_vector([1, 1, 0], within(), space=FLAT, limit=limit)
+        assert [hit.memory.content for hit in by_words] == wanted
+        assert [hit.memory.content for hit in by_vector] == wanted
     stores.working.close()

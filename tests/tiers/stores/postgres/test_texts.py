@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -42,6 +43,16 @@ def test_texts_that_begin_alike_are_not_the_same(stores):
         stores.quarantine.find(within(replace(ACME, group_id=f"{long}{n}"))).total for n in range(4)
     ]
     assert found == [1, 1, 1, 0]
+
+
+def test_texts_that_no_index_can_have_are_told_apart(stores):
+    dice = random.Random(5)
+    one, other = ("".join(chr(dice.randrange(256, 40_000)) for _ in range(5000)) for _ in range(2))
+    for text in (one, other, one[:-1]):
+        stores.long_term.add([memory(text, subject=text, document_id=text, content_hash=text)])
+    for text in (one, other, one[:-1]):
+        which = within(subjects=(text,), documents=(text,), hashes=(text,), contains=text[-99:])
+        assert [found.content for found in stores.long_term.find(which).items] == [text]
 
 
 @pytest.mark.parametrize(
