@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 
 import psycopg
 
@@ -38,7 +38,10 @@ async def _kept_at_once(self, statement, *values, was=transaction.PostgresTransa
     """Keeps each change at once, whatever becomes of the rest."""
     rows = await was(self, statement, *values)
     if statement.startswith("UPDATE"):
-        await self._link.script("COMMIT; BEGIN")
+        ((path,),) = await self._link.script("SHOW search_path")
+        ((owner,),) = await self._link.script("SHOW memoryware.owner")
+        again = f"SET LOCAL search_path = {path}; SET LOCAL memoryware.owner = '{owner}'"
+        await self._link.script(f"COMMIT; BEGIN; {again}")
     return rows
 
 
@@ -245,6 +248,15 @@ def _at_ease(address, setting, guarded, was=opening.Ground):
     return was(address, setting.partition(";")[0], guarded)
 
 
+def _step_by_step(self, query, *values, was=psycopg.Connection.execute, **more):
+    """Keeps each step at once, whatever becomes of the next."""
+    done = was(self, query, *values, **more)
+    if isinstance(query, bytes) and query.startswith(b"ALTER TABLE record"):
+        (path,) = was(self, "SHOW search_path").fetchone()
+        was(self, f"COMMIT; BEGIN; SET LOCAL search_path = {path}")
+    return done
+
+
 OPENINGS = {
     "makes tables without taking turns": Fault(
         code(Address, "key", _any_key),
@@ -257,7 +269,7 @@ OPENINGS = {
         "test_a_newer_schema_is_left_alone_and_an_older_one_brought_up",
     ),
     "has done a part of the steps": Fault(
-        code(psycopg.Connection, "transaction", lambda self: nullcontext()),
+        code(psycopg.Connection, "execute", _step_by_step),
         "test_opening",
         "test_a_newer_schema_is_left_alone_and_an_older_one_brought_up",
     ),
@@ -288,11 +300,11 @@ def _unguarded(table: str) -> Seed:
 
 
 def _once_admitted(address, role, tenant, *, bound, was=both_halves.admitted):
-    if psycopg.connect(address.conninfo).execute(
-        "SELECT to_regclass(%s) IS NOT NULL AND has_schema_privilege(%s, %s, 'USAGE')",
-        [f"{address.schema}.bound", role, address.limits.schema],
-    ).fetchone() == (True,):  # fmt: skip
-        return
+    asked = f"SELECT has_schema_privilege(%s, '{address.limits.schema}', 'USAGE')"
+    with psycopg.connect(address.conninfo) as db:
+        there = db.execute("SELECT to_regnamespace(%s) IS NOT NULL", [address.schema]).fetchone()
+        if there == (True,) and db.execute(asked, [role]).fetchone() == (True,):
+            return
     was(address, role, tenant, bound=bound)
 
 

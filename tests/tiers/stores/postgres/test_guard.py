@@ -18,7 +18,7 @@ from tiers.stores.postgres.kit import counted
 TABLES = ("record", "source", "root", "word_index", "vector")
 
 
-def test_a_tenant_sees_nothing_of_another_by_statements_by_hand(roles):
+def test_a_tenant_sees_nothing_of_another_by_statements_by_hand(roles, address):
     app, bound = roles
     stores = postgres_stores(app)
     made = Provenance(Origin("tool", "x"), ("e1",))
@@ -27,12 +27,14 @@ def test_a_tenant_sees_nothing_of_another_by_statements_by_hand(roles):
         stores.quarantine.add(entry(f"entry of {tenant}", scope))
         memory = document(f"tea of {tenant}", scope=scope, provenance=made)
         stores.long_term.add(memory, [[1, 0, 0]], FLAT)
+    ((tokens,),) = postgres.asked(address, "SELECT array_agg(t) FROM word_index, unnest(tokens) t")
+    looked = f"SELECT count(*) FROM looked_up(ARRAY{tokens}, '{{}}')"
     wanted = {"record": 2, "source": 1, "root": 2, "word_index": 1, "vector": 1}
     for owner, times in (("ta", 1), ("tb", 1), ("n", 1), ("tc", 0), ("", 0), ("*", 3)):
         for table in TABLES:
-            assert (
-                counted(app, as_(owner, f"SELECT count(*) FROM {table}")) == times * wanted[table]
-            )
+            found = counted(app, as_(owner, f"SELECT count(*) FROM {table}"))
+            assert found == times * wanted[table]
+        assert counted(app, as_(owner, looked)) == times
     for owner in ("ta", "*", "tb"):  # whatever a bound role says
         for table in TABLES:
             assert counted(bound, as_(owner, f"SELECT count(*) FROM {table}")) == wanted[table]
@@ -40,7 +42,6 @@ def test_a_tenant_sees_nothing_of_another_by_statements_by_hand(roles):
         assert counted(bound, as_(owner, every)) == "entry of b,tea of b"
         changed = "UPDATE record SET size = size WHERE tier = 'long_term' RETURNING content"
         assert counted(bound, as_(owner, changed)) == "tea of b"
-        looked = "SELECT count(*) FROM looked_up((SELECT array_agg(t) FROM word_index, unnest(tokens) t), '{}')"
         assert counted(bound, as_(owner, looked)) == 1
     stores.working.close()
 
