@@ -88,8 +88,16 @@ _HOMES: Final = {
         "Select",
         "Space",
         "Stores",
+        "Stretch",
         "WorkingStore",
     ),
+    "memoryware.tiers.copying": (
+        "CopyReport",
+        "TierCopy",
+        "acopy_stores",
+        "copy_stores",
+    ),
+    "memoryware.tiers.stores.langgraph": ("langgraph_stores",),
     "memoryware.tiers.stores.opening": (
         "aopen_stores",
         "open_stores",
@@ -303,6 +311,7 @@ if TYPE_CHECKING:
     from memoryware.sources.source import Source
     from memoryware.tiers.bundle import ImportReport
     from memoryware.tiers.context import BuiltContext, ContextBuilder, Headings
+    from memoryware.tiers.copying import CopyReport, TierCopy, acopy_stores, copy_stores
     from memoryware.tiers.ingress import (
         ConsistencyJudge,
         ExactDuplicate,
@@ -320,6 +329,7 @@ if TYPE_CHECKING:
     from memoryware.tiers.roles import ROLES, RoleRules
     from memoryware.tiers.service import TieredMemory
     from memoryware.tiers.showing import Labels
+    from memoryware.tiers.stores.langgraph import langgraph_stores
     from memoryware.tiers.stores.opening import aopen_stores, open_stores
     from memoryware.tiers.stores.protocol import (
         LongTermStore,
@@ -327,6 +337,7 @@ if TYPE_CHECKING:
         Select,
         Space,
         Stores,
+        Stretch,
         WorkingStore,
     )
     from memoryware.tiers.values import (
@@ -361,6 +372,7 @@ __all__ = [
     "ContextBuilder",
     "ContextItem",
     "Contradiction",
+    "CopyReport",
     "Counters",
     "Counts",
     "DeepMemoryMiddleware",
@@ -460,7 +472,9 @@ __all__ = [
     "StoreNewer",
     "StoreUnavailable",
     "Stores",
+    "Stretch",
     "TextRefused",
+    "TierCopy",
     "TierError",
     "TierLimits",
     "TieredMemory",
@@ -474,17 +488,20 @@ __all__ = [
     "WriteFailed",
     "WriteResult",
     "__version__",
+    "acopy_stores",
     "acting",
     "adiscover",
     "agreed",
     "aopen_stores",
     "append_to_system_message",
     "ascan",
+    "copy_stores",
     "create_deep_agent",
     "default_filters",
     "discover",
     "file_memory",
     "inject_context",
+    "langgraph_stores",
     "listen",
     "load_config",
     "normalise_path",

@@ -236,6 +236,9 @@ class PostgresLimits(_Ranged):
     """The schema that the tables are in; it is made if it is not there."""
     row_security: bool = False
     """Whether the database itself keeps tenants apart, for roles that do not own the tables."""
+    partitions: int = _limit(0, 0, 1000)
+    """Parts that the tables are made in, by a hash of the tenant; 0 for whole tables. Only counts
+    when they are made."""
     prepared_statements: bool = True
     """Whether the server keeps statements ready; say no for a pooler that cannot have them."""
     pool_size: int = _limit(10, 1)

@@ -122,6 +122,14 @@ class _Postgres:
         return lambda: postgres_stores(address)
 
 
+class _PostgresInParts:
+    """In tables that are in parts by tenant."""
+
+    @pytest.fixture
+    def open_stores(self, address):
+        return lambda: postgres_stores(f"{address}&partitions=3")
+
+
 class TestEmbeddedQuarantine(_Embedded, QuarantineStoreConformance):
     pass
 
@@ -207,6 +215,18 @@ class TestPostgresQuarantine(_Postgres, QuarantineStoreConformance):
 
 
 class TestPostgresWorking(_Postgres, WorkingStoreConformance):
+    pass
+
+
+class TestPostgresInPartsLongTerm(_PostgresInParts, LongTermStoreConformance):
+    pass
+
+
+class TestPostgresInPartsQuarantine(_PostgresInParts, QuarantineStoreConformance):
+    pass
+
+
+class TestPostgresInPartsWorking(_PostgresInParts, WorkingStoreConformance):
     pass
 
 

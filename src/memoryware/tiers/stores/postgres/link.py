@@ -37,7 +37,8 @@ _HINTS: Final = {
     "28000": "the server does not let this user in; look at its pg_hba.conf",
     "3D000": "there is no such database; create it first",
 }
-_WITH_ID: Final = "record_own"
+_WITH_ID: Final = ("record_own", "_tier_part_id_owner_key")
+"""How the constraint ends by which an id is stored once; the second is that of a part."""
 
 
 class Undone(Exception):
@@ -206,7 +207,7 @@ def unavailable(shown: str, error: psycopg.Error) -> StoreUnavailable:
     """Return what to raise for an error that trying again does not mend."""
     text = first_line(error)
     hint = _HINTS.get(error.sqlstate or "")
-    if error.sqlstate == "23505" and error.diag.constraint_name == _WITH_ID:
+    if error.sqlstate == "23505" and (error.diag.constraint_name or "").endswith(_WITH_ID):
         hint = "a record with this id is there already; nothing was stored"
     return StoreUnavailable(f"{shown}: {hint} ({text})" if hint else f"{shown}: {text}")
 

@@ -50,19 +50,20 @@ class Ground:
         address: Where it is.
         setting: The statements that every transaction begins with.
         guarded: Whether rows are guarded by policies.
+        partitioned: Whether tables are in parts by tenant.
     """
 
     address: Address
     setting: str
     guarded: bool
+    partitioned: bool
 
 
 class _Server(ABC):
     """A port whose transactions are kept, or never were; nothing is done twice."""
 
-    rows = PostgresRows()
-
     def __init__(self, ground: Ground) -> None:
+        self.rows = PostgresRows(partitioned=ground.partitioned)
         self._ground, self._address = ground, ground.address
         self._limits = ground.address.limits
         self._lock, self._process, self._shut = threading.Lock(), os.getpid(), False
@@ -76,7 +77,11 @@ class _Server(ABC):
         try:
             try:
                 yield PostgresTransaction(
-                    link, self._limits, self._address.key("spaces"), guarded=self._ground.guarded
+                    link,
+                    self._limits,
+                    self._address.key("spaces"),
+                    guarded=self._ground.guarded,
+                    partitioned=self._ground.partitioned,
                 )
             except BaseException:
                 with suppress(Undone, StoreUnavailable):

@@ -14,7 +14,7 @@ from memoryware._twins import Via
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores._selecting import fits
-from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.tiers.stores.protocol import Page, Select, Stretch
 from memoryware.tiers.stores.redis import lists
 from memoryware.tiers.stores.redis.errors import Unconfirmed
 from memoryware.tiers.stores.redis.server import Command, RedisServer, pause
@@ -23,6 +23,10 @@ Change = Callable[[Entry], Entry]
 
 _AT_ONCE: Final = 100
 """Lists that one question asks for."""
+_IN_A_LIST: Final = 10
+"""Entries that a list has about."""
+_ALL: Final = 2**31
+"""So many entries that nothing is cut."""
 _SHORTEST_PAUSE: Final = 0.0005
 _LONGEST_PAUSE: Final = 0.02
 """Seconds at most between two attempts to change what others change as well."""
@@ -170,6 +174,38 @@ async def purge(of: Lists, via: Via, now: datetime) -> int:
         answers = (await of.server.ask(via, commands))[1::2]
         gone += sum(answer[0] for answer in answers)
         await _settled(of, via, [(n, a[1], a[2]) for n, a in zip(names, answers, strict=True)])
+
+
+async def walk(of: Lists, via: Via, mark: str | None, limit: int) -> Stretch[Entry]:
+    """Return the lists of some groups, in the order of their names, behind that of the mark."""
+    most = max(1, limit // _IN_A_LIST)
+    first = "-" if mark is None else f"({mark}"
+    asked: Command = ("ZRANGEBYLEX", of.groups, first, "+", "LIMIT", 0, most)
+    (raw,) = await of.server.ask(via, [asked])
+    names = [_text(one) for one in raw]
+    seen = await _read(of, via, names)
+    entries = [one.entry for some in seen for one in reversed(some.elements)]
+    return Stretch(entries, names[-1] if len(names) == most else None)
+
+
+async def load(of: Lists, via: Via, entries: Sequence[Entry]) -> list[Entry]:
+    """Keep entries as they are, one after the other; return those that were not there so."""
+    of_names: dict[str, dict[str, Entry]] = {}
+    for one in entries:
+        name = lists.name_of(one.scope.tenant, one.scope.group_id)
+        of_names.setdefault(name, {})[one.id] = one
+    kept = []
+    for seen in await _read(of, via, list(of_names)):
+        mine, there = of_names[seen.name], {one.entry.id: one.entry for one in seen.elements}
+        differing = {id_: one for id_, one in mine.items() if there.get(id_, one) != one}
+        new = [one for id_, one in mine.items() if id_ not in there]
+        for one in differing.values():
+            which = Select.within(one.scope, ids=(one.id,))
+            await edit(of, via, which, lambda old: differing.get(old.id, old))  # noqa: B023
+        for one in new:
+            await push(of, via, one, _ALL, renew=False)
+        kept += [*new, *differing.values()]
+    return kept
 
 
 # Names and lists.

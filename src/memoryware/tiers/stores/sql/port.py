@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 Row: TypeAlias = Sequence[Any]
@@ -71,6 +71,10 @@ class Transaction(Protocol):
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Keep vectors, as `packed` makes them, by number, in place of those of this space."""
+        ...
+
+    async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
+        """Return the vectors of those of these numbers that have one in a space."""
         ...
 
     async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:

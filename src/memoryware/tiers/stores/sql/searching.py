@@ -11,6 +11,7 @@ from typing import Final
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import SATURATION, rarity, whole_score
 from memoryware.tiers.records import Memory
+from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
@@ -36,9 +37,9 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
         count, size = counted[0]
         corpus = Corpus(names, having, count, size / count if count else 0)
         best = await _scored(tx, corpus, port.rows.condition("long_term", which), limit)
-        found = await _memories(tx, port.rows, best)
+        found = await _memories(tx, port.rows, which, best)
     whole = whole_score(having, count)
-    return _best([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
+    return best_of([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
 
 
 async def by_vector(
@@ -53,8 +54,8 @@ async def by_vector(
             return []
         where = port.rows.condition("long_term", which)
         best = _first(dict(await tx.nearest(number, query, where, limit)), limit)
-        found = await _memories(tx, port.rows, best)
-    return _best([Hit(one, best[seq]) for seq, one in found.items()], limit)
+        found = await _memories(tx, port.rows, which, best)
+    return best_of([Hit(one, best[seq]) for seq, one in found.items()], limit)
 
 
 async def number_of(tx: Transaction, space: Space) -> int | None:
@@ -79,9 +80,13 @@ async def _must_be_current(tx: Transaction, space: Space) -> None:
             raise EmbeddingMismatch(str(known), str(space))
 
 
-async def _memories(tx: Transaction, rows: Rows, numbers: Iterable[int]) -> dict[int, Memory]:
-    where, values = rows.numbered("seq", numbers)
-    found = await tx.execute(f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}", *values)
+async def _memories(
+    tx: Transaction, rows: Rows, which: Select, numbers: Iterable[int]
+) -> dict[int, Memory]:
+    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
+    found = await tx.execute(
+        f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}{here}", *values, *more
+    )
     return {row[2]: sql_rows.record_of("long_term", row) for row in found}
 
 
@@ -113,8 +118,3 @@ def _first(scores_: Mapping[int, float], limit: int) -> dict[int, float]:
         return good
     least = heapq.nlargest(limit, good.values())[-1]
     return {seq: value for seq, value in good.items() if value >= least}
-
-
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return hits[:limit]
