@@ -18,6 +18,7 @@ from memoryware.tiers.stores.postgres import stores as both_halves
 from memoryware.tiers.stores.postgres.address import Address
 from memoryware.tiers.stores.postgres.link import BlockingLink, NativeLink, Undone
 from memoryware.tiers.stores.postgres.pool import BlockingPool, NativePool, Pool
+from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.postgres.server import BlockingServer, NativeServer
 
 BLOCKING, NATIVE = {"door": "blocking"}, {"door": "native"}
@@ -168,10 +169,6 @@ async def _more(self, longest):
     return True
 
 
-def _one_for_all(self):
-    return self._pools.setdefault(None, NativePool(self._address))
-
-
 def _ready(address, was=pool.how_to_connect):
     return {**was(address), "prepare_threshold": 1}
 
@@ -234,18 +231,18 @@ def _accepted(address, db, was=opening._state):
     try:
         return was(address, db)
     except StoreNewer:
-        return len(opening.STEPS), WORDS_VERSION, False
+        return opening._State(len(opening.STEPS), WORDS_VERSION)
 
 
 def _taken_over(address, db, was=opening._state):
     try:
         return was(address, db)
     except StoreUnavailable:
-        return 0, 0, False
+        return opening._State()
 
 
-def _at_ease(address, setting, guarded, was=opening.Ground):
-    return was(address, setting.partition(";")[0], guarded)
+def _at_ease(address, setting, *more, was=opening.Ground):
+    return was(address, setting.partition(";")[0], *more)
 
 
 def _step_by_step(self, query, *values, was=psycopg.Connection.execute, **more):
@@ -311,7 +308,7 @@ def _once_admitted(address, role, tenant, *, bound, was=both_halves.admitted):
 GUARDED = {
     **{
         f"guards every table but {table}": Fault(_unguarded(table), "test_guard", BY_HAND)
-        for table in guard._TABLES
+        for table in TABLES
     },
     "believes what a bound role says": Fault(
         text(guard, "_GUARD", "WHERE role = session_user", "WHERE false"), "test_guard", BY_HAND

@@ -64,16 +64,29 @@ def code(place: Any, name: str, wrong: Any) -> Seed:
 
 def text(place: Any, name: str, right: str, wrong: str) -> Seed:
     """Return what puts something wrong in a text, where it must stand."""
-    was = getattr(place, name)
-    assert right in was, f"{right!r} does not stand in {name}"
-    return lambda: patch.object(place, name, was.replace(right, wrong))
+
+    @contextmanager
+    def seeded() -> Iterator[None]:
+        was = getattr(place, name)
+        assert was.count(right) == 1, f"{right!r} stands {was.count(right)} times in {name}"
+        with patch.object(place, name, was.replace(right, wrong)):
+            yield
+
+    return seeded
 
 
 def schema(right: str, wrong: str) -> Seed:
     """Return what makes wrong tables."""
-    (first,) = opening.STEPS
-    assert first.count(right) == 1, f"{right!r} stands {first.count(right)} times in the schema"
-    return lambda: patch.object(opening, "STEPS", (first.replace(right, wrong),))
+
+    @contextmanager
+    def seeded() -> Iterator[None]:
+        was = opening.STEPS
+        found = sum(step.count(right) for step in was)
+        assert found == 1, f"{right!r} stands {found} times in the schema"
+        with patch.object(opening, "STEPS", tuple(one.replace(right, wrong) for one in was)):
+            yield
+
+    return seeded
 
 
 def sql(right: str, wrong: str) -> Seed:

@@ -9,12 +9,16 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
+from memoryware import MemoryScope
+from memoryware.conformance._documents import FLAT, document
+from memoryware.conformance._tiers import entry
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from servers import postgres
 from servers.pooler import Pooler
 from servers.proxy import Proxy
 
 DOORS = ["blocking", "native"]
+TENANTS = [None, *(f"tenant {n}" for n in range(20))]
 
 
 def address():
@@ -24,6 +28,22 @@ def address():
 
 def stores(address):
     made = postgres_stores(address)
+    yield made
+    made.working.close()
+
+
+def parted(address):
+    """An address at which tables are in parts by tenant."""
+    yield f"{address}&partitions=4"
+
+
+def filled(parted):
+    """Stores in parts, with an entry and a memory of each of many tenants."""
+    made = postgres_stores(parted)
+    for tenant in TENANTS:
+        scope = MemoryScope(tenant, "g")
+        made.quarantine.add(entry(f"entry of {tenant}", scope))
+        made.long_term.add(document(f"tea of {tenant}", scope=scope), [[1, 0, 0]], FLAT)
     yield made
     made.working.close()
 

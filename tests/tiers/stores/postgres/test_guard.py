@@ -11,11 +11,10 @@ from memoryware.conformance._tiers import entry, later
 from memoryware.tiers.ranking import WORDS_VERSION
 from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
+from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
 from tiers.stores.postgres.kit import counted
-
-TABLES = ("record", "source", "root", "word_index", "vector")
 
 
 def test_a_tenant_sees_nothing_of_another_by_statements_by_hand(roles, address):

@@ -41,13 +41,7 @@ def test_among_many_the_index_finds_as_many_as_were_asked_for(address):
         good += len(best & {hit.memory.id for hit in hits})
     assert good >= 90
     stores.working.close()
-    time.sleep(0.1)
-    scans = postgres.asked(
-        address,
-        "SELECT pg_stat_force_next_flush(), idx_scan FROM pg_stat_user_indexes"
-        " WHERE indexrelname = 'vector_1' AND schemaname = current_schema()",
-    )
-    assert scans[0][1] >= 10
+    assert looks(address, 10) >= 10
 
 
 def test_a_small_group_among_many_finds_its_nearest_by_the_index(address):
@@ -73,6 +67,21 @@ def test_a_small_group_among_many_finds_its_nearest_by_the_index(address):
         good += len({hit.memory.id for hit in hits} & {*best})
     assert good >= 45
     stores.working.close()
+    assert looks(address, 5) >= 5
+
+
+def looks(address, wanted):
+    """Return how often an index of vectors was looked into, once the server has counted it."""
+    last = time.monotonic() + 5
+    while True:
+        ((_, count),) = postgres.asked(
+            address,
+            "SELECT pg_stat_force_next_flush(), idx_scan FROM pg_stat_user_indexes"
+            " WHERE indexrelname = 'vector_1' AND schemaname = current_schema()",
+        )
+        if count >= wanted or time.monotonic() > last:
+            return count
+        time.sleep(0.05)
 
 
 def test_words_are_looked_up_and_no_others(stores, address):

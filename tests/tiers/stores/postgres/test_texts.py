@@ -11,6 +11,7 @@ from memoryware import MemoryScope
 from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import ACME, entry, later, memory, within
 from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.protocol import Space
 from servers import postgres
 
@@ -70,8 +71,7 @@ def test_a_part_of_a_text_is_found_whatever_its_case(stores, content, part):
 
 def test_nothing_of_what_was_deleted_is_left_in_any_table(stores, address):
     made = Provenance(Origin("tool", "x"), ("e1", "e2"))
-    tables = ("record", "source", "root", "word_index", "vector")
-    every = " UNION ALL ".join(f"SELECT count(*) FROM {one}" for one in tables)
+    every = " UNION ALL ".join(f"SELECT count(*) FROM {one}" for one in TABLES)
     stores.quarantine.add(entry(provenance=made))
     for n in range(4):  # pushed out, pushed again, expired, and deleted
         stores.working.push(entry(f"{n}", provenance=made, expires_at=later(hours=n)), keep=3)
@@ -83,4 +83,4 @@ def test_nothing_of_what_was_deleted_is_left_in_any_table(stores, address):
     assert stores.quarantine.delete(within()) == 1
     assert stores.working.delete(within()) == 2
     assert stores.long_term.delete(within()) == 2
-    assert postgres.asked(address, every) == [(0,)] * len(tables)
+    assert postgres.asked(address, every) == [(0,)] * len(TABLES)
