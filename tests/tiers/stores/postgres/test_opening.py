@@ -29,6 +29,30 @@ def test_the_address_may_carry_settings(address):
     open_stores(f"{address}&pool_size=3&statement_timeout=5.5").working.close()
 
 
+def test_who_is_not_let_in_hears_why(server):
+    for name in ("ann", "bob"):
+        postgres.asked(server.url, f"CREATE ROLE {name} LOGIN PASSWORD 'right'")
+    rules = "local all postgres trust\nlocal all ann scram-sha-256\n"
+    (server.base / "data" / "pg_hba.conf").write_text(rules)
+    postgres.asked(server.url, "SELECT pg_reload_conf()")
+    place = server.url.partition("@")[2]
+    with pytest.raises(StoreUnavailable, match="the password is wrong") as told:
+        postgres_stores(f"postgresql://ann:hush@{place}")
+    assert "hush" not in str(told.value)
+    with pytest.raises(StoreUnavailable, match=r"let this user in; look at its pg_hba\.conf"):
+        postgres_stores(f"postgresql://bob:right@{place}")
+    with pytest.raises(StoreUnavailable, match=r"\"nobody's\" does not exist.*name right\?"):
+        postgres_stores(server.url.replace("/postgres?", "/nobody's?"))
+
+
+def test_an_address_may_name_several_hosts():
+    many = "postgresql://ann:hush@127.0.0.1:1,127.0.0.1:2/x?target_session_attrs=read-write"
+    with pytest.raises(StoreUnavailable, match=r"//127\.0\.0\.1:1,127\.0\.0\.1:2/x cannot be rea"):
+        postgres_stores(many)
+    with pytest.raises(StoreUnavailable, match="no address"):
+        postgres_stores(many.replace(":2/x", ":two/x"))
+
+
 def test_a_missing_package_names_the_command(address):
     script = (
         "import sys\nsys.modules['psycopg'] = None\nfrom memoryware import open_stores\n"

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -103,7 +104,8 @@ def test_a_server_that_only_reads_from_now_on_says_so(door):
 def test_a_replica_says_that_it_is_one_and_can_take_over(server, replica, door):
     with pytest.raises(StoreUnavailable, match="only reads, so it is a replica"):
         postgres_stores(replica.url)  # where there are no tables yet
-    both = f"{server.url},{replica.base}&target_session_attrs=read-write&pool_timeout=20"
+    hosts = ",".join(quote(str(one.base), safe="") for one in (server, replica))
+    both = f"postgresql://postgres@{hosts}/postgres?target_session_attrs=read-write&pool_timeout=20"
     stores = postgres_stores(both)
     kept = [stores.quarantine.add(entry(f"{n}")) for n in range(3)]
     _caught_up(server, replica)

@@ -33,13 +33,13 @@ def test_a_full_pool_is_said(address, door):
 
         edit = asyncio.create_task(stores.quarantine.aedit(within(), change))
         await asyncio.sleep(0)
-        with pytest.raises(StoreUnavailable, match="pool_size"):
+        with pytest.raises(StoreUnavailable, match=r"pool_size.*pool_timeout"):
             await asyncio.gather(*(stores.quarantine.afind(within()) for _ in range(3)))
         await edit
         await stores.quarantine.aclose()
 
     def change(record):
-        with pytest.raises(StoreUnavailable, match="pool_size"):
+        with pytest.raises(StoreUnavailable, match=r"pool_size.*pool_timeout"):
             stores.quarantine.find(within())
         return record
 
@@ -48,6 +48,25 @@ def test_a_full_pool_is_said(address, door):
     else:
         assert stores.quarantine.edit(within(), change) == []
         assert stores.quarantine.find(within()).total == 1
+    stores.working.close()
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_server_that_takes_no_more_connections_is_said(roles, address, door):
+    name = roles[0].partition("//")[2].partition("@")[0]
+    postgres.asked(address, f"ALTER ROLE {name} CONNECTION LIMIT 1")
+    stores = postgres_stores(f"{roles[0]}&pool_timeout=0.3")
+    stores.quarantine.add(entry())
+
+    def change(record):
+        with pytest.raises(StoreUnavailable, match=r"lower pool_size, or raise max_connections"):
+            call(stores.quarantine, door, "find", within())
+        with pytest.raises(StoreUnavailable, match=r"lower pool_size, or raise max_connections"):
+            postgres_stores(roles[0])
+        return record
+
+    assert stores.quarantine.edit(within(), change) == []
+    assert stores.quarantine.find(within()).total == 1
     stores.working.close()
 
 

@@ -89,7 +89,8 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
     try:
         split = urlsplit(url)
         given = parse_qsl(split.query, keep_blank_values=True, strict_parsing=bool(split.query))
-        host, port = split.hostname or dict(given).get("host", ""), split.port
+        hosts = split.netloc.rpartition("@")[2]  # there may be several, with commas between them
+        _ = [urlsplit(f"//{one}").port for one in hosts.split(",")]
     except ValueError as error:
         raise StoreUnavailable(
             "postgresql://...: this is no address; use postgresql://user:password@host/database"
@@ -97,7 +98,9 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
     known = {one.name: one for one in fields(PostgresLimits)}
     ours = {name: value for name, value in given if name in known}
     rest = [(name, value) for name, value in given if name not in known]
-    shown = f"postgresql://{host}{f':{port}' if port else ''}/{unquote(split.path[1:])}"
+    shown = (
+        f"postgresql://{unquote(hosts) or dict(given).get('host', '')}/{unquote(split.path[1:])}"
+    )
     try:
         changed = {name: _read(name, value, getattr(limits, name)) for name, value in ours.items()}
         limits = replace(limits, **changed)
