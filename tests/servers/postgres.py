@@ -29,16 +29,20 @@ _numbers = itertools.count(1)
 
 
 class Server:
-    """A server that can be stopped, started again, and held still."""
+    """A server that can be stopped, started again, held still, and have a replica."""
 
-    def __init__(self, base: pathlib.Path) -> None:
+    def __init__(self, base: pathlib.Path, primary: Server | None = None) -> None:
         self.base = base
         self.url = f"postgresql://postgres@/postgres?host={base}"
         self._install, self._identity = _binaries(base)
         self._env = {"PATH": str(self._install / "bin"), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
         made = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8"]
+        command = ["initdb", *made]
+        if primary is not None:
+            copied = ["-U", "postgres", "-h", primary.base, "-R", "-c", "fast", "--no-sync"]
+            command = ["pg_basebackup", *copied]
         subprocess.run(
-            [self._install / "bin/initdb", "-D", base / "data", *made],
+            [self._install / "bin" / command[0], "-D", base / "data", *command[1:]],
             check=True, capture_output=True, env=self._env, cwd="/", **self._identity,
         )  # fmt: skip
         self._process: subprocess.Popen | None = None
@@ -80,11 +84,11 @@ class Server:
         shutil.rmtree(self.base, ignore_errors=True)
 
 
-def started() -> Server:
-    """Return a server of its own, which the caller removes."""
+def started(primary: Server | None = None) -> Server:
+    """Return a server of its own, or a replica of another, which the caller removes."""
     base = pathlib.Path(tempfile.mkdtemp(prefix="pg-"))
     try:
-        server = Server(base)
+        server = Server(base, primary)
         server.start()
     except BaseException:
         shutil.rmtree(base, ignore_errors=True)

@@ -13,6 +13,7 @@ from memoryware.conformance._guarded import Door
 from memoryware.conformance._tiers import (
     ACME,
     NEIGHBOURS,
+    WORKERS,
     Asked,
     OpenStore,
     TierSuite,
@@ -253,6 +254,16 @@ class VectorsConformance(TierSuite):
         await store.adopt(OTHER, drop_others=True)
         assert await store.spaces() == {OTHER: 1}
         assert len(await store.unembedded(FLAT, limit=9)) == 2
+
+    async def test_eight_groups_may_begin_a_space_at_once(
+        self, store: Asked, opened: OpenStore
+    ) -> None:
+        async def add(me: int, mine: Asked) -> None:
+            scope = replace(ACME, group_id=f"g{me}")
+            await mine.add(document(f"text {me}", scope=scope), [[1, 0, 0]], FLAT)
+
+        await self.at_work(self.workers(store, opened), add)
+        assert await store.spaces() == {FLAT: WORKERS}
 
     async def test_a_vector_does_not_outlive_its_text(self, store: Asked) -> None:
         one, two, three = document("one"), document("two"), document("three")

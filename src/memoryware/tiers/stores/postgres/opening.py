@@ -15,7 +15,7 @@ from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.ranking import WORDS_VERSION, words_of
 from memoryware.tiers.stores.postgres.address import Address, owner_of, quoted
 from memoryware.tiers.stores.postgres.guard import grants, guard
-from memoryware.tiers.stores.postgres.link import first_line, unavailable
+from memoryware.tiers.stores.postgres.link import first_line, hint_of, unavailable
 from memoryware.tiers.stores.postgres.pool import how_to_connect
 from memoryware.tiers.stores.postgres.schema import (
     PGVECTOR,
@@ -104,7 +104,7 @@ def _told(address: Address) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        if error.sqlstate is None:
+        if error.sqlstate is None and hint_of(error) is None:
             raise StoreUnavailable(
                 f"{address.shown} cannot be reached: {first_line(error)}. Is the server running,"
                 " and are host, port and name right?"

@@ -26,7 +26,9 @@ from memoryware.tiers.stores.postgres.link import (
     NativeConnection,
     NativeLink,
     first_line,
+    hint_of,
     prepare,
+    unavailable,
 )
 
 C = TypeVar("C", BlockingConnection, NativeConnection)
@@ -64,10 +66,7 @@ class Pool(ABC, Generic[C]):
                 except psycopg.Error as error:
                     comes_back = isinstance(error, psycopg.OperationalError)
                     if not comes_back or monotonic() + _PAUSE > last:
-                        raise StoreUnavailable(
-                            f"{self._address.shown} has been away for {longest:.1f} seconds"
-                            f" (pool_timeout): {first_line(error)}"
-                        ) from error
+                        raise self._without(error, longest) from error
                 await self._pause(_PAUSE)
         except BaseException:
             self._leave()
@@ -104,6 +103,14 @@ class Pool(ABC, Generic[C]):
     def _ready(self, db: C) -> C:
         prepare(db, self._limits.statement_timeout)
         return db
+
+    def _without(self, error: psycopg.Error, longest: float) -> StoreUnavailable:
+        if hint_of(error) is not None:
+            return unavailable(self._address.shown, error)
+        return StoreUnavailable(
+            f"{self._address.shown} has been away for {longest:.1f} seconds (pool_timeout):"
+            f" {first_line(error)}"
+        )
 
     def _how(self) -> dict[str, Any]:
         return how_to_connect(self._address)

@@ -11,36 +11,13 @@ import pytest
 
 from memoryware import StoreUnavailable, copy_stores
 from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import entry, within
+from memoryware.conformance._tiers import within
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
+from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
-
-TABLES = ("record", "source", "root", "word_index", "vector")
-TENANTS = [None, *(f"tenant {n}" for n in range(20))]
-
-
-@pytest.fixture
-def address():
-    with postgres.schema_at(postgres.url()) as made:
-        yield made
-
-
-@pytest.fixture
-def parted(address):
-    return f"{address}&partitions=4"
-
-
-@pytest.fixture
-def stores(parted):
-    made = postgres_stores(parted)
-    for tenant in TENANTS:
-        scope = MemoryScope(tenant, "g")
-        made.quarantine.add(entry(f"entry of {tenant}", scope))
-        made.long_term.add(document(f"tea of {tenant}", scope=scope), [[1, 0, 0]], FLAT)
-    yield made
-    made.working.close()
+from tiers.stores.postgres.kit import TENANTS
 
 
 def parts_of(address, table):
@@ -49,7 +26,7 @@ def parts_of(address, table):
     )
 
 
-def test_all_rows_of_a_tenant_are_in_one_part_and_tenants_are_in_several(stores, address):
+def test_all_rows_of_a_tenant_are_in_one_part_and_tenants_are_in_several(filled, address):
     found = {}
     for table in ("record", "word_index", "vector", "root"):
         for part, owner, _ in parts_of(address, table):
@@ -85,14 +62,14 @@ ASKS = {
 
 @pytest.mark.parametrize("asks", ASKS)
 @pytest.mark.parametrize("tenant", [None, "tenant 3"])
-def test_a_question_looks_into_the_part_of_its_tenant_only(parted, stores, address, tenant, asks):
+def test_a_question_looks_into_the_part_of_its_tenant_only(parted, filled, address, tenant, asks):
     which = within(MemoryScope(tenant, "g"))
     (mine,) = {
         part.rpartition("_")[2]
         for part, owner, _ in parts_of(address, "vector")
         if owner == ("n" if tenant is None else f"t{tenant}")
     }
-    stores.working.close()
+    filled.working.close()
     before = scans(address)
     asking = postgres_stores(parted)
     assert ASKS[asks](asking, which)
@@ -104,7 +81,7 @@ def test_a_question_looks_into_the_part_of_its_tenant_only(parted, stores, addre
 
 
 def test_another_number_of_parts_is_refused_and_none_is_the_one_that_is_there(
-    address, parted, stores
+    address, parted, filled
 ):
     for given, there in ((f"{address}&partitions=5", 4), (address, 4)):
         if given == address:
@@ -146,7 +123,7 @@ def test_the_index_finds_as_many_as_were_asked_for_in_a_part(address):
     stores.working.close()
 
 
-def test_a_role_bound_to_a_tenant_gets_at_no_part_directly(address, parted, stores):
+def test_a_role_bound_to_a_tenant_gets_at_no_part_directly(address, parted, filled):
     if os.environ.get("TEST_POSTGRES_URL"):
         pytest.skip("makes roles")
     role = f"parted_{os.getpid()}"
