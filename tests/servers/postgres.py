@@ -29,10 +29,14 @@ _numbers = itertools.count(1)
 
 
 class Server:
-    """A server that can be stopped, started again, and held still."""
+    """A server that can be stopped, started again, and held still.
 
-    def __init__(self, base: pathlib.Path) -> None:
-        self.base = base
+    Attributes:
+        durable: Whether it waits for the disk, as a server does that is not set otherwise.
+    """
+
+    def __init__(self, base: pathlib.Path, *, durable: bool = False) -> None:
+        self.base, self.durable = base, durable
         self.url = f"postgresql://postgres@/postgres?host={base}"
         self._install, self._identity = _binaries(base)
         self._env = {"PATH": str(self._install / "bin"), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
@@ -45,10 +49,9 @@ class Server:
 
     def start(self, timeout: float = 30.0) -> None:
         """Start it and wait until it answers."""
-        settings = {
-            "listen_addresses": "", "fsync": "off", "synchronous_commit": "off",
-            "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB",
-        }  # fmt: skip
+        settings = {"listen_addresses": "", "max_connections": "200", "shared_buffers": "64MB"}
+        if not self.durable:
+            settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
         given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         log = (self.base / "log").open("ab")
         self._process = subprocess.Popen(
@@ -80,11 +83,11 @@ class Server:
         shutil.rmtree(self.base, ignore_errors=True)
 
 
-def started() -> Server:
+def started(*, durable: bool = False) -> Server:
     """Return a server of its own, which the caller removes."""
     base = pathlib.Path(tempfile.mkdtemp(prefix="pg-"))
     try:
-        server = Server(base)
+        server = Server(base, durable=durable)
         server.start()
     except BaseException:
         shutil.rmtree(base, ignore_errors=True)
