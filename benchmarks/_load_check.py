@@ -153,7 +153,9 @@ def _strange(what: str, records: Iterable[Any]) -> Iterator[str]:
     )
 
 
-def _missing(what: str, wanted: Iterable[tuple[str, Group]], there: dict[str, Any]) -> Iterator[str]:
+def _missing(
+    what: str, wanted: Iterable[tuple[str, Group]], there: dict[str, Any]
+) -> Iterator[str]:
     for id_, group in wanted:
         if id_ not in there:
             yield f"{what} {id_} of {group}: lost"

@@ -11,10 +11,14 @@ from langchain_core.embeddings import Embeddings
 
 DIMENSION = 256
 _TENANTS = ("acme", "globex", "initech", "umbrella", "hooli")
-_BEGINS = "bra cor del fen gal har jun kel lor mab nor pel quin ros sal tor ul ver wil zan".split()
-_MIDDLES = "a e i o u ai en or".split()
-_ENDS = "ba dek fin gol hur jas kin lum mot nar pod rix sel tum vak".split()
-_VERBS = "keeps feeds checks moves stores counts paints sends".split()
+_BEGINS = """
+bra cor del fen gal har jun kel lor mab nor pel quin ros sal tor ul ver wil zan
+"""
+_MIDDLES = ["a", "e", "i", "o", "u", "ai", "en", "or"]
+_ENDS = """
+ba dek fin gol hur jas kin lum mot nar pod rix sel tum vak
+"""
+_VERBS = ["keeps", "feeds", "checks", "moves", "stores", "counts", "paints", "sends"]
 
 Group = tuple[str, str]
 """A tenant, and a group of it."""
@@ -47,7 +51,8 @@ def query_of(text: str) -> str:
 
 
 def _word(dice: random.Random) -> str:
-    return dice.choice(_BEGINS) + dice.choice(_MIDDLES) + dice.choice(_ENDS)
+    parts = (_BEGINS.split(), _MIDDLES, _ENDS.split())
+    return "".join(map(dice.choice, parts))
 
 
 class WordEmbeddings(Embeddings):

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import quantiles
 
 from benchmarks._load_check import Checked, Journals
@@ -69,7 +70,7 @@ def outages(sides: dict[str, Journals], restarts: Sequence[Outage]) -> Iterator[
         place = bisect_left(ends, one.begin)
         around = ends[max(0, place - 1) :]
         gap = max(
-            (b - a for a, b in zip(around, around[1:], strict=False) if a < one.begin + one.away),
+            (b - a for a, b in pairwise(around) if a < one.begin + one.away),
             default=0.0,
         )
         yield (

@@ -38,7 +38,7 @@ _PACKAGES = ("memoryware", "langgraph-checkpoint-postgres", "psycopg", "psycopg-
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Do the run and print what came of it; 1 if something of ours is lost, doubled or misplaced."""
+    """Do the run and print what came of it; 1 if anything of ours is lost, doubled or misplaced."""
     options = _options(args)
     turns = max(1, round(options.seconds / _TURN)) if options.seconds > 2 * _TURN else 2
     turn = options.seconds / turns

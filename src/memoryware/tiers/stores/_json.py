@@ -13,6 +13,11 @@ from memoryware.tiers.records import Entry, Ground, Memory, Origin, Provenance, 
 _TIMES: Final = frozenset(
     {"created_at", "decided_at", "expires_at", "valid_from", "valid_to", "promoted_at"}
 )
+_NAMES: Final = {
+    kind: frozenset(one.name for one in fields(kind))
+    for kind in (Entry, Memory, Ground, MemoryScope)
+}
+"""The names of what each kind has; to ask for them takes as long as to read a record."""
 _TUPLES: Final = frozenset({"echo_of", "memory_ids", "revocations"})
 
 
@@ -52,7 +57,7 @@ def _out(value: Any) -> Any:
 
 
 def _fields(kind: type[Entry | Memory | Ground], data: Mapping[str, Any]) -> dict[str, Any]:
-    known = {one.name for one in fields(kind)}
+    known = _NAMES[kind]
     return {name: _in(name, value) for name, value in data.items() if name in known}
 
 
@@ -64,7 +69,7 @@ def _in(name: str, value: Any) -> Any:
     if name == "further":
         return tuple(Ground(**_fields(Ground, one)) for one in value)
     if name == "scope":
-        names = {one.name for one in fields(MemoryScope)}
+        names = _NAMES[MemoryScope]
         return MemoryScope(**{key: part for key, part in value.items() if key in names})
     if name == "provenance":
         roots = tuple(map(Origin.parse, value.get("roots", ())))
