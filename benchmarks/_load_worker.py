@@ -18,6 +18,8 @@ from benchmarks._load_making import groups as groups_of
 from benchmarks._load_sides import KINDS, LangGraph, Side, Tiers, Wish
 
 _SHARES = (60, 10, 30)
+_BUSY = 0.5
+"""Share of the operations that go to the busiest tenth of the groups."""
 _PAUSE = 0.05
 """Seconds before something that failed is done once more."""
 _GIVE_UP = 60.0
@@ -67,11 +69,16 @@ class Worker:
         if kind == "promote" and self.waiting:
             before, made = self.waiting.pop(self.dice.randrange(len(self.waiting)))
             return Wish("promote", before.group, key, before.text, made)
-        group = self.dice.choice(self.groups)
-        if kind == "retrieve" and self.said:
-            group = self.dice.choice(list(self.said))
-            return Wish("retrieve", group, key, query_of(self.said[group]))
-        return Wish("record", group, key, text_of(self.dice, group, key))
+        group = self._group()
+        text = text_of(self.dice, group, key)
+        if kind == "retrieve":
+            return Wish("retrieve", group, key, query_of(self.said.get(group, text)))
+        return Wish("record", group, key, text)
+
+    def _group(self) -> Group:
+        """Return any group; half of them are of the tenth that is busiest."""
+        few = self.groups[: max(1, len(self.groups) // 10)]
+        return self.dice.choice(few if self.dice.random() < _BUSY else self.groups)
 
     def _remember(self, wish: Wish, made: Any) -> None:
         self.waiting = [*self.waiting, (wish, made)][-_REMEMBERED:]

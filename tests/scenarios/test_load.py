@@ -20,6 +20,7 @@ from benchmarks._load_making import groups  # noqa: E402
 from benchmarks._load_servers import running  # noqa: E402
 from benchmarks._load_sides import Tiers  # noqa: E402
 from benchmarks._load_worker import Worker  # noqa: E402
+
 from memoryware.tiers.stores.opening import open_stores  # noqa: E402
 from memoryware.tiers.stores.protocol import Select  # noqa: E402
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from memoryware.scope import MemoryScope
@@ -69,11 +70,10 @@ def _in(name: str, value: Any) -> Any:
     if name == "further":
         return tuple(Ground(**_fields(Ground, one)) for one in value)
     if name == "scope":
-        names = _NAMES[MemoryScope]
-        return MemoryScope(**{key: part for key, part in value.items() if key in names})
+        return _scope(*value.items())
     if name == "provenance":
-        roots = tuple(map(Origin.parse, value.get("roots", ())))
-        return Provenance(Origin.parse(value["origin"]), tuple(value.get("sources", ())), roots)
+        sources, roots = tuple(value.get("sources", ())), tuple(value.get("roots", ()))
+        return _provenance(value["origin"], sources, roots)
     if name == "verdict":
         at = value.get("at")
         return Verdict(
@@ -84,3 +84,17 @@ def _in(name: str, value: Any) -> Any:
             at=datetime.fromisoformat(at) if at else None,
         )
     return value
+
+
+# Many records have the same, and to check it again takes longer than to read the rest.
+
+
+@lru_cache(maxsize=1024)
+def _scope(*pairs: tuple[str, str | None]) -> MemoryScope:
+    names = _NAMES[MemoryScope]
+    return MemoryScope(**{key: part for key, part in pairs if key in names})
+
+
+@lru_cache(maxsize=1024)
+def _provenance(origin: str, sources: tuple[str, ...], roots: tuple[str, ...]) -> Provenance:
+    return Provenance(Origin.parse(origin), sources, tuple(map(Origin.parse, roots)))
