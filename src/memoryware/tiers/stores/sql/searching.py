@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -32,6 +32,8 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
     names = sql_rows.tokens_of(which.tenant, *(which.groups or ()))
     async with port.transaction(which) as tx:
         having = await tx.having(names, wanted)
+        if not any(having.values()):
+            return []
         where, values = port.rows.corpus(which)
         counted = await tx.execute(
             f"SELECT count(*), coalesce(sum(size), 0) FROM record WHERE {where}", *values
@@ -82,7 +84,9 @@ async def _must_be_current(tx: Transaction, space: Space) -> None:
             raise EmbeddingMismatch(str(known), str(space))
 
 
-async def _memories(tx: Transaction, rows: Rows, numbers: Iterable[int]) -> dict[int, Memory]:
+async def _memories(tx: Transaction, rows: Rows, numbers: Collection[int]) -> dict[int, Memory]:
+    if not numbers:
+        return {}
     where, values = rows.numbered("seq", numbers)
     found = await tx.execute(f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}", *values)
     return {row[2]: sql_rows.record_of("long_term", row) for row in found}
