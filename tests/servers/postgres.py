@@ -29,10 +29,16 @@ _numbers = itertools.count(1)
 
 
 class Server:
-    """A server that can be stopped, started again, held still, and have a replica."""
+    """A server that can be stopped, started again, held still, and have a replica.
 
-    def __init__(self, base: pathlib.Path, primary: Server | None = None) -> None:
-        self.base = base
+    Attributes:
+        durable: Whether it waits for the disk, as a server does that is not set otherwise.
+    """
+
+    def __init__(
+        self, base: pathlib.Path, primary: Server | None = None, *, durable: bool = False
+    ) -> None:
+        self.base, self.durable = base, durable
         self.url = f"postgresql://postgres@/postgres?host={base}"
         self._install, self._identity = _binaries(base)
         self._env = {"PATH": str(self._install / "bin"), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
@@ -49,10 +55,9 @@ class Server:
 
     def start(self, timeout: float = 30.0) -> None:
         """Start it and wait until it answers."""
-        settings = {
-            "listen_addresses": "", "fsync": "off", "synchronous_commit": "off",
-            "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB",
-        }  # fmt: skip
+        settings = {"listen_addresses": "", "max_connections": "200", "shared_buffers": "64MB"}
+        if not self.durable:
+            settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
         given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         log = (self.base / "log").open("ab")
         self._process = subprocess.Popen(
@@ -84,11 +89,11 @@ class Server:
         shutil.rmtree(self.base, ignore_errors=True)
 
 
-def started(primary: Server | None = None) -> Server:
+def started(primary: Server | None = None, *, durable: bool = False) -> Server:
     """Return a server of its own, or a replica of another, which the caller removes."""
     base = pathlib.Path(tempfile.mkdtemp(prefix="pg-"))
     try:
-        server = Server(base, primary)
+        server = Server(base, primary, durable=durable)
         server.start()
     except BaseException:
         shutil.rmtree(base, ignore_errors=True)

@@ -367,10 +367,11 @@ def test_what_four_processes_were_told_is_true_though_the_server_was_killed(serv
         subprocess.Popen([*command, f"w{n}", "150"], stdout=subprocess.PIPE, env=path, text=True)
         for n in range(4)
     ]
+    said = [one.stdout.readline().strip() for one in workers]  # all of them are at work now
     for _ in range(3):
-        time.sleep(1)
+        time.sleep(0.5)
         server.restart(kill=True)
-    said = [line for one in workers for line in one.communicate(timeout=60)[0].splitlines()]
+    said += [line for one in workers for line in one.communicate(timeout=60)[0].splitlines()]
     assert [one.returncode for one in workers] == [0] * 4
     confirmed = {line.split()[1] for line in said if line.startswith("pushed")}
     found = [one.id for one in store.find(Select(tenant="t")).items]

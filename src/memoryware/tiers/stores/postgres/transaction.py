@@ -107,7 +107,12 @@ class PostgresTransaction:
         return found
 
     async def weighed(
-        self, corpus: Corpus, word: str, without: Sequence[str], which: Condition, most: int
+        self,
+        corpus: Corpus,
+        words: Sequence[str],
+        without: Sequence[str],
+        which: Condition,
+        most: int,
     ) -> Scores:
         """Return the best of what has a word; the database makes the scores, so only they come."""
         names = corpus.names
@@ -118,7 +123,7 @@ class PostgresTransaction:
             if texts and one not in without
         ]
         score, scored, columns, named = _scoring(asked)
-        wanted = [token_of(name, word) for name in names]
+        wanted = [token_of(name, one) for one in words for name in names]
         unwanted = [token_of(name, one) for one in without for name in names]
         where, values = which
         rows = await self.execute(

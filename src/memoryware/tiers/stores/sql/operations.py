@@ -36,7 +36,7 @@ async def find(port: Port, tier: str, which: Select, limit: int | None, offset: 
             *values, _EVERY if limit is None else limit, offset, *more,
         )  # fmt: skip
         total = len(rows)
-        if limit is not None or offset:
+        if offset or total == limit:  # else these are all
             counted = await tx.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
             total = counted[0][0]
     return Page([sql_rows.record_of(tier, row) for row in rows], total)

@@ -60,9 +60,14 @@ class Transaction(Protocol):
         ...
 
     async def weighed(
-        self, corpus: Corpus, word: str, without: Sequence[str], which: Condition, most: int
+        self,
+        corpus: Corpus,
+        words: Sequence[str],
+        without: Sequence[str],
+        which: Condition,
+        most: int,
     ) -> Scores:
-        """Return number and BM25 score of what has a word, none of others, and fits.
+        """Return number and BM25 score of what has one of the words, none of others, and fits.
 
         More than `most` need not be named, if those are the best and all that are as good as
         the last of them.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 from memoryware.errors import EmbeddingMismatch
@@ -20,6 +21,8 @@ from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 _WORD: Final = re.compile("[a-z0-9_\x80-\ud7ff\ue000-\U0010ffff]+")
 """What can be a word that `words_of` made; nothing that an index could take for more."""
+_FEW: Final = 500
+"""Texts that are scored sooner than another look takes."""
 
 
 async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) -> list[Hit]:
@@ -30,6 +33,8 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
     names = sql_rows.tokens_of(which.tenant, *(which.groups or ()))
     async with port.transaction(which) as tx:
         having = await tx.having(names, wanted)
+        if not any(having.values()):
+            return []
         where, values = port.rows.corpus(which)
         counted = await tx.execute(
             f"SELECT count(*), coalesce(sum(size), 0) FROM record WHERE {where}", *values
@@ -81,8 +86,10 @@ async def _must_be_current(tx: Transaction, space: Space) -> None:
 
 
 async def _memories(
-    tx: Transaction, rows: Rows, which: Select, numbers: Iterable[int]
+    tx: Transaction, rows: Rows, which: Select, numbers: Collection[int]
 ) -> dict[int, Memory]:
+    if not numbers:
+        return {}
     (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
     found = await tx.execute(
         f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}{here}", *values, *more
@@ -95,20 +102,29 @@ async def _scored(
 ) -> dict[int, float]:
     """Return the best scores by number.
 
-    The rarest word is looked for first. What has only the words that are left cannot score
+    The rarest words are looked for first. What has only the words that are left cannot score
     more than all of them can together, so common words often need no look at all.
     """
     having = corpus.having
     waiting = sorted((word for word in having if having[word]), key=lambda word: having[word])
     most = {word: rarity(having[word], corpus.count) * (SATURATION + 1) for word in waiting}
     best: dict[int, float] = {}
-    for place, word in enumerate(waiting):
+    place = 0
+    while place < len(waiting):
         left = math.fsum(most[one] for one in waiting[place:])
         if len(best) >= limit and min(best.values()) > left:
             break
-        found = await tx.weighed(corpus, word, waiting[:place], which, limit)
+        some = _together(waiting[place:], having)
+        found = await tx.weighed(corpus, some, waiting[:place], which, limit)
         best = _first(best | dict(found), limit)
+        place += len(some)
     return best
+
+
+def _together(waiting: Sequence[str], having: Mapping[str, int]) -> Sequence[str]:
+    """Return the first words that one look is for: one, or several where few texts have them."""
+    texts = accumulate(having[word] for word in waiting)
+    return waiting[: max(1, sum(1 for count in texts if count <= _FEW))]
 
 
 def _first(scores_: Mapping[int, float], limit: int) -> dict[int, float]:

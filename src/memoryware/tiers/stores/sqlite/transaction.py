@@ -96,12 +96,12 @@ class SqliteTransaction:
     async def weighed(
         self,
         corpus: Corpus,
-        word: str,
+        words: Sequence[str],
         without: Sequence[str],
         which: Condition,
         most: int,  # noqa: ARG002 - all are looked at anyway
     ) -> Scores:
-        looked = _looked(corpus.names, [word])
+        looked = _looked(corpus.names, words)
         if without:
             looked = f"({looked}) NOT ({_looked(corpus.names, without)})"
         where, values = which
