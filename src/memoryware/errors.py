@@ -31,6 +31,7 @@ MemorywareError
 │   ├── BundleRefused         also ValueError: an exported file that cannot be read: `.line`
 │   ├── StoreNewer            also RuntimeError: written by a newer version
 │   └── StoreUnavailable      also OSError: the store cannot be opened, read or written
+│       └── StoreUnconfirmed  no answer came: a change may have been made
 ├── SettingError              also ValueError: an option has a wrong value
 ├── ConfigError               also ValueError: config.json cannot be used
 └── ModelMissing              also ValueError: no chat model was given

@@ -244,7 +244,8 @@ class PostgresLimits(_Ranged):
     pool_size: int = _limit(10, 1)
     """Connections that one process has at most for blocking calls, and each event loop of it."""
     pool_timeout: float = _limit(30.0, 0)
-    """Seconds to wait for a connection while all are in use, or the server is away."""
+    """Seconds to wait for a connection while all are in use, or the server is away. One that was
+    waited for in vain is asked once by each call, until it is back."""
     idle_timeout: float = _limit(300.0, 1)
     """Seconds after which a connection that nobody used is closed and not used again."""
     connect_timeout: float = _limit(10.0, 1)

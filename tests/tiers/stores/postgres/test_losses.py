@@ -164,6 +164,20 @@ def test_a_server_that_is_away_is_said_in_time(server):
     stores.working.close()
 
 
+def test_a_server_that_is_away_is_waited_for_once(server):
+    stores = postgres_stores(f"{server.url}&pool_timeout=0.3")
+    for _ in range(2):
+        server.stop()
+        with pytest.raises(StoreUnavailable, match=r"away for 0\.\d seconds \(pool_timeout\)"):
+            stores.quarantine.find(within())
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable, match="still away"):
+                stores.quarantine.find(within())
+        server.start()
+        assert stores.quarantine.find(within()).total == 0
+    stores.working.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_a_server_that_says_nothing_is_not_waited_for_for_ever(server, door):
