@@ -242,8 +242,8 @@ def _list(
         if later + tried < _KEPT:
             others = len(ids - {*spans})
             yield (
-                f"working memory of {group}: {id_} is lost, {later} came after it, {tried} may have,"
-                f" and {others} of {len(ids)} there were not confirmed"
+                f"working memory of {group}: {id_} is lost, {later} came after it,"
+                f" {tried} may have, and {others} of {len(ids)} there were not confirmed"
             )
         if oldest_end < begin:
             yield f"working memory of {group}: {id_} is gone, and an older one is there"
