@@ -215,7 +215,9 @@ def _working(
     for said in journals.confirmed("record"):
         if said["working"]:
             spans[said["group"]][said["id"]] = (said["begin"], said["end"])
-    tried = Counter(one["group"] for one in journals.failed if one["kind"] == "record")
+    # What raised, or is said not to be there as Redis failed, may be there all the same.
+    unsure = [*journals.failed, *(one for one in journals.done if "degraded" in one)]
+    tried = Counter(one["group"] for one in unsure if one["kind"] == "record")
     for group in groups:
         yield from _list(group, there[group], spans[group], tried[group])
 
@@ -238,7 +240,11 @@ def _list(
             continue
         later = len(ends) - bisect_right(ends, begin) - 1  # itself is one of them
         if later + tried < _KEPT:
-            yield f"working memory of {group}: {id_} is lost, {later} came after it"
+            others = len(ids - {*spans})
+            yield (
+                f"working memory of {group}: {id_} is lost, {later} came after it,"
+                f" {tried} may have, and {others} of {len(ids)} there were not confirmed"
+            )
         if oldest_end < begin:
             yield f"working memory of {group}: {id_} is gone, and an older one is there"
 
