@@ -55,9 +55,9 @@ def fragments() -> str:
 def limits(name: str) -> str:
     """Return a table of the limits of one class, with default, range and meaning."""
     kind = getattr(settings, name)
-    meanings = _texts_after_fields(kind)
+    meanings = {name: " ".join(text.split()) for name, text in _texts_after_fields(kind).items()}
     rows = [
-        f"| `{one.name}` | {_number(one.default)} | {_range(one)} | {' '.join(meanings[one.name].split())} |"
+        f"| `{one.name}` | {_number(one.default)} | {_range(one)} | {meanings[one.name]} |"
         for one in dataclasses.fields(kind)
     ]
     head = ["| setting | default | range | meaning |", "|---|---|---|---|"]
