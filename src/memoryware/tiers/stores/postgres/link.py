@@ -135,7 +135,11 @@ class Link(Protocol):
 
     async def run(self, sql: str, values: Sequence[object]) -> Sequence[Row]: ...
 
-    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None: ...
+    async def many(
+        self, sql: str, rows: Sequence[Sequence[object]], *, returning: bool = False
+    ) -> Sequence[Row]:
+        """Do a statement for each of these rows, with one wait for all; return what they return."""
+        ...
 
 
 class BlockingLink:
@@ -156,9 +160,16 @@ class BlockingLink:
             cursor = self.db.execute(marked(sql), values)
             return cursor.fetchall() if cursor.description else []
 
-    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+    async def many(
+        self, sql: str, rows: Sequence[Sequence[object]], *, returning: bool = False
+    ) -> Sequence[Row]:
         with errors(self.db, self._shown), self.db.cursor() as cursor:
-            cursor.executemany(marked(sql), rows)
+            cursor.executemany(marked(sql), rows, returning=returning)
+            found = list[Row]()
+            while returning and rows:
+                found += cursor.fetchall()
+                returning = bool(cursor.nextset())
+            return found
 
 
 class NativeLink:
@@ -179,10 +190,17 @@ class NativeLink:
             cursor = await self.db.execute(marked(sql), values)
             return await cursor.fetchall() if cursor.description else []
 
-    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+    async def many(
+        self, sql: str, rows: Sequence[Sequence[object]], *, returning: bool = False
+    ) -> Sequence[Row]:
         with errors(self.db, self._shown):
             async with self.db.cursor() as cursor:
-                await cursor.executemany(marked(sql), rows)
+                await cursor.executemany(marked(sql), rows, returning=returning)
+                found = list[Row]()
+                while returning and rows:
+                    found += await cursor.fetchall()
+                    returning = bool(cursor.nextset())
+                return found
 
 
 @lru_cache(maxsize=1000)

@@ -78,6 +78,9 @@ class PostgresTransaction:
     async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         await self._link.many(sql, rows)
 
+    async def numbered(self, sql: str, rows: Sequence[Sequence[object]]) -> list[int]:
+        return [row[0] for row in await self._link.many(sql, rows, returning=True)]
+
     async def alone(self) -> None:
         await self._link.run("SELECT pg_advisory_xact_lock(?::bigint)", [self._spaces_key])
 

@@ -252,10 +252,7 @@ async def insert(tx: Transaction, rows: Rows, tier: str, records: Sequence[Any])
     """Store records with their lineages and words; return their numbers."""
     statement, _ = _statements(rows.columns)
     space = 0 if tier == "long_term" else None
-    numbers = []
-    for one in records:
-        made = await tx.execute(statement, space, *rows.row_of(tier, one))
-        numbers.append(made[0][0])
+    numbers = await tx.numbered(statement, [(space, *rows.row_of(tier, one)) for one in records])
     linked = list(zip(numbers, records, strict=True))
     await _link(tx, rows, linked)
     if tier == "long_term":

@@ -43,6 +43,10 @@ class Transaction(Protocol):
         """Do one statement for each of these rows of values."""
         ...
 
+    async def numbered(self, sql: str, rows: Sequence[Sequence[object]]) -> list[int]:
+        """Do one statement for each of these rows of values; return the number that each gives."""
+        ...
+
     async def alone(self) -> None:
         """Wait until nobody else makes a space, and keep others from it to the end."""
         ...

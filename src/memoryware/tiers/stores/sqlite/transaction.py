@@ -60,6 +60,9 @@ class SqliteTransaction:
             self._must_go_on()
             self.db.executemany(sql, rows)
 
+    async def numbered(self, sql: str, rows: Sequence[Sequence[object]]) -> list[int]:
+        return [(await self.execute(sql, *row))[0][0] for row in rows]
+
     def _must_go_on(self) -> None:
         """Keep SQLite from storing each statement by itself where it has undone the others."""
         if not self.db.in_transaction:
