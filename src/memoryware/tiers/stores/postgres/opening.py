@@ -21,7 +21,7 @@ from memoryware.tiers.stores.postgres.schema import (
     PGVECTOR,
     SERVER,
     STEPS,
-    in_parts,
+    made,
     vector_index,
 )
 from memoryware.tiers.stores.postgres.server import Ground
@@ -34,6 +34,7 @@ _COMING: Final = re.compile("starting up|shutting down|in recovery mode")
 _AGAIN: Final = 0.1
 """Seconds until it is asked again."""
 _BATCH: Final = 500
+_ROLE: Final = "(SELECT oid FROM pg_roles WHERE rolname = %s)"
 _KEPT: Final = "interval '1 day'"
 """How long it is kept what a connection did last."""
 _INDEX: Final = (
@@ -52,16 +53,16 @@ def opened(address: Address) -> Ground:
     with _told(address), _connected(address) as db:
         _check(address, db)
         where = _extension(address, db)
-        path = f"SET LOCAL search_path = {address.schema}, {quoted(where)}"
+        vectors, path = quoted(where), f"SET LOCAL search_path = {address.schema}, pg_temp"
         setting = path
         if db.execute("SHOW synchronous_commit").fetchone() == ("off",):
             setting += "; SET LOCAL synchronous_commit = on"  # what is confirmed must be there
         state = _state(address, db)
         if state.needs(address):
-            state = _upgrade(address, db, path)
+            state = _upgrade(address, db, path, vectors)
         else:
             db.execute(f"DELETE FROM {address.schema}.done WHERE at < now() - {_KEPT}".encode())
-        return Ground(address, setting, state.guarded, state.partitions > 0)
+        return Ground(address, setting, vectors, state.guarded, state.partitions > 0)
 
 
 def admitted(address: Address, role: str, tenant: str | None, *, bound: bool) -> None:
@@ -71,9 +72,9 @@ def admitted(address: Address, role: str, tenant: str | None, *, bound: bool) ->
     schema = address.schema
     with _told(address), _connected(address) as db, db.transaction():
         db.execute(grants(schema, role, bound=bound).encode())
-        db.execute(f"DELETE FROM {schema}.bound WHERE role = %s".encode(), [role])
+        db.execute(f"DELETE FROM {schema}.bound WHERE role = {_ROLE}".encode(), [role])
         if bound:
-            insert = f"INSERT INTO {schema}.bound VALUES (%s, %s)"
+            insert = f"INSERT INTO {schema}.bound VALUES ({_ROLE}, %s)"
             db.execute(insert.encode(), [role, owner_of(tenant)])
 
 
@@ -222,7 +223,7 @@ def _state(address: Address, db: Db) -> _State:
     return _State(version, words, bool(about.get("guarded")), parts)
 
 
-def _upgrade(address: Address, db: Db, path: str) -> _State:
+def _upgrade(address: Address, db: Db, path: str, vectors: str) -> _State:
     """Do the steps that are missing, all of them or none, while nobody else does."""
     limits = address.limits
     with db.transaction():
@@ -235,7 +236,7 @@ def _upgrade(address: Address, db: Db, path: str) -> _State:
             db.execute(f"CREATE SCHEMA {address.schema}")
         db.execute(path)
         for step in STEPS[old.version :]:
-            db.execute(in_parts(step, parts).encode())
+            db.execute(made(step, vectors, parts).encode())
         if old.version and old.words != new.words:
             _index_anew(db)
         if new.guarded and not old.guarded:
@@ -248,7 +249,7 @@ def _upgrade(address: Address, db: Db, path: str) -> _State:
                 [name, value],
             )
         for space, dimension in db.execute("SELECT id, dimension FROM space").fetchall():
-            index = vector_index(space, dimension)
+            index = vector_index(space, dimension, vectors)
             if index is not None:
                 db.execute(index.encode())
     return new

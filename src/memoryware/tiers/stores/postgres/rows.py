@@ -22,15 +22,13 @@ _SHORT: Final = "\x01\x02"
 class PostgresRows(Rows):
     """Lists go in as arrays; what is compared is shortened where it is long.
 
-    Args:
-        partitioned: Whether tables are in parts, so that every question has to say in which.
+    Every question says whose rows it is about: a role that may write for one tenant only could
+    have put the name of another into a row of its own.
     """
-
-    def __init__(self, *, partitioned: bool = False) -> None:
-        self._partitioned = partitioned
 
     columns = (*COLUMNS, "folded")
     held = " FOR NO KEY UPDATE"
+    owner = ", owner"
 
     def key(self, text: str | None) -> str | None:
         kept = flat(text)
@@ -57,7 +55,10 @@ class PostgresRows(Rows):
         return f"CASE WHEN record.folded IS NULL THEN {plain} ELSE {known} END", [folded, raw]
 
     def where(self, tenant: str | None) -> Condition:
-        return (" AND record.owner = ?", [owner_of(tenant)]) if self._partitioned else ("", [])
+        return " AND record.owner = ?", [owner_of(tenant)]
+
+    def is_own(self, record: Entry | Memory, owner: Sequence[Any]) -> bool:
+        return [*owner] == [owner_of(record.scope.tenant)]
 
     def condition(self, tier: str, which: Select) -> Condition:
         (fits, values), (here, more) = super().condition(tier, which), self.where(which.tenant)

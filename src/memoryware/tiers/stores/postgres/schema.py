@@ -39,8 +39,8 @@ CREATE TABLE record (
 CREATE UNIQUE INDEX record_once ON record (tier, part, once, owner) WHERE once IS NOT NULL;
 CREATE INDEX record_id ON record (id);
 CREATE INDEX record_part ON record (tier, part, seq)
-  INCLUDE (revocation, valid_from, valid_to, expires, size);
-CREATE INDEX record_tenant ON record (tier, tenant, seq) INCLUDE (size);
+  INCLUDE (owner, revocation, valid_from, valid_to, expires, size);
+CREATE INDEX record_tenant ON record (tier, tenant, seq) INCLUDE (owner, size);
 CREATE INDEX record_status ON record (tier, part, status, seq) WHERE status IS NOT NULL;
 CREATE INDEX record_hash ON record (tier, part, hash);
 CREATE INDEX record_user ON record (tier, tenant, user_id, seq) WHERE user_id IS NOT NULL;
@@ -79,16 +79,18 @@ CREATE TABLE word_index (
 CREATE INDEX word_tokens ON word_index USING gin (tokens);
 -- What each connection did last, so that whoever lost one can see whether it was done.
 CREATE TABLE done (
-  connection BIGINT PRIMARY KEY, mark BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now()
+  connection BIGINT PRIMARY KEY, mark BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  role NAME NOT NULL DEFAULT session_user
 ) WITH (fillfactor = 50);
 CREATE TABLE space (
   id INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT COLLATE "C" NOT NULL,
   dimension INTEGER NOT NULL, current BOOLEAN NOT NULL DEFAULT false
 );
 CREATE UNIQUE INDEX space_name ON space (md5(name));
+CREATE UNIQUE INDEX space_current ON space (current) WHERE current;
 CREATE TABLE vector (
   space INTEGER NOT NULL REFERENCES space ON DELETE CASCADE,
-  seq BIGINT NOT NULL, owner TEXT COLLATE "C" NOT NULL, data HALFVEC NOT NULL,
+  seq BIGINT NOT NULL, owner TEXT COLLATE "C" NOT NULL, data @pgvector.halfvec NOT NULL,
   PRIMARY KEY (space, seq, owner),
   FOREIGN KEY (seq, owner) REFERENCES record ON DELETE CASCADE
 ) /* by owner */;
@@ -99,25 +101,34 @@ STEPS: Final = (_FIRST,)
 """Step n brings a schema from version n to n + 1."""
 
 
-def in_parts(step: str, partitions: int) -> str:
-    """Return a step for tables that are in so many parts, by a hash of the tenant; 0 for whole."""
+def made(step: str, vectors: str, partitions: int) -> str:
+    """Return a step as it is done.
+
+    Args:
+        step: One of `STEPS`.
+        vectors: The schema that pgvector is in, as SQL has it. It is not on the path of any
+            statement: somebody may be allowed to put functions into it that fit better.
+        partitions: Into how many parts by a hash of the tenant tables are made; 0 for whole ones.
+    """
+    step = step.replace("@pgvector", vectors)
     if not partitions:
         return step.replace(_BY_OWNER, "")
-    made = "".join(
+    parts = "".join(
         f"CREATE TABLE {table}_{n} PARTITION OF {table}"
         f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {n});\n"
         for table in TABLES
         if f"CREATE TABLE {table} (" in step
         for n in range(partitions)
     )
-    return step.replace(_BY_OWNER, "PARTITION BY HASH (owner)") + made
+    return step.replace(_BY_OWNER, "PARTITION BY HASH (owner)") + parts
 
 
-def vector_index(space: int, dimension: int) -> str | None:
+def vector_index(space: int, dimension: int, vectors: str) -> str | None:
     """Return what makes the index of the vectors of a space, None if there can be none."""
     if not 0 < dimension <= INDEXED:
         return None
     return (
         f"CREATE INDEX IF NOT EXISTS vector_{space} ON vector"
-        f" USING hnsw ((data::halfvec({dimension})) halfvec_cosine_ops) WHERE space = {space}"
+        f" USING hnsw ((data::{vectors}.halfvec({dimension})) {vectors}.halfvec_cosine_ops)"
+        f" WHERE space = {space}"
     )

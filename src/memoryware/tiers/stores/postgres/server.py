@@ -49,12 +49,14 @@ class Ground:
     Attributes:
         address: Where it is.
         setting: The statements that every transaction begins with.
+        vectors: The schema that pgvector is in, as SQL has it.
         guarded: Whether rows are guarded by policies.
         partitioned: Whether tables are in parts by tenant.
     """
 
     address: Address
     setting: str
+    vectors: str
     guarded: bool
     partitioned: bool
 
@@ -62,8 +64,9 @@ class Ground:
 class _Server(ABC):
     """A port whose transactions are kept, or never were; nothing is done twice."""
 
+    rows = PostgresRows()
+
     def __init__(self, ground: Ground) -> None:
-        self.rows = PostgresRows(partitioned=ground.partitioned)
         self._ground, self._address = ground, ground.address
         self._limits = ground.address.limits
         self._lock, self._process, self._shut = threading.Lock(), os.getpid(), False
@@ -80,6 +83,7 @@ class _Server(ABC):
                     link,
                     self._limits,
                     self._address.key("spaces"),
+                    self._ground.vectors,
                     guarded=self._ground.guarded,
                     partitioned=self._ground.partitioned,
                 )

@@ -38,7 +38,7 @@ _WORDS: Final = 24
 """Words that a statement names one by one, which is quicker."""
 _PUT: Final = (
     "INSERT INTO vector (space, seq, owner, data)"
-    " SELECT ?::integer, seq, owner, ?::halfvec FROM record WHERE seq = ?"
+    " SELECT ?::integer, seq, owner, ?::{vectors}.halfvec FROM record WHERE seq = ?"
     " ON CONFLICT (space, seq, owner) DO UPDATE SET data = excluded.data"
 )
 
@@ -63,11 +63,13 @@ class PostgresTransaction:
         link: Link,
         limits: PostgresLimits,
         spaces_key: int,
+        vectors: str,
         *,
         guarded: bool,
         partitioned: bool,
     ) -> None:
         self._link, self._limits, self._spaces_key = link, limits, spaces_key
+        self._vectors, self._apart = vectors, f"OPERATOR({vectors}.<=>)"
         mine = _MINE if partitioned else ""
         self._looked_up = _GUARDED if guarded else _LOOKED_UP.format(mine=mine)
         self._having = _GUARDED_HAVING if guarded else _HAVING.format(mine=mine)
@@ -140,7 +142,9 @@ class PostgresTransaction:
         return [(seq, score) for seq, score in rows]
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
-        await self.many(_PUT, [(space, Half(data), seq) for seq, data in vectors])
+        await self.many(
+            _PUT.format(vectors=self._vectors), [(space, Half(data), seq) for seq, data in vectors]
+        )
 
     async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
         rows = await self.execute(
@@ -163,7 +167,8 @@ class PostgresTransaction:
                     return found
         rows = await self.execute(
             "SELECT found.seq, 1 - found.distance FROM (SELECT record.seq,"
-            " coalesce(nullif(vector.data <=> ?::halfvec, 'NaN'), 1) AS distance"
+            f" coalesce(nullif(vector.data {self._apart} ?::{self._vectors}.halfvec, 'NaN'), 1)"
+            " AS distance"
             f" FROM record JOIN vector ON {_SAME.format('vector', 'record')}"
             f" WHERE vector.space = ? AND {where}) AS found"
             " ORDER BY found.distance FETCH FIRST (?::bigint) ROWS WITH TIES",
@@ -174,16 +179,16 @@ class PostgresTransaction:
     async def _by_index(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
         """Return about the nearest by the index, which goes on until there are enough that fit."""
         where, values = which
-        kind = f"halfvec({len(query) // 2})"
+        kind = f"{self._vectors}.halfvec({len(query) // 2})"
         await self._link.script(
             "SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL enable_sort = off;"
             f" SET LOCAL hnsw.ef_search = {min(1000, max(self._limits.index_breadth, most))}"
         )
         rows = await self.execute(
-            f"SELECT record.seq, 1 - (vector.data::{kind} <=> ?::{kind})"
+            f"SELECT record.seq, 1 - (vector.data::{kind} {self._apart} ?::{kind})"
             f" FROM vector JOIN record ON {_SAME.format('record', 'vector')}"
             f" WHERE vector.space = {space:d} AND {where}"
-            f" ORDER BY vector.data::{kind} <=> ?::{kind} LIMIT ?",
+            f" ORDER BY vector.data::{kind} {self._apart} ?::{kind} LIMIT ?",
             Half(query), *values, Half(query), most,
         )  # fmt: skip
         await self._link.script("SET LOCAL enable_sort = on")
@@ -191,7 +196,7 @@ class PostgresTransaction:
 
     async def made_space(self, space: int, dimension: int) -> None:
         """Make the index of a new space; whoever does not own the tables leaves it to the owner."""
-        index = vector_index(space, dimension)
+        index = vector_index(space, dimension, self._vectors)
         if index is None:
             return
         await self._link.script("SAVEPOINT space")

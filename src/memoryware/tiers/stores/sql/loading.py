@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from memoryware.events import logger
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores._loading import number_of_mark, without_doubles
 from memoryware.tiers.stores.protocol import Select, Space, Stretch, Vector
@@ -19,7 +20,7 @@ async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Stretch[A
     last = number_of_mark(mark)
     async with port.transaction(None) as tx:
         rows = await tx.execute(
-            f"SELECT {sql_rows.READ}, seq FROM record WHERE tier = ? AND seq > ?"
+            f"SELECT {sql_rows.READ}, seq{port.rows.owner} FROM record WHERE tier = ? AND seq > ?"
             " ORDER BY seq LIMIT ?",
             tier, last, max(1, limit),
         )  # fmt: skip
@@ -28,7 +29,16 @@ async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Stretch[A
             counted = await tx.execute("SELECT count(*) FROM record WHERE tier = ?", tier)
             total = counted[0][0]
     more = str(rows[-1][2]) if len(rows) == max(1, limit) else None
-    return Stretch([sql_rows.record_of(tier, row) for row in rows], more, total)
+    found = [(sql_rows.record_of(tier, row), row) for row in rows]
+    own = [one for one, row in found if port.rows.is_own(one, row[3:])]
+    if len(own) < len(found):
+        logger.warning(
+            "%d records of %s are passed over: somebody has written them by hand, and they say that"
+            " they are of another tenant than whose they are",
+            len(found) - len(own),
+            tier,
+        )
+    return Stretch(own, more, total)
 
 
 async def load(port: Port, tier: str, records: Sequence[Any]) -> list[Any]:

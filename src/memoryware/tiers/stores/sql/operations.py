@@ -217,7 +217,8 @@ async def adopt(port: Port, space: Space, drop_others: bool) -> None:
     async with port.transaction(None, writes=True) as tx:
         await tx.alone()
         number = await _space_made(tx, space)
-        await tx.execute("UPDATE space SET current = (id = ?)", number)
+        await tx.execute("UPDATE space SET current = false WHERE current AND id != ?", number)
+        await tx.execute("UPDATE space SET current = true WHERE id = ?", number)
         if drop_others:  # the space first: that waits for those who are storing a vector in it
             await tx.execute("DELETE FROM space WHERE id != ?", number)
             await tx.execute("UPDATE record SET space = 0 WHERE space != ?", number)

@@ -112,6 +112,8 @@ class Rows:
     columns: tuple[str, ...] = COLUMNS
     held: str = ""
     """What ends a `SELECT` of records that are changed next."""
+    owner: str = ""
+    """The column that says whose a row is, where others can write rows by hand; see `is_own`."""
 
     def key(self, text: str | None) -> str | None:
         """Return a text as it is kept to be compared."""
@@ -142,6 +144,10 @@ class Rows:
     def where(self, tenant: str | None) -> Condition:  # noqa: ARG002 - everything is in one place
         """Return what follows a condition that only fits a tenant, to say where that is kept."""
         return "", []
+
+    def is_own(self, record: Entry | Memory, owner: Sequence[Any]) -> bool:  # noqa: ARG002 - so it is
+        """Say whether a record is of the tenant whose row it is in."""
+        return True
 
     def contains(self, folded: str) -> Condition:
         """Return a condition that the content has a text, whatever its case; that is folded."""
