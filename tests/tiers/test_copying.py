@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import signal
 import subprocess
 import sys
@@ -195,7 +196,7 @@ def test_what_was_forgotten_in_the_source_is_named_and_removed_if_that_is_wanted
     assert report.surplus > 0
     assert f"{report.surplus} only in the target" in str(report)
     exact = copy_stores(one, other, exact=True)
-    assert (exact.surplus, exact.removed) == (report.surplus, report.surplus)
+    assert (exact.surplus, exact.removed) == (0, report.surplus)
     assert everything(other) == everything(one)
     assert copy_stores(one, other).surplus == 0
 
@@ -312,8 +313,36 @@ def test_entries_whose_key_is_taken_there_are_passed_over(place):
     one.quarantine.add(entry("said twice", key="k"))
     theirs = other.quarantine.add(entry("said twice", key="k"))
     report = copy_stores(one, other)
-    assert (report.same, report.kept) == (True, 0)
+    assert (report.same, report.kept, report.passed_over) == (True, 0, 1)
+    assert "1 have a key that is taken" in str(report)
     assert other.quarantine.find(within()).items == [theirs]
+    report = copy_stores(one, other, exact=True)
+    assert (report.kept, report.removed, report.passed_over) == (1, 1, 0)
+    assert other.quarantine.find(within()).items == one.quarantine.find(within()).items
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 8, 100])
+def test_vectors_that_were_rounded_are_copied_once(place, dimension):
+    dice, space = random.Random(dimension), Space("m", dimension)
+    one, other = place("sqlite"), place("postgres")
+    chunks = document(*map(str, range(30)))
+    vectors = [[dice.gauss(0, 1) for _ in range(dimension)] for _ in chunks]
+    vectors[0] = [0.0] * dimension
+    one.long_term.add(chunks, vectors, space)
+    report = copy_stores(one, other)
+    assert (report.same, report.round, report.vectors) == (True, 2, 30)
+
+
+def test_a_source_that_is_not_there_is_not_made_and_empties_no_target(tmp_path, place):
+    target, missing = place("sqlite"), tmp_path / "mistyped.db"
+    lived_in(target)
+    before = everything(target)
+    with pytest.raises(StoreUnavailable, match="no file"):
+        copy_stores(f"sqlite:///{missing}", target, exact=True)
+    assert not missing.exists()
+    with pytest.raises(SettingError, match="nothing in the source"):
+        copy_stores(place("postgres"), target, exact=True)
+    assert everything(target) == before
 
 
 @pytest.mark.parametrize(
@@ -325,10 +354,15 @@ def test_entries_whose_key_is_taken_there_are_passed_over(place):
         ({"rounds": 0}, "rounds"),
         ({"marks": {"hot": "1"}}, "'hot' is no tier"),
         ({"marks": {"quarantine": "x"}}, "mark='x'"),
+        ({"marks": {"quarantine": "9" * 30}}, "mark='999"),
+        ({"marks": {"quarantine": 7}}, "mark=7"),
+        ({"marks": ["quarantine"]}, "marks: must be a mapping"),
+        ({"batch": 2**70}, "batch"),
     ],
 )
 def test_wrong_arguments_are_said(tmp_path, arguments, said):
     given = {"source": f"sqlite:///{tmp_path / 'a.db'}", "target": "memory://", **arguments}
+    open_stores(given["source"]).working.close()
     with pytest.raises((SettingError, StoreUnavailable), match=said):
         copy_stores(given.pop("source"), given.pop("target"), **given)
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.errors import SettingError
+from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
+from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.opening import aopen_stores, open_stores
-from memoryware.tiers.stores.protocol import Select, Space, Stores
+from memoryware.tiers.stores.protocol import Select, Space, Stores, Vector
 
 TIERS: Final = ("quarantine", "working", "long_term")
+_MOST: Final = 100_000
+"""Records at most in a batch."""
+_ALIKE: Final = 0.9999
+_FILE: Final = "sqlite:///"
 Marks = Mapping[str, str | None]
 
 
@@ -53,6 +58,7 @@ class CopyReport:
         same: Whether a whole round has found everything of the source in the target as it is.
         surplus: Records that only the target has.
         removed: How many of those were removed.
+        passed_over: Entries under a `key` that another entry of the target has; it stays.
         marks: Where each tier goes on, to be given to `copy_stores` after an interruption.
     """
 
@@ -63,6 +69,7 @@ class CopyReport:
     same: bool = False
     surplus: int = 0
     removed: int = 0
+    passed_over: int = 0
     marks: Marks
 
     def __str__(self) -> str:
@@ -70,7 +77,8 @@ class CopyReport:
         if self.same:
             counts = ", ".join(f"{one.read} in {one.tier}" for one in self.tiers)
             rest = f"; {self.surplus} only in the target" if self.surplus else ""
-            rest += f", of which {self.removed} were removed" if self.removed else ""
+            rest += f"; {self.removed} were removed" if self.removed else ""
+            rest += f"; {self.passed_over} have a key that is taken" if self.passed_over else ""
             return f"the same: {counts} ({self.kept} copied, {self.vectors} vectors){rest}"
         now = self.tiers[-1] if self.tiers else TierCopy(tier=TIERS[0])
         of = "" if now.total is None else f" of {now.total}"
@@ -99,7 +107,8 @@ def copy_stores(
         source: Stores, or an address as for `open_stores`; only read.
         target: Stores, or an address.
         marks: Where to go on: `report.marks` of an interrupted copy with the same source.
-        exact: Remove what only the target has, such as what was forgotten in the source since.
+        exact: Remove what only the target has, such as what was forgotten in the source since:
+            before everything is copied, and again in the end.
         batch: Records that are read and kept at a time.
         rounds: How often everything is read at most, as long as there was something to copy.
         on_progress: Is called with a report after each batch; `str(report)` is one line.
@@ -110,7 +119,8 @@ def copy_stores(
     Raises:
         StoreUnavailable: If one of the places fails; what was copied stays.
         EmbeddingMismatch: If the target knows a space with another dimension.
-        SettingError: If source and target are one place, or an argument is wrong.
+        SettingError: If source and target are one place, an argument is wrong, or `exact` would
+            empty the target because there is nothing in the source.
     """
     how = _How(batch, rounds, exact, on_progress, marks or {})
     return finish(_copied(blocking, source, target, how))
@@ -140,8 +150,10 @@ class _How:
     marks: Marks
 
     def __post_init__(self) -> None:
-        checking.whole("batch", self.batch, 1)
         checking.whole("rounds", self.rounds, 1)
+        if checking.whole("batch", self.batch, 1) > _MOST:
+            raise SettingError(f"batch={self.batch!r} must be at most {_MOST}")
+        checking.mapping("marks", self.marks)
         unknown = sorted(set(self.marks) - set(TIERS))
         if unknown:
             raise SettingError(f"marks: {unknown[0]!r} is no tier; pass the marks of a report")
@@ -164,7 +176,10 @@ class _Copy:
 
     async def made(self) -> CopyReport:
         """Read everything again and again until nothing is left to copy."""
-        report = CopyReport(marks=dict(self.how.marks))
+        report, cleared = CopyReport(marks=dict(self.how.marks)), 0
+        if self.how.exact:
+            await self._must_have_something()
+            _, cleared = await self._surplus()  # first, so that what has their keys can come
         for number in range(1, self.how.rounds + 1):
             before, whole = report, not report.marks
             report = replace(report, round=number, tiers=())
@@ -176,7 +191,9 @@ class _Copy:
                 break
         await self._adopt()
         surplus, removed = await self._surplus()
-        return self.how.told(replace(report, surplus=surplus, removed=removed))
+        passed = len([one async for one in self._only_in(self.source, self.target, TIERS[:1])])
+        report = replace(report, surplus=surplus - removed, removed=removed + cleared)
+        return self.how.told(replace(report, passed_over=passed))
 
     async def _tier(self, report: CopyReport, tier: str) -> CopyReport:
         """Copy one tier from its mark to its end."""
@@ -219,7 +236,7 @@ class _Copy:
         new = [
             (memory, one)
             for memory, one, other in zip(memories, mine, theirs, strict=True)
-            if one is not None and (other is None or packed(one, space) != packed(other, space))
+            if one is not None and (other is None or not _alike(one, other))
         ]
         return await via(target.put_vectors, target.aput_vectors, new, space) if new else 0
 
@@ -231,23 +248,41 @@ class _Copy:
         if spaces and set(there) <= set(spaces) and there[:1] != spaces[:1]:
             await self.via(target.adopt, target.aadopt, spaces[0])
 
+    async def _must_have_something(self) -> None:
+        for tier in TIERS:
+            source = getattr(self.source, tier)
+            if (await self.via(source.walk, source.awalk, limit=1)).items:
+                return
+        raise SettingError(
+            "exact=True removes what the source does not have, and there is nothing in the source:"
+            " see that its address is right"
+        )
+
     async def _surplus(self) -> tuple[int, int]:
         """Return how many records only the target has, and how many of them were removed."""
-        via, surplus, removed = self.via, 0, 0
-        for tier in TIERS:
-            source, target = getattr(self.source, tier), getattr(self.target, tier)
+        surplus = removed = 0
+        async for tier, which in self._only_in(self.target, self.source, TIERS):
+            surplus += len(which.ids or ())
+            if self.how.exact:
+                target = getattr(self.target, tier)
+                removed += await self.via(target.delete, target.adelete, which)
+        return surplus, removed
+
+    async def _only_in(
+        self, one: Stores, other: Stores, tiers: Sequence[str]
+    ) -> AsyncIterator[tuple[str, Select]]:
+        """Yield what is in one place and not in the other, by tier and group."""
+        for tier in tiers:
+            here, there = getattr(one, tier), getattr(other, tier)
             mark, is_ended = None, False
             while not is_ended:
-                part = await via(target.walk, target.awalk, mark, limit=self.how.batch)
+                part = await self.via(here.walk, here.awalk, mark, limit=self.how.batch)
                 for which in _by_group(part.items, self.how.batch):
-                    page = await via(source.find, source.afind, which)
-                    only = {*(which.ids or ())} - {one.id for one in page.items}
-                    surplus += len(only)
-                    if only and self.how.exact:
-                        gone = which.also(ids=tuple(sorted(only)))
-                        removed += await via(target.delete, target.adelete, gone)
+                    page = await self.via(there.find, there.afind, which)
+                    only = {*(which.ids or ())} - {record.id for record in page.items}
+                    if only:
+                        yield tier, which.also(ids=tuple(sorted(only)))
                 mark, is_ended = part.mark, part.mark is None
-        return surplus, removed
 
 
 def _with(report: CopyReport, now: TierCopy, kept: int, vectors: int) -> CopyReport:
@@ -258,6 +293,11 @@ def _with(report: CopyReport, now: TierCopy, kept: int, vectors: int) -> CopyRep
         kept=report.kept + kept,
         vectors=report.vectors + vectors,
     )
+
+
+def _alike(one: Vector, other: Vector) -> bool:
+    """Say whether two vectors are one that two places have rounded."""
+    return cosine(one, other) >= _ALIKE or not (any(one) or any(other))
 
 
 def _batches(records: Sequence[Any], most: int) -> Iterator[Sequence[Any]]:
@@ -280,8 +320,17 @@ async def _copied(via: Via, source: Stores | str, target: Stores | str, how: _Ho
     if source is target or source == target:
         raise SettingError("source and target are one place; copy into another one")
     async with AsyncExitStack() as closing:
+        _must_be_there(source)
         one, other = [await _opened(via, place, closing) for place in (source, target)]
         return await _Copy(via, one, other, how).made()
+
+
+def _must_be_there(source: Stores | str) -> None:
+    """Refuse a file that opening would only make."""
+    if isinstance(source, str) and source.startswith(_FILE):
+        path = Path(source.partition(" + ")[0].removeprefix(_FILE))
+        if not path.exists():
+            raise StoreUnavailable(f"There is no file {str(path)!r} to copy from")
 
 
 async def _opened(via: Via, place: Stores | str, closing: AsyncExitStack) -> Stores:

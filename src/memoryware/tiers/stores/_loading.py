@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from memoryware.errors import SettingError
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.protocol import Stretch
 
 R = TypeVar("R", Entry, Memory)
+_LONGEST: Final = 19
+"""Digits that no number of a record has."""
 
 
 def whole_of(records: list[R], mark: str | None) -> Stretch[R]:
@@ -29,7 +31,8 @@ def number_of_mark(mark: str | None) -> int:
     Raises:
         SettingError: If it is none.
     """
-    if mark is not None and not (mark.isascii() and mark.isdigit()):
+    known = isinstance(mark, str) and mark.isascii() and mark.isdigit() and len(mark) < _LONGEST
+    if mark is not None and not known:
         raise SettingError(f"mark={mark!r} is not one that this store has returned")
     return int(mark or 0)
 

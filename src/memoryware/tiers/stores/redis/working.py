@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from memoryware._twins import Via
-from memoryware.errors import StoreUnavailable, StoreUnconfirmed
+from memoryware.errors import SettingError, StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Page, Select, Stretch
@@ -178,6 +178,8 @@ async def purge(of: Lists, via: Via, now: datetime) -> int:
 async def walk(of: Lists, via: Via, mark: str | None, limit: int) -> Stretch[Entry]:
     """Return the lists of some groups, in the order of their names, behind that of the mark."""
     most = max(1, limit // _IN_A_LIST)
+    if not str(mark).isascii():
+        raise SettingError(f"mark={mark!r} is not one that this store has returned")
     first = "-" if mark is None else f"({mark}"
     asked: Command = ("ZRANGEBYLEX", of.groups, first, "+", "LIMIT", 0, most)
     with _asking():
