@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from memoryware._twins import in_thread
@@ -14,6 +15,11 @@ _KNOWN: Final = (
     " in Redis"
 )
 _REDIS: Final = frozenset({"redis", "rediss", "valkey", "valkeys", "unix", "redis+unix"})
+
+
+_JOINED: Final = re.compile(
+    r"(?<!^redis)\+\s*(?:sqlite|memory|postgres|postgresql|rediss?|valkeys?|unix|redis\+unix)://"
+)
 
 
 def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
@@ -29,6 +35,11 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
     if not isinstance(url, str):
         raise SettingError(f'{url!r} is no address: pass a text, such as f"sqlite:///{{path}}"')
     addresses = [one.strip() for one in url.split(" + ")]
+    if any(_JOINED.search(one) for one in addresses):
+        raise StoreUnavailable(
+            f"{_scheme_of(url)}://...: two addresses are joined by a plus with a space on both"
+            " sides"
+        )
     hot = [one for one in addresses if _scheme_of(one) in _REDIS]
     rest = [one for one in addresses if one not in hot]
     if len(addresses) == 1 and not hot:
@@ -110,4 +121,5 @@ def _scheme_of(url: str) -> str:
 
 def _shown(url: str) -> str:
     """Return an address as it may be shown: there may be a password in it."""
-    return f"{_scheme_of(url)}://..." if "@" in url else repr(url)
+    is_plain = _scheme_of(url) in {"sqlite", "memory"} or "://" not in url
+    return repr(url) if is_plain and "@" not in url else f"{_scheme_of(url)}://..."

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import psycopg
 from psycopg import pq
@@ -102,7 +102,9 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
                 f"postgresql://...: {unknown[0]!r} in the address is no setting, neither one of"
                 " PostgresLimits nor one of libpq"
             )
-        rest = urlencode([(name, value) for name, value in given if name not in known])
+        rest = urlencode(
+            [(name, value) for name, value in given if name not in known], quote_via=quote
+        )
         conninfo = f"postgresql://{split.netloc}{split.path}{rest and f'?{rest}'}"
         shown = _shown(conninfo_to_dict(conninfo))
     except (ValueError, psycopg.ProgrammingError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import struct
 from array import array
@@ -84,6 +85,8 @@ class BlockingConnection(psycopg.Connection[tuple[Any, ...]]):
     longest: float | None = None
     number: int = 0
     waited: float = 0.0
+    permit: object | None = None
+    is_cut: bool = False  # whether somebody was interrupted in the middle of a statement
 
     def __del__(self, *_: object) -> None:
         """Say nothing: a process that ends leaves connections behind."""
@@ -102,6 +105,8 @@ class NativeConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
     longest: float | None = None
     number: int = 0
     waited: float = 0.0
+    permit: object | None = None
+    is_cut: bool = False  # whether somebody was interrupted in the middle of a statement
 
     def __del__(self, *_: object) -> None:
         """Say nothing: a loop that ends leaves connections behind."""
@@ -193,7 +198,7 @@ class NativeLink:
     async def many(
         self, sql: str, rows: Sequence[Sequence[object]], *, returning: bool = False
     ) -> Sequence[Row]:
-        with errors(self.db, self._shown):
+        with errors(self.db, self._shown), _cancelled(self.db):
             async with self.db.cursor() as cursor:
                 await cursor.executemany(marked(sql), rows, returning=returning)
                 found = list[Row]()
@@ -201,6 +206,19 @@ class NativeLink:
                     found += await cursor.fetchall()
                     returning = bool(cursor.nextset())
                 return found
+
+
+@contextmanager
+def _cancelled(db: NativeConnection) -> Iterator[None]:
+    """Let a cancelled task end as one: psycopg loses count of its pipeline and says that."""
+    try:
+        yield
+    except AssertionError as error:
+        task = asyncio.current_task()
+        if task is None or not task.cancelling():
+            raise
+        db.pgconn.finish()
+        raise asyncio.CancelledError from error
 
 
 @lru_cache(maxsize=1000)
@@ -212,9 +230,12 @@ def marked(sql: str) -> bytes:
 @contextmanager
 def errors(db: BlockingConnection | NativeConnection, shown: str) -> Iterator[None]:
     """Turn what psycopg says into an error that says what to do, or that it can be tried again."""
+    was_cut, db.is_cut = db.is_cut, True
     try:
         yield
+        db.is_cut = was_cut
     except psycopg.Error as error:
+        db.is_cut = was_cut
         if db.pgconn.transaction_status == pq.TransactionStatus.ACTIVE:
             db.pgconn.finish()  # an answer is missing, so nothing more can be said on it
             if db.longest is not None and db.waited >= db.longest:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+import weakref
 from abc import ABC, abstractmethod
 from collections import deque
 from contextlib import suppress
@@ -32,8 +33,15 @@ from memoryware.tiers.stores.postgres.link import (
 )
 
 C = TypeVar("C", BlockingConnection, NativeConnection)
+_SHORTEST: Final = 0.001
+_LONGEST: Final = 1e6
+"""Seconds that stand for ever: libpq takes whole numbers only."""
 _PAUSE: Final = 0.05
 """Seconds until a server that does not answer is asked again."""
+
+
+class _Permit:
+    """Lets one have a connection."""
 
 
 class Pool(ABC, Generic[C]):
@@ -56,7 +64,8 @@ class Pool(ABC, Generic[C]):
             StoreUnavailable: If there is none within so many seconds.
         """
         last = monotonic() + longest
-        if not await self._enter(longest):
+        permit = await self._enter(longest)
+        if permit is None:
             raise StoreUnavailable(
                 f"{self._address.shown}: all {self._limits.pool_size} connections (pool_size) have"
                 f" been in use for {longest:.1f} seconds (pool_timeout)"
@@ -65,6 +74,7 @@ class Pool(ABC, Generic[C]):
             while True:
                 db = self._spare()
                 if db is not None:
+                    db.permit = permit
                     return db
                 try:
                     made = self._ready(await self._made())
@@ -77,22 +87,24 @@ class Pool(ABC, Generic[C]):
                         self._is_away = comes_back
                         raise self._without(error, "" if was_away else f"{longest:.1f}") from error
                 else:
-                    self._is_away = False
+                    self._is_away, made.permit = False, permit
                     return made
                 await self._pause(_PAUSE)
         except BaseException:
-            self._leave()
+            self._leave(permit)
             raise
 
     def put(self, db: C) -> None:
         """Take a connection back; one in which something is unfinished is closed."""
-        if self._closed or db.pgconn.transaction_status != pq.TransactionStatus.IDLE:
+        permit, db.permit = db.permit, None
+        is_idle = db.pgconn.transaction_status == pq.TransactionStatus.IDLE
+        if self._closed or not is_idle or db.is_cut:
             db.pgconn.finish()
         else:
             self._idle.append((db, monotonic()))
             if self._closed:  # in this moment
                 self.close()
-        self._leave()
+        self._leave(permit)
 
     def close(self) -> None:
         """Close the connections that nobody uses; others are closed when they are put back."""
@@ -130,10 +142,12 @@ class Pool(ABC, Generic[C]):
         """Return what a transaction uses a connection by."""
 
     @abstractmethod
-    async def _enter(self, longest: float) -> bool: ...
+    async def _enter(self, longest: float) -> object | None:
+        """Return a permit to have a connection, None if there is none within so many seconds."""
 
     @abstractmethod
-    def _leave(self) -> None: ...
+    def _leave(self, permit: object | None) -> None:
+        """Give a permit back."""
 
     @abstractmethod
     async def _made(self) -> C: ...
@@ -143,20 +157,36 @@ class Pool(ABC, Generic[C]):
 
 
 class BlockingPool(Pool[BlockingConnection]):
-    """For threads."""
+    """For threads.
+
+    A permit is out as long as somebody has it, and comes back by itself: a Ctrl-C between any two
+    steps would leave a counter wrong for good.
+    """
 
     def __init__(self, address: Address) -> None:
         super().__init__(address)
-        self._room = threading.Semaphore(self._limits.pool_size)
+        self._out: list[weakref.ref[_Permit]] = []
+        self._lock = threading.Lock()
 
     def link(self, db: BlockingConnection) -> BlockingLink:
         return BlockingLink(db, self._address.shown)
 
-    async def _enter(self, longest: float) -> bool:
-        return self._room.acquire(timeout=min(longest, threading.TIMEOUT_MAX))
+    async def _enter(self, longest: float) -> object | None:
+        last, pause = monotonic() + longest, _SHORTEST
+        while True:
+            permit = _Permit()
+            with self._lock:
+                self._out = [one for one in self._out if one() is not None]
+                if len(self._out) < self._limits.pool_size:
+                    self._out.append(weakref.ref(permit))
+                    return permit
+            if monotonic() >= last:
+                return None
+            time.sleep(pause)  # noqa: ASYNC251 - nothing of this half runs in a loop
+            pause = min(pause * 2, _PAUSE)
 
-    def _leave(self) -> None:
-        self._room.release()
+    def _leave(self, permit: object | None) -> None:
+        """Let go of it: that is all."""
 
     async def _made(self) -> BlockingConnection:
         return BlockingConnection.connect(**self._how())
@@ -175,15 +205,17 @@ class NativePool(Pool[NativeConnection]):
     def link(self, db: NativeConnection) -> NativeLink:
         return NativeLink(db, self._address.shown)
 
-    async def _enter(self, longest: float) -> bool:
+    async def _enter(self, longest: float) -> object | None:
         try:
             async with asyncio.timeout(longest):
-                return await self._room.acquire()
+                await self._room.acquire()
         except TimeoutError:
-            return False
+            return None
+        return _Permit()
 
-    def _leave(self) -> None:
-        self._room.release()
+    def _leave(self, permit: object | None) -> None:
+        if permit is not None:
+            self._room.release()
 
     async def _made(self) -> NativeConnection:
         return await NativeConnection.connect(**self._how())
@@ -198,6 +230,6 @@ def how_to_connect(address: Address) -> dict[str, Any]:
         "conninfo": address.conninfo,
         "autocommit": True,
         "prepare_threshold": 5 if address.limits.prepared_statements else None,
-        "connect_timeout": max(2, round(address.limits.connect_timeout)),
+        "connect_timeout": max(2, round(min(address.limits.connect_timeout, _LONGEST))),
         "application_name": "memoryware",
     }

@@ -78,8 +78,11 @@ class RedisServer:
         self._closed = False
         self._open = _Open()
         self.is_cluster = False
-        with told(self._address.shown, self.settings):
-            known = self._about()
+        try:
+            with told(self._address.shown, self.settings):
+                known = self._about()
+        except TypeError as error:  # an option that only shows when a connection is made
+            raise StoreUnavailable(f"{self._address.shown} has a wrong address: {error}") from error
         if known.get("cluster_enabled"):
             self.close()
             self.is_cluster, self._closed = True, False
@@ -178,8 +181,8 @@ class RedisServer:
         settings = self.settings
         patience = None if math.isinf(settings.lock_timeout) else settings.lock_timeout
         options: dict[str, Any] = {
-            "socket_timeout": settings.timeout,
-            "socket_connect_timeout": settings.connect_timeout,
+            "socket_timeout": min(settings.timeout, threading.TIMEOUT_MAX),
+            "socket_connect_timeout": min(settings.connect_timeout, threading.TIMEOUT_MAX),
             "max_connections": settings.connections,
             "protocol": 2,
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
-from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from memoryware.errors import SettingError, StoreUnavailable
 
@@ -91,7 +91,7 @@ def read_address(url: str, settings: RedisSettings) -> tuple[RedisAddress, Redis
             ours[name] = value
         elif name != "decode_responses":  # what comes back is read as bytes
             others.append((name, value))
-    query = f"?{urlencode(others)}" if others else ""
+    query = f"?{urlencode(others, quote_via=quote)}" if others else ""
     bare = f"{SCHEMES[parts.scheme]}://{parts.netloc}{parts.path}{query}"
     return RedisAddress(bare, shown), replace(settings, **ours)
 
