@@ -31,8 +31,8 @@ _numbers = itertools.count(1)
 class Server:
     """A server that can be stopped, started again, and held still."""
 
-    def __init__(self, base: pathlib.Path) -> None:
-        self.base = base
+    def __init__(self, base: pathlib.Path, **settings: str) -> None:
+        self.base, self._settings = base, settings
         self.url = f"postgresql://postgres@/postgres?host={base}"
         self._install, self._identity = _binaries(base)
         self._env = {"PATH": str(self._install / "bin"), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
@@ -47,7 +47,7 @@ class Server:
         """Start it and wait until it answers."""
         settings = {
             "listen_addresses": "", "fsync": "off", "synchronous_commit": "off",
-            "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB",
+            "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB", **self._settings,
         }  # fmt: skip
         given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         log = (self.base / "log").open("ab")
@@ -80,11 +80,11 @@ class Server:
         shutil.rmtree(self.base, ignore_errors=True)
 
 
-def started() -> Server:
-    """Return a server of its own, which the caller removes."""
+def started(**settings: str) -> Server:
+    """Return a server of its own, which the caller removes; without settings it is quick."""
     base = pathlib.Path(tempfile.mkdtemp(prefix="pg-"))
     try:
-        server = Server(base)
+        server = Server(base, **settings)
         server.start()
     except BaseException:
         shutil.rmtree(base, ignore_errors=True)

@@ -1,0 +1,182 @@
+"""Fills a store with memories, as users do or quicker, and says how much room they take."""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from benchmarks._memories import DIMENSION, SPACE, Document, Everything
+from memoryware.tiers.ranking import words_of
+from memoryware.tiers.records import Memory, lineages
+from memoryware.tiers.stores._vectors import packed
+from memoryware.tiers.stores.postgres.address import owner_of
+from memoryware.tiers.stores.postgres.rows import PostgresRows
+from memoryware.tiers.stores.postgres.schema import vector_index
+from memoryware.tiers.stores.postgres.transaction import counted_tokens
+from memoryware.tiers.stores.protocol import LongTermStore
+from memoryware.tiers.stores.sql import rows as sql_rows
+
+_BATCH = 100
+"""Documents in one go of the quick way."""
+_ROWS = PostgresRows()
+_RECORD = ("seq", "owner", "space", *_ROWS.columns)
+_TABLES = ("record", "source", "root", "word_index", "vector")
+
+
+def fill(store: LongTermStore, documents: Iterator[Document]) -> float:
+    """Add documents one by one, as users do; return the seconds that the store took."""
+    taken = 0.0
+    for one in documents:
+        start = time.perf_counter()
+        store.add(one.memories, one.vectors, SPACE)
+        taken += time.perf_counter() - start
+    return taken
+
+
+class Postgres:
+    """What is asked of the server by hand."""
+
+    def __init__(self, url: str) -> None:
+        import psycopg
+
+        self._db = psycopg.connect(url, autocommit=True)
+        self._db.execute("SET search_path = memoryware, public")
+
+    def ask(self, sql: str) -> list[tuple[Any, ...]]:
+        cursor = self._db.execute(sql.encode())
+        return cursor.fetchall() if cursor.description else []
+
+    def close(self) -> None:
+        self._db.close()
+
+    def pour(self, everything: Everything) -> tuple[float, dict[str, float]]:
+        """Fill tables without indexes by COPY, then make the indexes; return the seconds."""
+        self.ask(
+            "INSERT INTO space (name, dimension, current)"
+            f" VALUES ('{SPACE.name}', {DIMENSION}, true)"
+        )
+        dropped = self.ask(
+            "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'memoryware'"
+            f" AND tablename IN {_TABLES} AND indexname !~ '_pkey$'"
+        )
+        for name, _ in dropped:
+            self.ask(f"DROP INDEX {name}")
+        self.ask("SET session_replication_role = replica")  # nobody looks whether rows belong
+        first, documents, taken = 1, everything.documents(), 0.0
+        while some := list(islice(documents, _BATCH)):
+            memories = [one for document in some for one in document.memories]
+            vectors = [one for document in some for one in document.vectors]
+            numbers = range(first, first + len(memories))
+            rows = _tables(numbers, memories)
+            start = time.perf_counter()
+            for table, (columns, lines) in rows.items():
+                with self._db.cursor().copy(
+                    f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+                ) as copy:
+                    for line in lines:
+                        copy.write_row(line)
+            with self._db.cursor().copy("COPY vector FROM STDIN (FORMAT BINARY)") as copy:
+                copy.write(_vectors(numbers, memories, vectors))
+            taken += time.perf_counter() - start
+            first += len(memories)
+        self.ask(f"ALTER TABLE record ALTER seq RESTART WITH {first}")
+        self.ask("SET session_replication_role = DEFAULT")
+        return taken, {name: self.timed(made) for name, made in dropped}
+
+    def build_vectors(self) -> float:
+        """Make the index of vectors anew; return the seconds."""
+        self.ask("DROP INDEX IF EXISTS vector_1")
+        return self.timed(vector_index(1, DIMENSION) or "")
+
+    def timed(self, sql: str) -> float:
+        start = time.perf_counter()
+        self.ask(sql)
+        return time.perf_counter() - start
+
+    def settle(self) -> float:
+        """Clean up, as the server does by itself in time."""
+        return self.timed("VACUUM ANALYZE")
+
+    def sizes(self) -> dict[str, int]:
+        ((all_of_it,),) = self.ask(
+            "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class"
+            " WHERE relnamespace = 'memoryware'::regnamespace AND relkind = 'r'"
+        )
+        words, index = self._size("word_index"), self._size("vector_1")
+        vectors = self._size("vector") - index
+        return {
+            "tables and their indexes": all_of_it - words - vectors - index,
+            "words": words, "of it the GIN index": self._size("word_tokens"),
+            "vectors": vectors, "HNSW index": index, "all": all_of_it,
+        }  # fmt: skip
+
+    def _size(self, name: str) -> int:
+        ((size,),) = self.ask(f"SELECT pg_total_relation_size(to_regclass('{name}'))")
+        return int(size or 0)
+
+
+def sizes_of_file(path: Path) -> dict[str, int]:
+    """Return the bytes of a SQLite file and of its parts."""
+    import sqlite3
+
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        words = _pages(db, "name LIKE 'word_index%'")
+        vectors = _pages(db, "name = 'vector' OR name = 'vector_seq'")
+    db.close()
+    size = os.path.getsize(path)
+    return {
+        "tables and their indexes": size - words - vectors, "words": words, "vectors": vectors,
+        "all": size,
+    }  # fmt: skip
+
+
+def _pages(db: Any, which: str) -> int:
+    try:
+        return int(
+            db.execute(f"SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE {which}").fetchone()[0]
+        )
+    except Exception as error:  # a SQLite without dbstat
+        raise SystemExit(f"This SQLite does not tell the sizes of tables: {error}") from error
+
+
+def _tables(
+    numbers: Sequence[int], memories: Sequence[Memory]
+) -> dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]:
+    """Return the rows of each table but that of vectors, as `add` makes them."""
+    records, roots, sources, words = [], [], [], []
+    for seq, one in zip(numbers, memories, strict=True):
+        owner = owner_of(one.scope.tenant)
+        records.append((seq, owner, 1, *_ROWS.row_of("long_term", one)))
+        for line in lineages(one):
+            sources += [(seq, name, owner) for name in line.sources]
+            roots += [(seq, str(root), owner) for root in line.roots]
+        tokens, often = counted_tokens(sql_rows.names_of(one.scope), words_of(one.content))
+        words.append((seq, owner, tokens, often))
+    named = ("seq", "name", "owner")
+    return {
+        "record": (_RECORD, records), "source": (named, sources), "root": (named, roots),
+        "word_index": (("seq", "owner", "tokens", "often"), words),
+    }  # fmt: skip
+
+
+def _vectors(
+    numbers: Sequence[int], memories: Sequence[Memory], vectors: Sequence[Sequence[float]]
+) -> bytes:
+    """Return rows of vectors as COPY reads them in binary."""
+    made = [b"PGCOPY\n\xff\r\n\0" + struct.pack(">II", 0, 0)]
+    for seq, one, vector in zip(numbers, memories, vectors, strict=True):
+        halves, owner = array("H", packed(vector, SPACE)), owner_of(one.scope.tenant).encode()
+        halves.byteswap()  # the machine is a little-endian one
+        made += [
+            struct.pack(">hiiiqi", 4, 4, 1, 8, seq, len(owner)), owner,
+            struct.pack(">iHH", 4 + 2 * len(halves), len(halves), 0), halves.tobytes(),
+        ]  # fmt: skip
+    made.append(struct.pack(">h", -1))
+    return b"".join(made)
