@@ -30,8 +30,6 @@ _ROWS = PostgresRows()
 _RECORD = ("seq", "owner", "space", *_ROWS.columns)
 _PLACES = ("id", "size", "content", "body")
 _ID, _SIZE, _CONTENT, _BODY = map(_ROWS.columns.index, _PLACES)
-    _ROWS.columns.index(one) for one in ("id", "size", "content", "body")
-)
 _TABLES = ("record", "source", "root", "word_index", "vector")
 
 
