@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ from memoryware.tiers.stores.postgres.transaction import token_of
 from memoryware.tiers.stores.protocol import LongTermStore
 from memoryware.tiers.stores.sql import rows as sql_rows
 
-_BATCH = 100
-"""Documents in one go of the quick way."""
+WORKERS, _BATCH = 3, 40
+"""Processes of the quick way, and documents in one go."""
 _ROWS = PostgresRows()
 _RECORD = ("seq", "owner", "space", *_ROWS.columns)
 _PLACES = ("id", "size", "content", "body")
@@ -49,7 +50,7 @@ class Postgres:
     def __init__(self, url: str) -> None:
         import psycopg
 
-        self._db = psycopg.connect(url, autocommit=True)
+        self._url, self._db = url, psycopg.connect(url, autocommit=True)
         self._db.execute("SET search_path = memoryware, public")
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
@@ -71,27 +72,21 @@ class Postgres:
         )
         for name, _ in dropped:
             self.ask(f"DROP INDEX {name}")
-        self.ask("SET session_replication_role = replica")  # nobody looks whether rows belong
-        first, documents, taken = 1, everything.documents(), 0.0
-        while some := list(islice(documents, _BATCH)):
-            memories = [one for document in some for one in document.memories]
-            vectors = [one for document in some for one in document.vectors]
-            numbers = range(first, first + len(memories))
-            rows = _tables(numbers, some)
-            start = time.perf_counter()
-            for table, (columns, lines) in rows.items():
-                with self._db.cursor().copy(
-                    f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-                ) as copy:
-                    for line in lines:
-                        copy.write_row(line)
-            with self._db.cursor().copy("COPY vector FROM STDIN (FORMAT BINARY)") as copy:
-                copy.write(_vectors(numbers, memories, vectors))
-            taken += time.perf_counter() - start
-            first += len(memories)
-        self.ask(f"ALTER TABLE record ALTER seq RESTART WITH {first}")
-        self.ask("SET session_replication_role = DEFAULT")
+        with get_context("spawn").Pool(WORKERS) as pool:
+            work = [(self._url, everything.count, worker) for worker in range(WORKERS)]
+            taken = sum(pool.starmap(_pour, work))
+        self.ask(f"ALTER TABLE record ALTER seq RESTART WITH {WORKERS * everything.count + 1}")
         return taken, {name: self.timed(made) for name, made in dropped}
+
+    def copy(self, rows: dict[str, Any], vectors: bytes) -> None:
+        """Add rows to tables, and vectors as `COPY` reads them in binary."""
+        for table, (columns, lines) in rows.items():
+            named = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+            with self._db.cursor().copy(named.encode()) as copy:
+                for line in lines:
+                    copy.write_row(line)
+        with self._db.cursor().copy("COPY vector FROM STDIN (FORMAT BINARY)") as copy:
+            copy.write(vectors)
 
     def build_vectors(self) -> float:
         """Make the index of vectors anew; return the seconds."""
@@ -148,6 +143,24 @@ def _pages(db: Any, which: str) -> int:
         )
     except Exception as error:  # a SQLite without dbstat
         raise SystemExit(f"This SQLite does not tell the sizes of tables: {error}") from error
+
+
+def _pour(url: str, count: int, worker: int) -> float:
+    """Pour the share of a worker; return the seconds that the server took."""
+    by_hand, documents = Postgres(url), Everything(count).documents(worker, WORKERS)
+    by_hand.ask("SET session_replication_role = replica")  # nobody looks whether rows belong
+    first, taken = 1 + worker * count, 0.0
+    while some := list(islice(documents, _BATCH)):
+        memories = [one for document in some for one in document.memories]
+        vectors = [one for document in some for one in document.vectors]
+        numbers = range(first, first + len(memories))
+        rows, binary = _tables(numbers, some), _vectors(numbers, memories, vectors)
+        start = time.perf_counter()
+        by_hand.copy(rows, binary)
+        taken += time.perf_counter() - start
+        first += len(memories)
+    by_hand.close()
+    return taken
 
 
 def _tables(

@@ -100,14 +100,16 @@ class Everything:
         self.groups = dict(_shares(count))
         self.small = [one for one in self.groups if one not in (BIG, MIDDLE)]
 
-    def documents(self) -> Iterator[Document]:
+    def documents(self, worker: int = 0, workers: int = 1) -> Iterator[Document]:
+        """Yield all documents, or the share of one of several workers."""
         parts = [
             (scope, min(_CHUNKS, left))
             for scope, size in self.groups.items()
             for left in range(size, 0, -_CHUNKS)
         ]
         self._dice.shuffle(parts)
-        for scope, size in parts:
+        self._dice.seed(self._dice.random() + worker)
+        for scope, size in parts[worker::workers]:
             yield self.document(scope, size)
 
     def document(self, scope: MemoryScope, size: int) -> Document:
