@@ -16,6 +16,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from memoryware import MemoryScope, StoreNewer, StoreUnavailable, open_stores
 from memoryware.conformance._documents import document
@@ -24,6 +25,7 @@ from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import WORDS_VERSION, cosine
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.postgres import admit_role, opening, postgres_stores, schema
+from memoryware.tiers.stores.postgres.address import address_of
 from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
 from servers.proxy import Proxy
@@ -503,6 +505,27 @@ def test_the_address_may_carry_settings(address):
     with pytest.raises(StoreUnavailable, match="no address"):
         open_stores("postgresql://host:port/x")
     open_stores(f"{address}&pool_size=3&statement_timeout=5.5").working.close()
+
+
+def test_an_address_may_name_several_servers_of_which_the_one_that_writes_is_taken():
+    made = address_of(
+        "postgresql://ann:hush@[::1]:5432,b.example:5433,c/x?target_session_attrs=read-write",
+        PostgresLimits(),
+    )
+    assert made.shown == "postgresql://[::1]:5432,b.example:5433,c/x"
+    known = conninfo_to_dict(made.conninfo)
+    assert (known["host"], known["port"]) == ("::1,b.example,c", "5432,5433,")
+    assert known["target_session_attrs"] == "read-write"
+    with pytest.raises(StoreUnavailable, match="no address"):
+        address_of("postgresql://a:5432,b:port/x", PostgresLimits())
+
+
+def test_a_server_that_does_not_answer_is_passed_over_for_the_next(address):
+    plain, _, folder = address.partition("host=")
+    stores = postgres_stores(f"{plain}host=/nowhere,{folder}")
+    stores.quarantine.add(entry())
+    assert stores.quarantine.find(within()).total == 1
+    stores.working.close()
 
 
 def test_a_missing_package_names_the_command(address):

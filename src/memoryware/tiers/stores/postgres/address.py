@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.settings import PostgresLimits
@@ -89,7 +89,7 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
     try:
         split = urlsplit(url)
         given = parse_qsl(split.query, keep_blank_values=True, strict_parsing=bool(split.query))
-        host, port = split.hostname or dict(given).get("host", ""), split.port
+        host = _hosts(split) or dict(given).get("host", "")
     except ValueError as error:
         raise StoreUnavailable(
             "postgresql://...: this is no address; use postgresql://user:password@host/database"
@@ -97,7 +97,7 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
     known = {one.name: one for one in fields(PostgresLimits)}
     ours = {name: value for name, value in given if name in known}
     rest = [(name, value) for name, value in given if name not in known]
-    shown = f"postgresql://{host}{f':{port}' if port else ''}/{unquote(split.path[1:])}"
+    shown = f"postgresql://{host}/{unquote(split.path[1:])}"
     try:
         changed = {name: _read(name, value, getattr(limits, name)) for name, value in ours.items()}
         limits = replace(limits, **changed)
@@ -120,6 +120,18 @@ def owner_of(tenant: str | None) -> str:
 def quoted(name: str) -> str:
     """Return a name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _hosts(split: SplitResult) -> str:
+    """Return hosts and ports without user and password; libpq takes several, with commas.
+
+    Raises:
+        ValueError: If a port is no number.
+    """
+    hosts = split.netloc.rpartition("@")[2].split(",")
+    for one in hosts:
+        _ = urlsplit(f"//{one}").port
+    return ",".join(hosts)
 
 
 def _read(name: str, text: str, default: Any) -> Any:
