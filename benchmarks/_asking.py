@@ -25,12 +25,14 @@ _NOBODY = Select(tenant="nobody", groups=("nothing",))
 class Spread:
     """How long calls took, in milliseconds.
 
-    `times` says how often a look into an empty group would have gone into the middle one; such
-    looks are taken between the calls, so that what else the machine does counts little.
+    `cpu` is what processors worked on the middle one, here and in the server: it says more than
+    the time on the wall where the machine is busy with other things. `times` says how often a
+    look into an empty group goes into it, by the same measure; such looks are taken in between.
     """
 
     p50: float
     p95: float
+    cpu: float
     times: float
     calls: int
 
@@ -51,9 +53,10 @@ class _Embeddings:
 class Asker:
     """One who asks a store."""
 
-    def __init__(self, url: str, everything: Everything) -> None:
+    def __init__(self, url: str, everything: Everything, cpu: Callable[[], float]) -> None:
         from langchain_core.embeddings import Embeddings
 
+        self._cpu = cpu
         self._everything, self._dice = everything, everything._dice
         stores = open_stores(url)
         self.store: LongTermStore = stores.long_term
@@ -129,22 +132,25 @@ class Asker:
 
     def timed(self, call: Callable[[Any], Any], given: Callable[[], Any]) -> Spread:
         """Return how long calls take; what they are given is made before."""
-        taken, looks = list[float](), list[float]()
+        taken, worked, looks = list[float](), list[float](), list[float]()
         began = time.perf_counter()
         for number in range(CALLS + WARM):
             value = given()
-            start = time.perf_counter()
+            before = self._cpu()
             self.store.find(_NOBODY, limit=1)
-            between = time.perf_counter()
+            between, start = self._cpu(), time.perf_counter()
             call(value)
+            wall, after = time.perf_counter() - start, self._cpu()
             if number >= WARM:
-                looks.append((between - start) * 1000)
-                taken.append((time.perf_counter() - between) * 1000)
+                looks.append(between - before)
+                taken.append(wall * 1000)
+                worked.append((after - between) * 1000)
             if taken and time.perf_counter() - began > LONGEST:
                 break
         taken.sort()
         p50, p95 = median(taken), taken[min(len(taken) - 1, int(len(taken) * 0.95))]
-        return Spread(p50, p95, p50 / median(looks), len(taken))
+        cpu = median(worked)
+        return Spread(p50, p95, cpu, cpu / (median(looks) * 1000), len(taken))
 
 
 def recall(url: str, everything: Everything) -> dict[str, dict[str, float]]:

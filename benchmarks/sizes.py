@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._asking import Asker, recall
+from benchmarks._cpu import Cpu
 from benchmarks._filling import Postgres, fill, sizes_of_file
 from benchmarks._memories import BIG, NOW, SPACE, Everything
 from memoryware import MemoryScope, open_stores
@@ -73,45 +74,44 @@ def main() -> None:
 def in_sqlite(count: int) -> dict[str, Any]:
     """Return the figures of a file."""
     with tempfile.TemporaryDirectory(prefix="sizes-") as folder:
-        path, everything = Path(folder) / "memory.db", Everything(count)
+        path, everything, cpu = Path(folder) / "memory.db", Everything(count), Cpu()
         url = f"sqlite:///{path}"
         store = open_stores(url).long_term
-        filled = fill(store, everything.documents())
+        filled = fill(store, everything.documents(), cpu)
         store.close()
-        _said(f"filled in {filled:.0f} s")
-        asker = Asker(url, everything)
+        _said("filled")
+        asker = Asker(url, everything, cpu)
         calls = {name: asdict(one) for name, one in asker.all().items()}
         asker.memory.close()
-        return {
-            "disk": sizes_of_file(path), "fill, s per 1,000": filled / count * 1000,
-            "calls": calls, "ram": _alone(url, count),
-        }  # fmt: skip
+        return {"disk": sizes_of_file(path), **filled, "calls": calls, "ram": _alone(url, count)}
 
 
 def in_postgres(count: int) -> dict[str, Any]:
     """Return the figures of a server of its own."""
     everything = Everything(count)
-    with _server() as url:
+    with _server() as (url, cpu):
         store, by_hand = open_stores(url).long_term, Postgres(url)
         figures: dict[str, Any] = {}
         if count >= POURED:
             poured, indexes = by_hand.pour(everything)
-            _said(f"poured in {poured:.0f} s, indexes in {sum(indexes.values()):.0f} s")
+            _said(f"poured, indexes in {sum(indexes.values()):.0f} s")
             figures["COPY, s per 1,000"] = poured / count * 1000
-            figures["other indexes, s"] = indexes
-            figures["HNSW build, s"] = by_hand.build_vectors()
-            by_hand.settle()
-            more = islice(Everything(count, seed=2).documents(), _ADDED // 50)
-            figures["fill, s per 1,000"] = fill(store, more) / _ADDED * 1000
+            figures["other indexes"] = indexes
         else:
-            filled = fill(store, everything.documents())
-            _said(f"filled in {filled:.0f} s")
-            figures["fill, s per 1,000"] = filled / count * 1000
-            figures["HNSW build, s"] = by_hand.build_vectors()
+            figures |= fill(store, everything.documents(), cpu)
+            _said("filled")
+        before = cpu()
+        figures["HNSW build, s"] = by_hand.build_vectors()
+        figures["HNSW build, CPU s"] = cpu() - before
         _said(f"HNSW index built in {figures['HNSW build, s']:.0f} s")
         figures["VACUUM ANALYZE, s"] = by_hand.settle()
         figures["disk"] = by_hand.sizes()
-        asker = Asker(url, everything)
+        if count >= POURED:
+            more = islice(Everything(count, seed=2).documents(), _ADDED // 50)
+            figures |= fill(store, more, cpu)
+            _said("some more added")
+            by_hand.settle()
+        asker = Asker(url, everything, cpu)
         figures["calls"] = {name: asdict(one) for name, one in asker.all().items()}
         asker.memory.close()
         _said("calls measured")
@@ -187,19 +187,19 @@ def show(result: dict[str, Any]) -> None:
     for name, one in result.get("calls", {}).items():
         print(
             f"  {name:40} p50 {one['p50']:9.2f} ms  p95 {one['p95']:9.2f} ms"
-            f"  {one['times']:7.1f}x  ({one['calls']})"
+            f"  CPU {one['cpu']:9.2f} ms  {one['times']:7.1f}x  ({one['calls']})"
         )
     for name, one in result.get("recall", {}).items():
         print(f"  recall, {name}: " + ", ".join(f"{what} {n:.3g}" for what, n in one.items()))
 
 
 @contextmanager
-def _server() -> Iterator[str]:
+def _server() -> Iterator[tuple[str, Cpu]]:
     from servers import postgres
 
     server = postgres.started(**SETTINGS)
     try:
-        yield server.url
+        yield server.url, Cpu(server.pid)
     finally:
         server.remove()
 

@@ -43,6 +43,12 @@ class Server:
         )  # fmt: skip
         self._process: subprocess.Popen | None = None
 
+    @property
+    def pid(self) -> int:
+        """The process that all others of the server are children of."""
+        assert self._process is not None, "it is stopped"
+        return self._process.pid
+
     def start(self, timeout: float = 30.0) -> None:
         """Start it and wait until it answers."""
         settings = {
