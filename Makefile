@@ -5,10 +5,13 @@ BIN := $(VENV)/bin
 WHEELS := .wheels
 OLD_PEER := 0.3.12
 
-.PHONY: demo test lint types imports unit docs bench format clean
+.PHONY: demo demo-servers test lint types imports unit docs bench format clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/quickstart/main.py
+
+demo-servers: $(VENV)/.dev
+	@$(BIN)/python examples/quickstart/on_servers.py
 
 test: lint types imports unit docs
 

@@ -20,7 +20,7 @@ from memoryware.tiers.records import Memory, lineages
 from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.postgres.address import owner_of
 from memoryware.tiers.stores.postgres.rows import PostgresRows
-from memoryware.tiers.stores.postgres.schema import vector_index
+from memoryware.tiers.stores.postgres.schema import TABLES, vector_index
 from memoryware.tiers.stores.postgres.transaction import token_of
 from memoryware.tiers.stores.protocol import LongTermStore
 from memoryware.tiers.stores.sql import rows as sql_rows
@@ -31,7 +31,6 @@ _ROWS = PostgresRows()
 _RECORD = ("seq", "owner", "space", *_ROWS.columns)
 _PLACES = ("id", "size", "content", "body")
 _ID, _SIZE, _CONTENT, _BODY = map(_ROWS.columns.index, _PLACES)
-_TABLES = ("record", "source", "root", "word_index", "vector")
 
 
 def fill(
@@ -74,14 +73,14 @@ class Postgres:
         )
         dropped = self.ask(
             "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'memoryware'"
-            f" AND tablename IN {_TABLES} AND indexname !~ '_pkey$'"
+            f" AND tablename IN {TABLES} AND indexname NOT IN (SELECT conname FROM pg_constraint)"
         )
         for name, _ in dropped:
             self.ask(f"DROP INDEX {name}")
         with get_context("spawn").Pool(WORKERS) as pool:
             work = [(self._url, everything.count, worker) for worker in range(WORKERS)]
             taken = sum(pool.starmap(_pour, work))
-        self.ask(f"ALTER TABLE record ALTER seq RESTART WITH {WORKERS * everything.count + 1}")
+        self.ask(f"ALTER SEQUENCE record_seq RESTART WITH {WORKERS * everything.count + 1}")
         return taken, {name: self.timed(made) for name, made in dropped}
 
     def copy(self, rows: dict[str, Any], vectors: bytes) -> None:

@@ -39,10 +39,7 @@ from memoryware.tiers.records import Entry, Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisWorking
 
-SETTINGS = {
-    "fsync": "on", "synchronous_commit": "on", "full_page_writes": "on",
-    "shared_buffers": "1GB", "maintenance_work_mem": "2GB", "max_wal_size": "8GB",
-}  # fmt: skip
+SETTINGS = {"shared_buffers": "1GB", "maintenance_work_mem": "2GB", "max_wal_size": "8GB"}
 """What the server is started with; the rest is as PostgreSQL has it, such as work_mem = 4MB."""
 POURED = 50_000
 """From so many memories on a PostgreSQL is filled by COPY."""
@@ -197,7 +194,7 @@ def show(result: dict[str, Any]) -> None:
 def _server() -> Iterator[tuple[str, Cpu]]:
     from servers import postgres
 
-    server = postgres.started(**SETTINGS)
+    server = postgres.started(durable=True, **SETTINGS)
     try:
         yield server.url, Cpu(server.pid)
     finally:

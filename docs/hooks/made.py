@@ -57,7 +57,7 @@ def limits(name: str) -> str:
     kind = getattr(settings, name)
     meanings = _texts_after_fields(kind)
     rows = [
-        f"| `{one.name}` | {_number(one.default)} | {_range(one)} | {meanings[one.name]} |"
+        f"| `{one.name}` | {_number(one.default)} | {_range(one)} | {' '.join(meanings[one.name].split())} |"
         for one in dataclasses.fields(kind)
     ]
     head = ["| setting | default | range | meaning |", "|---|---|---|---|"]

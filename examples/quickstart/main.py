@@ -153,7 +153,7 @@ def main() -> int:
         shutil.copytree(PROJECT, project)
         perform(Conversation(model, project, stage), project / "AGENTS.md", stage)
         stage.part("Part two: three tiers, from what an agent says to what a team knows")
-        tiers.perform(second, folder, stage)
+        tiers.perform(second, f"sqlite:///{folder}/memory.db", stage)
     stage.part("Where to go next")
     stage.rows(
         {

@@ -99,9 +99,9 @@ class Shop:
         return [one.content for one in self.memory.list(SHOP, layer="quarantine").items]
 
 
-def perform(model: BaseChatModel, folder: str, stage: Stage) -> None:
+def perform(model: BaseChatModel, address: str, stage: Stage) -> None:
     """Play the scenes of the tiers, and prove at the end what they have shown."""
-    with TieredMemory.open(f"sqlite:///{folder}/memory.db") as memory:
+    with TieredMemory.open(address) as memory:
         shop = Shop(model, memory, stage)
         claims = learns(shop, stage) | recalls(shop, stage) | takes_back(shop, stage)
     stage.part("What the second part has shown")

@@ -88,8 +88,16 @@ _HOMES: Final = {
         "Select",
         "Space",
         "Stores",
+        "Stretch",
         "WorkingStore",
     ),
+    "memoryware.tiers.copying": (
+        "CopyReport",
+        "TierCopy",
+        "acopy_stores",
+        "copy_stores",
+    ),
+    "memoryware.tiers.stores.langgraph": ("langgraph_stores",),
     "memoryware.tiers.stores.opening": (
         "aopen_stores",
         "open_stores",
@@ -195,6 +203,7 @@ _HOMES: Final = {
         "SettingError",
         "StoreNewer",
         "StoreUnavailable",
+        "StoreUnconfirmed",
         "TextRefused",
         "TierError",
         "VersionMissing",
@@ -259,6 +268,7 @@ if TYPE_CHECKING:
         SettingError,
         StoreNewer,
         StoreUnavailable,
+        StoreUnconfirmed,
         TextRefused,
         TierError,
         VersionMissing,
@@ -303,6 +313,7 @@ if TYPE_CHECKING:
     from memoryware.sources.source import Source
     from memoryware.tiers.bundle import ImportReport
     from memoryware.tiers.context import BuiltContext, ContextBuilder, Headings
+    from memoryware.tiers.copying import CopyReport, TierCopy, acopy_stores, copy_stores
     from memoryware.tiers.ingress import (
         ConsistencyJudge,
         ExactDuplicate,
@@ -320,6 +331,7 @@ if TYPE_CHECKING:
     from memoryware.tiers.roles import ROLES, RoleRules
     from memoryware.tiers.service import TieredMemory
     from memoryware.tiers.showing import Labels
+    from memoryware.tiers.stores.langgraph import langgraph_stores
     from memoryware.tiers.stores.opening import aopen_stores, open_stores
     from memoryware.tiers.stores.protocol import (
         LongTermStore,
@@ -327,6 +339,7 @@ if TYPE_CHECKING:
         Select,
         Space,
         Stores,
+        Stretch,
         WorkingStore,
     )
     from memoryware.tiers.values import (
@@ -361,6 +374,7 @@ __all__ = [
     "ContextBuilder",
     "ContextItem",
     "Contradiction",
+    "CopyReport",
     "Counters",
     "Counts",
     "DeepMemoryMiddleware",
@@ -459,8 +473,11 @@ __all__ = [
     "StoreBackend",
     "StoreNewer",
     "StoreUnavailable",
+    "StoreUnconfirmed",
     "Stores",
+    "Stretch",
     "TextRefused",
+    "TierCopy",
     "TierError",
     "TierLimits",
     "TieredMemory",
@@ -474,17 +491,20 @@ __all__ = [
     "WriteFailed",
     "WriteResult",
     "__version__",
+    "acopy_stores",
     "acting",
     "adiscover",
     "agreed",
     "aopen_stores",
     "append_to_system_message",
     "ascan",
+    "copy_stores",
     "create_deep_agent",
     "default_filters",
     "discover",
     "file_memory",
     "inject_context",
+    "langgraph_stores",
     "listen",
     "load_config",
     "normalise_path",

@@ -31,6 +31,7 @@ MemorywareError
 │   ├── BundleRefused         also ValueError: an exported file that cannot be read: `.line`
 │   ├── StoreNewer            also RuntimeError: written by a newer version
 │   └── StoreUnavailable      also OSError: the store cannot be opened, read or written
+│       └── StoreUnconfirmed  no answer came: a change may have been made
 ├── SettingError              also ValueError: an option has a wrong value
 ├── ConfigError               also ValueError: config.json cannot be used
 └── ModelMissing              also ValueError: no chat model was given
@@ -294,6 +295,13 @@ class StoreNewer(TierError, RuntimeError):
 
 class StoreUnavailable(TierError, OSError):
     """A store cannot be opened, read or written; what it confirmed before is still there."""
+
+
+class StoreUnconfirmed(StoreUnavailable):
+    """No answer came: what was asked of a store may have been done, or not; look before you repeat.
+
+    Whatever has a `key` can be recorded again, and is there once.
+    """
 
 
 class SettingError(MemorywareError, ValueError):

@@ -236,12 +236,16 @@ class PostgresLimits(_Ranged):
     """The schema that the tables are in; it is made if it is not there."""
     row_security: bool = False
     """Whether the database itself keeps tenants apart, for roles that do not own the tables."""
+    partitions: int = _limit(0, 0, 1000)
+    """Parts that the tables are made in, by a hash of the tenant; 0 for whole tables. Only counts
+    when they are made."""
     prepared_statements: bool = True
     """Whether the server keeps statements ready; say no for a pooler that cannot have them."""
     pool_size: int = _limit(10, 1)
     """Connections that one process has at most for blocking calls, and each event loop of it."""
     pool_timeout: float = _limit(30.0, 0)
-    """Seconds to wait for a connection while all are in use, or the server is away."""
+    """Seconds to wait for a connection while all are in use, or the server is away. One that was
+    waited for in vain is asked once by each call, until it is back."""
     idle_timeout: float = _limit(300.0, 1)
     """Seconds after which a connection that nobody used is closed and not used again."""
     connect_timeout: float = _limit(10.0, 1)

@@ -276,10 +276,12 @@ def test_every_example_says_whom_it_is_for():
 # The quickstart runs by itself, as `make demo` does it.
 
 
-def _demo(*, code: str | None = None, **environ: str) -> subprocess.CompletedProcess[str]:
+def _demo(
+    *, code: str | None = None, script: Path = QUICKSTART, **environ: str
+) -> subprocess.CompletedProcess[str]:
     keep = {key: value for key, value in os.environ.items() if key != "MEMORYWARE_MODEL"}
     return subprocess.run(
-        [sys.executable, *(["-c", code] if code else [str(QUICKSTART)])],
+        [sys.executable, *(["-c", code] if code else [str(script)])],
         env={**keep, "PYTHONIOENCODING": "utf-8", **environ},
         capture_output=True,
         text=True,
@@ -298,6 +300,15 @@ def test_the_demo_proves_all_that_it_claims_and_makes_no_other_noise():
     assert "NO " not in ran.stdout
     assert "+- Use pnpm for packages, never npm." in ran.stdout
     assert max(map(len, ran.stdout.splitlines())) <= 80
+
+
+@pytest.mark.slow
+def test_the_demo_runs_on_servers_as_well():
+    ran = _demo(script=QUICKSTART.with_name("on_servers.py"))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stderr == ""
+    assert ran.stdout.count("   yes  ") == 8
+    assert "NO " not in ran.stdout
 
 
 _WITH_CORE_ONLY = f"""

@@ -29,16 +29,32 @@ _numbers = itertools.count(1)
 
 
 class Server:
-    """A server that can be stopped, started again, and held still."""
+    """A server that can be stopped, started again, held still, and have a replica.
 
-    def __init__(self, base: pathlib.Path, **settings: str) -> None:
-        self.base, self._settings = base, settings
+    Attributes:
+        durable: Whether it waits for the disk, as a server does that is not set otherwise.
+        settings: What it is started with besides.
+    """
+
+    def __init__(
+        self,
+        base: pathlib.Path,
+        primary: Server | None = None,
+        *,
+        durable: bool = False,
+        **settings: str,
+    ) -> None:
+        self.base, self.durable, self.settings = base, durable, settings
         self.url = f"postgresql://postgres@/postgres?host={base}"
         self._install, self._identity = _binaries(base)
         self._env = {"PATH": str(self._install / "bin"), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
         made = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8"]
+        command = ["initdb", *made]
+        if primary is not None:
+            copied = ["-U", "postgres", "-h", primary.base, "-R", "-c", "fast", "--no-sync"]
+            command = ["pg_basebackup", *copied]
         subprocess.run(
-            [self._install / "bin/initdb", "-D", base / "data", *made],
+            [self._install / "bin" / command[0], "-D", base / "data", *command[1:]],
             check=True, capture_output=True, env=self._env, cwd="/", **self._identity,
         )  # fmt: skip
         self._process: subprocess.Popen | None = None
@@ -51,10 +67,10 @@ class Server:
 
     def start(self, timeout: float = 30.0) -> None:
         """Start it and wait until it answers."""
-        settings = {
-            "listen_addresses": "", "fsync": "off", "synchronous_commit": "off",
-            "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB", **self._settings,
-        }  # fmt: skip
+        settings = {"listen_addresses": "", "max_connections": "200", "shared_buffers": "64MB"}
+        if not self.durable:
+            settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        settings |= self.settings
         given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         log = (self.base / "log").open("ab")
         self._process = subprocess.Popen(
@@ -86,11 +102,11 @@ class Server:
         shutil.rmtree(self.base, ignore_errors=True)
 
 
-def started(**settings: str) -> Server:
-    """Return a server of its own, which the caller removes; without settings it is quick."""
+def started(primary: Server | None = None, *, durable: bool = False, **settings: str) -> Server:
+    """Return a server of its own, or a replica of another, which the caller removes."""
     base = pathlib.Path(tempfile.mkdtemp(prefix="pg-"))
     try:
-        server = Server(base, **settings)
+        server = Server(base, primary, durable=durable, **settings)
         server.start()
     except BaseException:
         shutil.rmtree(base, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Stands between a client and a PostgreSQL, and loses a connection at a chosen word."""
+"""Stands between a client and a PostgreSQL, and does something at a chosen word."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import pathlib
 import socket
 import tempfile
 import threading
+from collections.abc import Callable
 
 
 class Proxy:
-    """Forwards everything until it is told to lose a message.
+    """Forwards everything until it is told to lose a message, or to hold it up.
 
     Attributes:
         word: The message in which this stands is the last of its connection.
         arrives: Whether the server still gets it; its answer is lost in any case.
+        answers: Whether the server has answered before the client hears of the loss.
+        meanwhile: Is done before that message goes on; then it is not lost at all.
         lost: How many connections were lost.
     """
 
     def __init__(self, server: str) -> None:
-        self.word, self.arrives, self.lost = b"", True, 0
+        self.word, self.arrives, self.answers, self.lost = b"", True, True, 0
+        self.meanwhile: Callable[[], object] | None = None
         self._server = server
         self.folder = tempfile.mkdtemp(prefix="proxy-")
         self._socket = socket.socket(socket.AF_UNIX)
@@ -48,15 +52,21 @@ class Proxy:
         with contextlib.suppress(OSError):
             while data := one.recv(65536):
                 if up and self.word and self.word in data:
-                    self.word, self.lost = b"", self.lost + 1
-                    one.shutdown(socket.SHUT_RDWR)
-                    if self.arrives:
-                        other.sendall(data)
-                        while other.recv(65536):  # until the server has done it, and goes on
-                            break
-                    break
+                    self.word, work, self.meanwhile = b"", self.meanwhile, None
+                    if work is None:
+                        self._lose(one, other, data)
+                        break
+                    work()
                 other.sendall(data)
         for each in (one, other):
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
             each.close()
+
+    def _lose(self, client: socket.socket, server: socket.socket, data: bytes) -> None:
+        self.lost += 1
+        client.shutdown(socket.SHUT_RDWR)  # first, so that nothing of the answer comes through
+        if self.arrives:
+            server.sendall(data)
+            if self.answers:
+                server.recv(65536)

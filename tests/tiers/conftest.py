@@ -1,31 +1,40 @@
-"""Memories in both kinds of stores that need no server."""
+"""Memories in every kind of place: in this process, in a file, and on servers."""
 
 from __future__ import annotations
 
-from itertools import count
+from contextlib import ExitStack
 
 import pytest
 
-from memoryware import TieredMemory
+from memoryware import TieredMemory, open_stores
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.sqlite import sqlite_stores
+from servers import postgres
 from tiers.kit import Clock, ids
 
 
-@pytest.fixture(params=["embedded", "sqlite"])
+@pytest.fixture(params=["embedded", "sqlite", "servers"])
 def opened(request, tmp_path):
     """Opens memories, each with stores of its own, and closes them in the end."""
-    numbers, made = count(), []
+    with ExitStack() as closing:
 
-    def open_memory(**options):
-        path = tmp_path / f"{next(numbers)}.db"
-        stores = embedded() if request.param == "embedded" else sqlite_stores(path)
-        made.append(TieredMemory(stores, **options))
-        return made[-1]
+        def stores():
+            number = len(made)
+            if request.param == "embedded":
+                return embedded()
+            if request.param == "sqlite":
+                return open_stores(f"sqlite:///{tmp_path / f'{number}.db'}")
+            address = closing.enter_context(postgres.schema_at(postgres.url()))
+            redis_url = request.getfixturevalue("redis_url")
+            prefix = request.getfixturevalue("redis_prefix")
+            return open_stores(f"{address} + {redis_url}?prefix={prefix}{number}:")
 
-    yield open_memory
-    for one in made:
-        one.close()
+        def open_memory(**options):
+            made.append(TieredMemory(stores(), **options))
+            closing.callback(made[-1].close)
+            return made[-1]
+
+        made = []
+        yield open_memory
 
 
 @pytest.fixture

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
 
 from memoryware.scope import MemoryScope
+from memoryware.tiers import contradiction
 from memoryware.tiers.contradiction import contradictions_among, why
 from memoryware.tiers.promotion import How, promote
 from memoryware.tiers.retrieval import retrieve
@@ -179,3 +181,18 @@ async def test_an_agent_is_told_what_the_group_knows_otherwise(p, door):
     await run(door, promote, p, MYSQL, ACME, by="ann")
     made = await run(door, promote, p, POSTGRES, ACME, by="ann", how=How(agent_id="a"))
     assert len(made.contradictions) == 1
+
+
+def test_the_quick_look_passes_over_nothing_that_clashes(monkeypatch):
+    said = "the a office is was not no never do does Rome Berlin 500 700 in 数 据 x"
+    dice, pairs, words = random.Random(11), [], said.split()
+    for _ in range(4000):
+        one = dice.choices(words, k=dice.randrange(2, 14))
+        start = dice.randrange(len(one))
+        put = dice.choices(words, k=dice.randrange(4))
+        other = [*one[:start], *put, *one[start + dice.randrange(4) :]]
+        pairs.append((" ".join(one), " ".join(dice.choice([other, other[::-1], [*other, "not"]]))))
+    quick = [why(*pair) for pair in pairs]
+    monkeypatch.setattr(contradiction, "_may_clash", lambda one, other: True)
+    assert quick == [why(*pair) for pair in pairs]
+    assert len(set(map(bool, quick))) == 2

@@ -12,6 +12,7 @@ from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import NOON, Asked, within
 from memoryware.conformance.documents import DocumentsConformance
 from memoryware.conformance.tier_keeping import TierKeepingConformance
+from memoryware.conformance.tier_loading import TierLoadingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.conformance.vectors import VectorsConformance, by_vector
 from memoryware.conformance.words import WordsConformance, by_words
@@ -26,6 +27,7 @@ class LongTermStoreConformance(
     WordsConformance,
     VectorsConformance,
     TierKeepingConformance,
+    TierLoadingConformance,
     TierSelectingConformance,
 ):
     """Every test that a store of tier 3 has to pass.

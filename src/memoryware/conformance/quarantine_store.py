@@ -19,13 +19,16 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.conformance.tier_keeping import TierKeepingConformance
+from memoryware.conformance.tier_loading import TierLoadingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.protocol import QuarantineStore
 
 
-class QuarantineStoreConformance(TierKeepingConformance, TierSelectingConformance):
+class QuarantineStoreConformance(
+    TierKeepingConformance, TierLoadingConformance, TierSelectingConformance
+):
     """Every test that a store of tier 1 has to pass.
 
     Derive a class and override the fixture `open_stores`; set `persistent = False` if the
@@ -84,6 +87,20 @@ class QuarantineStoreConformance(TierKeepingConformance, TierSelectingConformanc
         await store.edit(within(), lambda one: replace(one, status="promoted"))
         assert (await store.add(entry("two", key="k"))).id == first.id
         assert (await store.add(entry("two", key="k"))).status == "promoted"
+
+    async def test_an_entry_with_the_key_of_another_is_not_loaded(self, store: Asked) -> None:
+        first = await store.add(entry("one", key="k"))
+        other, new = entry("two", key="k"), entry("three", key="k2")
+        theirs = entry("four", replace(ACME, group_id="other"), key="k")
+        assert await store.load([other, new, theirs, entry("five", key="k2")]) == [new, theirs]
+        assert await store.texts(within()) == ["three", "one"]
+        changed = replace(first, status="promoted")
+        assert await store.load([changed]) == [changed]
+
+    async def test_a_loaded_key_is_not_recorded_again(self, store: Asked) -> None:
+        one = entry("one", key="k")
+        await store.load([one])
+        assert await store.add(entry("two", key="k")) == one
 
     async def test_everything_is_kept(self, store: Asked) -> None:
         for n in range(150):

@@ -104,6 +104,16 @@ class TierKeepingConformance(TierSuite):
         ]
         assert await store.ids(within()) == [one.id for one in reversed(kept)]
 
+    async def test_what_was_stored_last_comes_first_whoever_stored_it(
+        self, store: Asked, opened: OpenStore
+    ) -> None:
+        two = self.workers(store, opened)[:2]
+        kept = [
+            await self.keep(Asked(two[n % 2].target, store.door, self.deadline), self.make(f"{n}"))
+            for n in range(6)
+        ]
+        assert await store.ids(within()) == [one.id for one in reversed(kept)]
+
     async def test_pages_are_parts_of_the_whole_and_say_how_much_there_is(
         self, store: Asked
     ) -> None:
@@ -319,6 +329,20 @@ class TierKeepingConformance(TierSuite):
                 else:
                     found = (await mine.find(within())).items
                     assert len({one.metadata["count"] for one in found}) == 1
+
+        await self.at_work(self.workers(store, opened), work)
+
+    async def test_a_page_and_its_total_are_of_one_moment(
+        self, store: Asked, opened: OpenStore
+    ) -> None:
+        async def work(me: int, mine: Asked) -> None:
+            for n in range(6):
+                if me < 2:
+                    one = await self.keep(mine, self.make(f"{me} {n}"))
+                    await mine.delete(within(ids=(one.id,)))
+                else:
+                    page = await mine.find(within(), limit=1)
+                    assert len(page.items) == min(page.total, 1)
 
         await self.at_work(self.workers(store, opened), work)
 

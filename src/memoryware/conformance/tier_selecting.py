@@ -140,6 +140,18 @@ class TierSelectingConformance(TierSuite):
             assert all(part in one for one in found), part
         assert await store.texts(within(contains="A\\B_")) == ["something 100 a\\b_c"]
 
+    async def test_a_changed_content_is_found_by_its_parts_whatever_their_case(
+        self, store: Asked
+    ) -> None:
+        contents = ("plain text", "Stra\u00dfe", "\u00c4rger", "a\0B", "plain again")
+        parts = ("PLAIN T", "STRASSE", "\u00e4RG", "A\0b", "AGAIN")
+        await self.keep(store, self.make(contents[0]))
+        for place in (0, 1, 2, 3, 4, 3, 1, 0):
+            new = contents[place]
+            await store.edit(within(), lambda old, new=new: replace(old, content=new))
+            found = [one for one in parts if await store.ids(within(contains=one))]
+            assert found == [parts[place]]
+
     async def test_all_conditions_must_fit(self, store: Asked) -> None:
         one = await self.keep(store, self.make("tea", replace(ACME, agent_id="a")))
         await self.keep(store, self.make("tea time", replace(ACME, agent_id="b")))

@@ -13,6 +13,7 @@ from memoryware.conformance._guarded import Door
 from memoryware.conformance._tiers import (
     ACME,
     NEIGHBOURS,
+    WORKERS,
     Asked,
     OpenStore,
     TierSuite,
@@ -254,6 +255,16 @@ class VectorsConformance(TierSuite):
         assert await store.spaces() == {OTHER: 1}
         assert len(await store.unembedded(FLAT, limit=9)) == 2
 
+    async def test_eight_groups_may_begin_a_space_at_once(
+        self, store: Asked, opened: OpenStore
+    ) -> None:
+        async def add(me: int, mine: Asked) -> None:
+            scope = replace(ACME, group_id=f"g{me}")
+            await mine.add(document(f"text {me}", scope=scope), [[1, 0, 0]], FLAT)
+
+        await self.at_work(self.workers(store, opened), add)
+        assert await store.spaces() == {FLAT: WORKERS}
+
     async def test_a_vector_does_not_outlive_its_text(self, store: Asked) -> None:
         one, two, three = document("one"), document("two"), document("three")
         for some in (one, two, three):
@@ -264,3 +275,55 @@ class VectorsConformance(TierSuite):
         assert await by_vector(store, [1, 0, 0]) == [("three", 1.0)]
         assert [old.content for old in await store.unembedded(FLAT, limit=9)] == ["new"]
         assert await store.spaces() == {FLAT: 1}
+
+    async def test_vectors_can_be_read_again(self, store: Asked) -> None:
+        chunks = document("east", "north-east", "nowhere")
+        await store.add(chunks, [[1, 0, 0], [3, 3, 0], None], FLAT)
+        await store.put_vectors([(chunks[0], [0, 7])], OTHER)
+        stranger = document("stranger")[0]
+        found = await store.vectors_of([chunks[2], chunks[1], stranger, chunks[0]], FLAT)
+        assert [one is None for one in found] == [True, False, True, False]
+        assert cosine([1, 1, 0], found[1]) == pytest.approx(1, abs=0.001)
+        assert cosine([1, 0, 0], found[3]) == pytest.approx(1, abs=0.001)
+        assert [len(one) for one in await store.vectors_of(chunks[:1], OTHER)] == [2]
+        assert await store.vectors_of(chunks, Space("unknown", 9)) == [None] * 3
+        assert await store.vectors_of([], FLAT) == []
+
+    async def test_only_the_vector_of_this_text_in_this_group_is_read(self, store: Asked) -> None:
+        (mine,) = document("mine")
+        theirs = replace(mine, scope=MemoryScope(tenant="u", group_id="acme"))
+        await store.add([mine], [[1, 0, 0]], FLAT)
+        await store.add([theirs], [[0, 1, 0]], FLAT)
+        one, other = await store.vectors_of([mine, theirs], FLAT)
+        assert one[0] > 0.9
+        assert other[1] > 0.9
+        assert await store.vectors_of([replace(mine, content="another")], FLAT) == [None]
+        with pytest.raises(EmbeddingMismatch):
+            await store.vectors_of([mine], Space(FLAT.name, 4))
+
+    async def test_what_is_read_can_be_kept_elsewhere(self, store: Asked) -> None:
+        dice = random.Random(5)  # noqa: S311 - dice, not a secret
+        chunks = document(*map(str, range(20)))
+        vectors = [[dice.gauss(0, 1) for _ in range(3)] for _ in chunks]
+        await store.add(chunks, vectors, FLAT)
+        read = await store.vectors_of(chunks, FLAT)
+        query = [dice.gauss(0, 1) for _ in range(3)]
+        before = await by_vector(store, query)
+        await store.delete(within())
+        assert await store.load(chunks) == chunks
+        assert await by_vector(store, query) == []
+        assert await store.put_vectors(list(zip(chunks, read, strict=True)), FLAT) == 20
+        assert await by_vector(store, query) == before
+        assert await store.vectors_of(chunks, FLAT) == read
+
+    async def test_a_loaded_memory_keeps_its_vector_if_its_text_stays(self, store: Asked) -> None:
+        chunks = document("one", "two")
+        await store.add(chunks, [[1, 0, 0], [0, 1, 0]], FLAT)
+        revoked = replace(chunks[0], revocation="r")
+        other = replace(chunks[1], content="three")
+        assert await store.load([revoked, other]) == [revoked, other]
+        assert await by_vector(store, [1, 0, 0]) == [("one", 1.0)]
+        assert await store.unembedded(FLAT, limit=9) == [other]
+        words = [hit.memory for hit in await store.by_words(["three"], within(), limit=9)]
+        assert words == [other]
+        assert await store.by_words(["two"], within(), limit=9) == []

@@ -21,13 +21,16 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.conformance.tier_keeping import TierKeepingConformance
+from memoryware.conformance.tier_loading import TierLoadingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.protocol import WorkingStore
 
 
-class WorkingStoreConformance(TierKeepingConformance, TierSelectingConformance):
+class WorkingStoreConformance(
+    TierKeepingConformance, TierLoadingConformance, TierSelectingConformance
+):
     """Every test that a store of tier 2 has to pass.
 
     Derive a class and override the fixture `open_stores`; set `persistent = False` if the

@@ -130,6 +130,8 @@ def _clash(one: _Said, other: _Said) -> str:
     shared = (Counter(one.words) & Counter(other.words)).total()
     if shared < max(2, _SHARED * longer):
         return ""
+    if not _may_clash(one, other):
+        return ""
     matcher = SequenceMatcher(None, one.words, other.words, autojunk=False)
     changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
     left = [word for _, i, j, _, _ in changes for word in one.words[i:j]]
@@ -140,6 +142,25 @@ def _clash(one: _Said, other: _Said) -> str:
         return ""
     _, start, end, begin, stop = changes[0]
     return _difference(one, (start, end), other.written[begin:stop])
+
+
+def _may_clash(one: _Said, other: _Said) -> bool:
+    """Say whether two statements could differ by a denial or in one place: a quick look.
+
+    Most pairs differ in many places, and to find out which is what takes the time.
+    """
+    counts = Counter(one.words), Counter(other.words)
+    only = {*(counts[0] - counts[1]), *(counts[1] - counts[0])}
+    if only & _DENIALS and only <= _DENIALS | _AUXILIARIES:
+        return True
+    place = _alike(one.words, other.words) + _alike(one.words[::-1], other.words[::-1])
+    return max(len(one.words), len(other.words)) - place <= _CHANGED * 2
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return with how many of the same words two statements begin."""
+    different = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(different, min(len(one), len(other)))
 
 
 def _denied(left: Sequence[str], right: Sequence[str]) -> bool:

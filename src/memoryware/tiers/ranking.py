@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Final, TypeVar
 
 from memoryware.tiers._stemming import STOP, stemmed
@@ -206,7 +207,13 @@ def best_first(items: Sequence[T], value: Callable[[T], float | None]) -> list[T
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the cosine of two vectors, from -1 to 1; 0 if one has no length."""
+    """Return the cosine of two vectors, from -1 to 1; 0 if one has no length.
+
+    Raises:
+        ValueError: If one is longer than the other.
+    """
+    if len(one) != len(other):
+        raise ValueError(f"vectors of {len(one)} and {len(other)} dimensions have no cosine")
     lengths = math.hypot(*one) * math.hypot(*other)
-    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
+    product = math.fsum(map(mul, one, other))
     return max(-1.0, min(1.0, product / lengths)) if lengths else 0.0

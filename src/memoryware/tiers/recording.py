@@ -307,7 +307,7 @@ async def _pushed(parts: Parts, via: Via, entry: Entry, now: datetime) -> bool:
     keep = parts.limits.working_entries
     await via(working.push, working.apush, entry, keep=keep, renew=whole_list)
     which = Select.within(entry.scope, ids=(entry.id,))
-    found = (await via(quarantine.find, quarantine.afind, which, limit=1)).items
+    found = (await via(quarantine.find, quarantine.afind, which)).items
     if found and found[0].status not in DECIDED:
         return True
     await via(working.delete, working.adelete, which)

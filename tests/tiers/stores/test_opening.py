@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from memoryware import StoreUnavailable, TieredMemory, aopen_stores, open_stores
+from memoryware.tiers.stores.protocol import Select
+from servers import postgres
 
 
 @pytest.mark.parametrize(
@@ -17,6 +19,10 @@ from memoryware import StoreUnavailable, TieredMemory, aopen_stores, open_stores
         ("postgresql://localhost:1/x", "Is the server running"),
         ("postgres://127.0.0.1:1/x", "Is the server running"),
         ("postgresql://host:port/x", "postgresql://user"),
+        ("postgresql://host:99999/x", "postgresql://user"),
+        ("postgresql://a:1,b:1/x", "postgresql://a:1,b:1/x cannot be reached"),
+        ("postgresql://localhost:1/x?poolsize=3", "'poolsize' in the address is no setting"),
+        ("postgresql://localhost:1/x?pool_size=0", "pool_size"),
         ("mysql://x", "sqlite:///"),
         ("sqlite://", "sqlite:///memory.db"),
         ("sqlite://memory.db", "sqlite:///memory.db"),
@@ -136,3 +142,11 @@ def test_opening_a_file_loads_no_langchain(tmp_path):
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert run.stdout.strip() == "set()"
+
+
+def test_of_several_servers_the_one_that_is_there_is_used(tmp_path):
+    with postgres.schema_at(postgres.url()) as address:
+        several = address.replace("host=", f"host={tmp_path},")
+        stores = open_stores(f"{several}&target_session_attrs=read-write")
+        assert stores.quarantine.find(Select()).total == 0
+        stores.quarantine.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from memoryware.scope import MemoryScope
@@ -13,6 +14,11 @@ from memoryware.tiers.records import Entry, Ground, Memory, Origin, Provenance, 
 _TIMES: Final = frozenset(
     {"created_at", "decided_at", "expires_at", "valid_from", "valid_to", "promoted_at"}
 )
+_NAMES: Final = {
+    kind: frozenset(one.name for one in fields(kind))
+    for kind in (Entry, Memory, Ground, MemoryScope)
+}
+"""The names of what each kind has; to ask for them takes as long as to read a record."""
 _TUPLES: Final = frozenset({"echo_of", "memory_ids", "revocations"})
 
 
@@ -52,7 +58,7 @@ def _out(value: Any) -> Any:
 
 
 def _fields(kind: type[Entry | Memory | Ground], data: Mapping[str, Any]) -> dict[str, Any]:
-    known = {one.name for one in fields(kind)}
+    known = _NAMES[kind]
     return {name: _in(name, value) for name, value in data.items() if name in known}
 
 
@@ -64,11 +70,10 @@ def _in(name: str, value: Any) -> Any:
     if name == "further":
         return tuple(Ground(**_fields(Ground, one)) for one in value)
     if name == "scope":
-        names = {one.name for one in fields(MemoryScope)}
-        return MemoryScope(**{key: part for key, part in value.items() if key in names})
+        return _scope(*value.items())
     if name == "provenance":
-        roots = tuple(map(Origin.parse, value.get("roots", ())))
-        return Provenance(Origin.parse(value["origin"]), tuple(value.get("sources", ())), roots)
+        sources, roots = tuple(value.get("sources", ())), tuple(value.get("roots", ()))
+        return _provenance(value["origin"], sources, roots)
     if name == "verdict":
         at = value.get("at")
         return Verdict(
@@ -79,3 +84,17 @@ def _in(name: str, value: Any) -> Any:
             at=datetime.fromisoformat(at) if at else None,
         )
     return value
+
+
+# Many records have the same, and to check it again takes longer than to read the rest.
+
+
+@lru_cache(maxsize=1024)
+def _scope(*pairs: tuple[str, str | None]) -> MemoryScope:
+    names = _NAMES[MemoryScope]
+    return MemoryScope(**{key: part for key, part in pairs if key in names})
+
+
+@lru_cache(maxsize=1024)
+def _provenance(origin: str, sources: tuple[str, ...], roots: tuple[str, ...]) -> Provenance:
+    return Provenance(Origin.parse(origin), sources, tuple(map(Origin.parse, roots)))

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Final
 
 from memoryware.tiers.records import Entry, Memory, lineages
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Hit, Select
 
 _VALUES: Final[Mapping[str, str]] = {
     "groups": "scope.group_id",
@@ -80,3 +80,9 @@ def _has(record: Entry | Memory, name: str) -> bool:
     if isinstance(record, Memory):
         return name != "statuses"
     return name not in ("documents", "subjects")
+
+
+def best_of(hits: list[Hit], limit: int) -> list[Hit]:
+    """Return the best hits; of those that are as good, the latest first."""
+    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
+    return hits[:limit]

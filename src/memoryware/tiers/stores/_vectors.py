@@ -27,6 +27,11 @@ def packed(vector: Vector, space: Space) -> bytes:
     return struct.pack(f"<{len(unit)}e", *unit)
 
 
+def unpacked(data: bytes) -> tuple[float, ...]:
+    """Return the numbers of a vector that `packed` made."""
+    return struct.unpack(f"<{len(data) // 2}e", data)
+
+
 def scores(query: bytes, vectors: Sequence[bytes]) -> list[float]:
     """Return the cosine of a query to each vector, from -1 to 1; all as `packed` made them."""
     if not vectors:

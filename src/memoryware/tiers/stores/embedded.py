@@ -17,8 +17,17 @@ from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.ranking import bm25, cosine, whole_score, words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._held import Holder, Index, Key, changing, in_turn, key_of
-from memoryware.tiers.stores._selecting import fits
-from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stores, Vector
+from memoryware.tiers.stores._loading import whole_of, without_doubles
+from memoryware.tiers.stores._selecting import best_of, fits
+from memoryware.tiers.stores.protocol import (
+    Hit,
+    Page,
+    Select,
+    Space,
+    Stores,
+    Stretch,
+    Vector,
+)
 
 R = TypeVar("R", Entry, Memory)
 
@@ -76,6 +85,27 @@ class _Records(Holder[R]):
     async def adelete(self, which: Select) -> int:
         return await in_thread(self.delete, which)
 
+    @in_turn
+    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        """Return all at once: it is in this process already."""
+        del limit
+        return whole_of([_copy(one) for one in self._records.values()], mark)
+
+    async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        return await in_thread(self.walk, mark, limit=limit)
+
+    @changing
+    def load(self, records: Sequence[R]) -> list[R]:
+        kept = [one for one in self._loadable(records) if self._records.get(key_of(one)) != one]
+        for one in kept:
+            old = self._records.get(key_of(one))
+            self._records[key_of(one)] = _copy(one)
+            self._changed(old, one)
+        return kept
+
+    async def aload(self, records: Sequence[R]) -> list[R]:
+        return await in_thread(self.load, records)
+
     async def aclose(self) -> None:
         """Async twin of `close`."""
         self.close()
@@ -101,8 +131,12 @@ class _Records(Holder[R]):
         if len(keys) < len(records) or keys & self._records.keys():
             raise StoreUnavailable("A record with this id is there already; nothing was stored")
 
-    def _changed(self, old: R, new: R) -> None:
-        """Follow a change of a record."""
+    def _loadable(self, records: Sequence[R]) -> Sequence[R]:
+        """Return those of records that may be kept."""
+        return records
+
+    def _changed(self, old: R | None, new: R) -> None:
+        """Follow a change of a record, or a new one."""
 
     def _deleted(self, old: R) -> None:
         """Follow a deletion."""
@@ -122,6 +156,9 @@ class EmbeddedQuarantine(_Records[Entry]):
 
     async def aadd(self, entry: Entry) -> Entry:
         return await in_thread(self.add, entry)
+
+    def _loadable(self, records: Sequence[Entry]) -> Sequence[Entry]:
+        return without_doubles(records, self._records.values())
 
 
 class EmbeddedWorking(_Records[Entry]):
@@ -176,7 +213,7 @@ class EmbeddedLongTerm(_Records[Memory]):
         self._must_be_new(memories)
         for one in memories:
             self._records[key_of(one)] = _copy(one)
-            self._index.words[key_of(one)] = Counter(words_of(one.content))
+            self._changed(None, one)
         self._keep(kept, space)
         ended = Select.within(first.scope, documents=tuple(replaces)) if replaces else None
         for one in self._fitting(ended) if ended else ():
@@ -212,7 +249,7 @@ class EmbeddedLongTerm(_Records[Memory]):
             for one in self._named(which)
             if not having.keys().isdisjoint(corpus.get(key_of(one), ())) and fits(one, which)
         ]
-        return _best(hits, limit)
+        return _copies(best_of(hits, limit))
 
     async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
         return await in_thread(self.by_words, words, which, limit=limit)
@@ -228,7 +265,7 @@ class EmbeddedLongTerm(_Records[Memory]):
             for one in self._named(which)
             if key_of(one) in known and fits(one, which)
         ]
-        return _best([Hit(one, cosine(vector, other)) for one, other in found], limit)
+        return _copies(best_of([Hit(one, cosine(vector, other)) for one, other in found], limit))
 
     async def aby_vector(
         self, vector: Vector, which: Select, *, space: Space, limit: int
@@ -260,6 +297,19 @@ class EmbeddedLongTerm(_Records[Memory]):
         return await in_thread(self.put_vectors, vectors, space)
 
     @in_turn
+    def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        self._check_space(space)
+        known, there = self._index.vectors.get(space.name, {}), self._records
+        return [
+            known.get(key) if key in there and there[key].content == one.content else None
+            for one in memories
+            for key in (key_of(one),)
+        ]
+
+    async def avectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        return await in_thread(self.vectors_of, memories, space)
+
+    @in_turn
     def spaces(self) -> dict[Space, int]:
         index = self._index
         names = sorted(index.dimensions, key=lambda name: name != index.current)
@@ -284,9 +334,9 @@ class EmbeddedLongTerm(_Records[Memory]):
     async def aadopt(self, space: Space, *, drop_others: bool = False) -> None:
         await in_thread(self.adopt, space, drop_others=drop_others)
 
-    def _changed(self, old: Memory, new: Memory) -> None:
-        if new.content != old.content:  # a vector of the old text must not find the new one
-            self._deleted(old)
+    def _changed(self, old: Memory | None, new: Memory) -> None:
+        if old is None or new.content != old.content:
+            self._deleted(new)  # a vector of the old text must not find the new one
             self._index.words[key_of(new)] = Counter(words_of(new.content))
 
     def _deleted(self, old: Memory) -> None:
@@ -345,6 +395,5 @@ def _check_length(vector: Vector, space: Space) -> None:
         raise EmbeddingMismatch(str(space), f"a vector of {len(vector)} dimensions")
 
 
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return [Hit(_copy(hit.memory), hit.value, hit.whole) for hit in hits[:limit]]
+def _copies(hits: list[Hit]) -> list[Hit]:
+    return [replace(one, memory=_copy(one.memory)) for one in hits]

@@ -88,6 +88,21 @@ class Page(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch(Generic[R]):
+    """A part of everything that a store has.
+
+    Attributes:
+        items: Records of any tenants.
+        mark: Where to go on; None at the end.
+        total: How many there are in all; None but in the first part, and where it is not known.
+    """
+
+    items: list[R] = field(default_factory=list)
+    mark: str | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A memory that a search found.
 
@@ -153,6 +168,36 @@ class RecordStore(Protocol[R]):
         ...
 
     async def adelete(self, which: Select) -> int: ...
+
+    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        """Return records of all tenants from a mark on, or from the beginning.
+
+        What is there during the whole walk comes at least once, as it is when it comes; what
+        is stored meanwhile may come. Of each group, what was stored first comes first. A store
+        without an order to go on from returns all at once, whatever the `limit`, and one that
+        keeps lists does not cut them.
+
+        Raises:
+            SettingError: If no store of this kind can have returned the mark.
+        """
+        ...
+
+    async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[R]: ...
+
+    def load(self, records: Sequence[R]) -> list[R]:
+        """Keep records of any tenants exactly as they are, in this order behind what is there.
+
+        One that is there with the same id is replaced in its place if it differs, and its
+        vectors stay if the content does. Nothing is compared with other records: documents of
+        the same text stay two. Only an entry with the `key` of another one is passed over.
+        Each record is kept as a whole; the same call may be made again if it fails.
+
+        Returns:
+            Those that were not there as they are.
+        """
+        ...
+
+    async def aload(self, records: Sequence[R]) -> list[R]: ...
 
     def close(self) -> None:
         """Give back what the store holds open; what was confirmed stays. May be called twice."""
@@ -283,6 +328,21 @@ class LongTermStore(RecordStore[Memory], Protocol):
         ...
 
     async def aput_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int: ...
+
+    def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        """Return the vector of each memory in a space, None where it has none there.
+
+        It has the direction that it was stored with; its length may have become 1. A memory
+        that is not there anymore, or has another content now, has none.
+
+        Raises:
+            EmbeddingMismatch: As for `add`.
+        """
+        ...
+
+    async def avectors_of(
+        self, memories: Sequence[Memory], space: Space
+    ) -> list[Vector | None]: ...
 
     def spaces(self) -> dict[Space, int]:
         """Return every space that is known and how many vectors it has, the current one first."""

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from memoryware._twins import Via
 from memoryware.tiers.records import Entry
+from memoryware.tiers.stores._loading import whole_of, without_doubles
 from memoryware.tiers.stores.langgraph.base import BaseItems, Kept, Place, kept_of, label
-from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.tiers.stores.protocol import Page, Select, Stretch
 
 _QUARANTINE: Final = "quarantine"
 _WORKING: Final = "working"
@@ -93,6 +94,49 @@ async def purge(items: BaseItems, via: Via, now: datetime) -> int:
         every = await items.everything(via, _WORKING)
         old = [one for one in every if one.record.expires_at and one.record.expires_at <= now]
         return await _delete(items, via, _WORKING, old)
+
+
+async def walk(items: BaseItems, via: Via, tier: str, mark: str | None) -> Stretch[Any]:
+    """Return the records of all tenants, what was stored first first."""
+    async with items.reading(via):
+        every = [one.record for one in await items.everything(via, tier)]
+    return whole_of(every[::-1], mark)
+
+
+async def load(items: BaseItems, via: Via, tier: str, records: Sequence[Any]) -> list[Any]:
+    """Keep records as they are, in one batch; return those that were not there so."""
+    kept = []
+    async with items.writing(via):
+        if tier == _QUARANTINE:
+            records = without_doubles(records, await _with_keys(items, via, records))
+        values = await items.get(via, [items.place(tier, one) for one in records])
+        for record, value in zip(records, values, strict=True):
+            old = None if value is None else kept_of(tier, value)
+            if old is None:
+                kept.append(Kept(items.next_seq(), record))
+            elif old.record != record:
+                vectors = old.vectors if old.record.content == record.content else {}
+                kept.append(Kept(old.seq, record, vectors))
+        ops = [items.put(tier, one) for one in kept]
+        if tier == _QUARANTINE:
+            keyed = [one.record for one in kept if one.record.key is not None]
+            keys = [(_key_place(items, one, one.key), {"id": label(one.id)}) for one in keyed]
+            ops = [*(items.put_value(*one) for one in keys), *ops]
+        await items.write(via, ops)
+    return [one.record for one in kept]
+
+
+async def _with_keys(items: BaseItems, via: Via, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries that are there under the keys of others."""
+    keyed = [(one, one.key) for one in entries if one.key is not None]
+    values = await items.get(via, [_key_place(items, *one) for one in keyed])
+    places = [
+        (items.space(_QUARANTINE, one.scope.tenant, one.scope.group_id), value["id"])
+        for (one, _), value in zip(keyed, values, strict=True)
+        if value is not None
+    ]
+    found = [kept_of(_QUARANTINE, one) for one in await items.get(via, places) if one is not None]
+    return [one.record for one in found]
 
 
 async def _delete(items: BaseItems, via: Via, tier: str, gone: Sequence[Kept]) -> int:

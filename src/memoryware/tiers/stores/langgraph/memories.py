@@ -7,17 +7,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from memoryware._twins import Via
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.ranking import bm25, whole_score, words_of
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores._selecting import fits
-from memoryware.tiers.stores._vectors import packed, scores
-from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems, Kept, Place
+from memoryware.tiers.stores._selecting import best_of, fits
+from memoryware.tiers.stores._vectors import packed, scores, unpacked
+from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems, Kept, Place, kept_of
 from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
 
+_Key: TypeAlias = tuple[str | None, str | None, str, str]
+"""Tenant, group, id and text of a memory."""
 _TEXTS_KNOWN: Final = 16_384
 """Texts of which the words are remembered."""
 
@@ -72,7 +74,7 @@ async def by_words(
         for one, text in zip(found, counted, strict=True)
         if not having.keys().isdisjoint(text) and fits(one, which)
     ]
-    return _best(hits, limit)
+    return best_of(hits, limit)
 
 
 async def by_vector(
@@ -90,7 +92,7 @@ async def by_vector(
     near = [one for one in found if space.name in one.vectors]
     values = scores(query, [_unpacked(one.vectors[space.name]) for one in near])
     pairs = zip(near, values, strict=True)
-    return _best([Hit(one.record, value) for one, value in pairs], limit)
+    return best_of([Hit(one.record, value) for one, value in pairs], limit)
 
 
 async def unembedded(items: BaseItems, via: Via, space: Space, limit: int) -> list[Memory]:
@@ -109,15 +111,34 @@ async def put_vectors(
         known = await _spaces(items, via)
         _check(known, space)
         given = {_key(one): _packed(vector, space) for one, vector in vectors}
-        every = await items.everything(via, LONG_TERM)
+        there = await _there(items, via, [one for one, _ in vectors])
         kept = [
-            replace(one, vectors={**one.vectors, space.name: given[_key(one.record)]})
-            for one in every
-            if _key(one.record) in given
+            replace(one, vectors={**one.vectors, space.name: given[key]})
+            for key, one in there.items()
         ]
         puts = [items.put(LONG_TERM, one) for one in kept]
         await items.write(via, [*_known_by(items, known, space), *puts] if puts else [])
     return len(kept)
+
+
+async def vectors_of(
+    items: BaseItems, via: Via, memories: Sequence[Memory], space: Space
+) -> list[Vector | None]:
+    """Return the vectors of memories that are there and say the same."""
+    async with items.reading(via):
+        _check(await _spaces(items, via), space)
+        there = await _there(items, via, memories)
+    kept = [there.get(_key(one)) for one in memories]
+    texts = [None if one is None else one.vectors.get(space.name) for one in kept]
+    return [None if one is None else unpacked(_unpacked(one)) for one in texts]
+
+
+async def _there(items: BaseItems, via: Via, memories: Sequence[Memory]) -> dict[_Key, Kept]:
+    """Return those of memories that are there and say the same."""
+    values = await items.get(via, [items.place(LONG_TERM, one) for one in memories])
+    found = [kept_of(LONG_TERM, value) for value in values if value is not None]
+    wanted = {_key(one) for one in memories}
+    return {_key(one.record): one for one in found if _key(one.record) in wanted}
 
 
 async def spaces(items: BaseItems, via: Via) -> dict[Space, int]:
@@ -178,7 +199,7 @@ def _check(known: dict[str, int], space: Space) -> None:
 # Memories.
 
 
-def _key(one: Memory) -> tuple[str | None, str | None, str, str]:
+def _key(one: Memory) -> _Key:
     return one.scope.tenant, one.scope.group_id, one.id, one.content
 
 
@@ -215,8 +236,3 @@ def _same_document(there: Sequence[Memory], new: Memory) -> list[Memory]:
 @lru_cache(maxsize=_TEXTS_KNOWN)
 def _words(text: str) -> Counter[str]:
     return Counter(words_of(text))
-
-
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return hits[:limit]

@@ -10,8 +10,8 @@ What such a store cannot do, this cannot either:
   transaction; `InMemoryStore` does not need to; of others nobody knows. The order is the safe
   one: what is new comes first, then what it replaces ends, then what is old goes.
 - It finds by namespace and by nothing else. A question looks at all records of its groups, and
-  `purge`, `unembedded`, `put_vectors` and `spaces` at those of all tenants. That is for
-  thousands of records, not for millions.
+  `purge`, `unembedded`, `spaces` and `walk` at those of all tenants. That is for thousands of
+  records, not for millions.
 - It embeds texts by itself and cannot search by a vector, so vectors are kept as a part of each
   memory and compared here. An index of the store is neither needed nor used.
 
@@ -29,7 +29,7 @@ from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.langgraph import entries
 from memoryware.tiers.stores.langgraph import memories as documents
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems
-from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stores, Vector
+from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stores, Stretch, Vector
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -84,6 +84,20 @@ class _LangGraphRecords(Generic[R]):
 
     async def adelete(self, which: Select) -> int:
         return await entries.delete(self._items, native, self.tier, which)
+
+    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        del limit  # stores of LangGraph have no order to go on from
+        return finish(entries.walk(self._items, blocking, self.tier, mark))
+
+    async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        del limit
+        return await entries.walk(self._items, native, self.tier, mark)
+
+    def load(self, records: Sequence[R]) -> list[R]:
+        return finish(entries.load(self._items, blocking, self.tier, records))
+
+    async def aload(self, records: Sequence[R]) -> list[R]:
+        return await entries.load(self._items, native, self.tier, records)
 
     def close(self) -> None:
         """Take no more calls, in any of the three tiers; the store itself stays open."""
@@ -176,6 +190,12 @@ class LangGraphLongTerm(_LangGraphRecords[Memory]):
 
     async def aput_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         return await documents.put_vectors(self._items, native, vectors, space)
+
+    def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        return finish(documents.vectors_of(self._items, blocking, memories, space))
+
+    async def avectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        return await documents.vectors_of(self._items, native, memories, space)
 
     def spaces(self) -> dict[Space, int]:
         return finish(documents.spaces(self._items, blocking))

@@ -5,8 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any, Final
-from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import psycopg
+from psycopg import pq
+from psycopg.conninfo import conninfo_to_dict
 
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.settings import PostgresLimits
@@ -86,25 +91,52 @@ def address_of(url: str, limits: PostgresLimits) -> Address:
     Raises:
         StoreUnavailable: If it is no address, or a setting in it is none.
     """
+    split = urlsplit(url)
     try:
-        split = urlsplit(url)
         given = parse_qsl(split.query, keep_blank_values=True, strict_parsing=bool(split.query))
-        host = _hosts(split) or dict(given).get("host", "")
-    except ValueError as error:
+        known = {one.name: one for one in fields(PostgresLimits)}
+        ours = {name: value for name, value in given if name in known}
+        unknown = [name for name, _ in given if name not in known and name not in _of_libpq()]
+        if unknown:
+            raise StoreUnavailable(
+                f"postgresql://...: {unknown[0]!r} in the address is no setting, neither one of"
+                " PostgresLimits nor one of libpq"
+            )
+        rest = urlencode([(name, value) for name, value in given if name not in known])
+        conninfo = f"postgresql://{split.netloc}{split.path}{rest and f'?{rest}'}"
+        shown = _shown(conninfo_to_dict(conninfo))
+    except (ValueError, psycopg.ProgrammingError):
         raise StoreUnavailable(
             "postgresql://...: this is no address; use postgresql://user:password@host/database"
-        ) from error
-    known = {one.name: one for one in fields(PostgresLimits)}
-    ours = {name: value for name, value in given if name in known}
-    rest = [(name, value) for name, value in given if name not in known]
-    shown = f"postgresql://{host}/{unquote(split.path[1:])}"
+        ) from None  # what libpq says of it may show the password
     try:
         changed = {name: _read(name, value, getattr(limits, name)) for name, value in ours.items()}
         limits = replace(limits, **changed)
     except (ValueError, KeyError, SettingError) as error:
         raise StoreUnavailable(f"{shown}: a setting in the address is wrong: {error}") from error
-    conninfo = urlunsplit(("postgresql", split.netloc, split.path, urlencode(rest), ""))
     return Address(conninfo, shown, limits)
+
+
+@cache
+def _of_libpq() -> frozenset[str]:
+    """Return what an address can say to libpq."""
+    return frozenset(one.keyword.decode() for one in pq.Conninfo.get_defaults()) | {"ssl"}
+
+
+def _shown(parts: dict[str, Any]) -> str:
+    """Return where an address leads, without who goes there.
+
+    Raises:
+        ValueError: If a port is no number.
+    """
+    hosts = str(parts.get("host", "")).split(",")
+    ports = str(parts.get("port", "")).split(",")
+    for port in filter(None, ports):
+        if not 0 < int(port) < 1 << 16:
+            raise ValueError(port)
+    ports = ports * len(hosts) if len(ports) == 1 else ports
+    places = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports, strict=True)]
+    return f"postgresql://{','.join(places)}/{parts.get('dbname', '')}"
 
 
 def owner_of(tenant: str | None) -> str:
@@ -120,18 +152,6 @@ def owner_of(tenant: str | None) -> str:
 def quoted(name: str) -> str:
     """Return a name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def _hosts(split: SplitResult) -> str:
-    """Return hosts and ports without user and password; libpq takes several, with commas.
-
-    Raises:
-        ValueError: If a port is no number.
-    """
-    hosts = split.netloc.rpartition("@")[2].split(",")
-    for one in hosts:
-        _ = urlsplit(f"//{one}").port
-    return ",".join(hosts)
 
 
 def _read(name: str, text: str, default: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from memoryware.tiers.stores.postgres.address import quoted
+from memoryware.tiers.stores.postgres.schema import TABLES
 
-_TABLES: Final = ("record", "source", "root", "word_index", "vector")
 _GUARD: Final = """
 CREATE TABLE bound (role NAME PRIMARY KEY, owner TEXT COLLATE "C" NOT NULL);
 CREATE FUNCTION owner_now() RETURNS TEXT LANGUAGE sql STABLE SECURITY DEFINER
@@ -29,14 +29,14 @@ CREATE POLICY own ON {table} USING ((SELECT owner_now()) IN (owner, '*'))
 
 def guard(schema: str) -> str:
     """Return what is done once in a schema; whoever owns the tables is not kept out."""
-    policies = (_POLICY.format(table=one) for one in _TABLES)
+    policies = (_POLICY.format(table=one) for one in TABLES)
     return _GUARD.format(schema=schema) + "".join(policies)
 
 
 def grants(schema: str, role: str, *, bound: bool) -> str:
     """Return what lets a role work with memory; one that is bound cannot change spaces."""
     name = quoted(role)
-    tables = ", ".join(f"{schema}.{one}" for one in _TABLES)
+    tables = ", ".join(f"{schema}.{one}" for one in TABLES)
     spaces = "SELECT, INSERT" if bound else "SELECT, INSERT, UPDATE, DELETE"
     return "; ".join(
         (
@@ -45,5 +45,6 @@ def grants(schema: str, role: str, *, bound: bool) -> str:
             f"GRANT {spaces} ON {schema}.space TO {name}",
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON {schema}.done TO {name}",
             f"GRANT SELECT ON {schema}.about TO {name}",
+            f"GRANT USAGE ON SEQUENCE {schema}.record_seq TO {name}",
         )
     )

@@ -35,9 +35,17 @@ _HINTS: Final = {
     "53300": "the server takes no more connections; lower pool_size, or raise max_connections",
     "28P01": "the password is wrong",
     "28000": "the server does not let this user in; look at its pg_hba.conf",
-    "3D000": "there is no such database; create it first",
 }
-_WITH_ID: Final = "record_own"
+_SAID: Final = {
+    "too many clients": "53300",
+    "too many connections": "53300",
+    "connection slots are reserved": "53300",
+    "password authentication failed": "28P01",
+    "no pg_hba.conf entry": "28000",
+}
+"""What a server says to whom it does not let in: nothing tells the code of such an error."""
+_WITH_ID: Final = ("record_own", "_tier_part_id_owner_key")
+"""How the constraint ends by which an id is stored once; the second is that of a part."""
 
 
 class Undone(Exception):
@@ -205,10 +213,18 @@ def errors(db: BlockingConnection | NativeConnection, shown: str) -> Iterator[No
 def unavailable(shown: str, error: psycopg.Error) -> StoreUnavailable:
     """Return what to raise for an error that trying again does not mend."""
     text = first_line(error)
-    hint = _HINTS.get(error.sqlstate or "")
-    if error.sqlstate == "23505" and error.diag.constraint_name == _WITH_ID:
+    hint = hint_of(error)
+    if error.sqlstate == "23505" and (error.diag.constraint_name or "").endswith(_WITH_ID):
         hint = "a record with this id is there already; nothing was stored"
     return StoreUnavailable(f"{shown}: {hint} ({text})" if hint else f"{shown}: {text}")
+
+
+def hint_of(error: psycopg.Error) -> str | None:
+    """Return what to do about an error, None if that is not known."""
+    code = error.sqlstate
+    if code is None:
+        code = next((known for said, known in _SAID.items() if said in str(error)), None)
+    return None if code is None else _HINTS.get(code)
 
 
 def first_line(error: Exception) -> str:

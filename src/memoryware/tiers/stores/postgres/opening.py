@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import monotonic, sleep
 from typing import Any, Final
 
@@ -15,12 +15,13 @@ from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.ranking import WORDS_VERSION, words_of
 from memoryware.tiers.stores.postgres.address import Address, owner_of, quoted
 from memoryware.tiers.stores.postgres.guard import grants, guard
-from memoryware.tiers.stores.postgres.link import first_line, unavailable
+from memoryware.tiers.stores.postgres.link import first_line, hint_of, unavailable
 from memoryware.tiers.stores.postgres.pool import how_to_connect
 from memoryware.tiers.stores.postgres.schema import (
     PGVECTOR,
     SERVER,
     STEPS,
+    in_parts,
     vector_index,
 )
 from memoryware.tiers.stores.postgres.server import Ground
@@ -55,13 +56,12 @@ def opened(address: Address) -> Ground:
         setting = path
         if db.execute("SHOW synchronous_commit").fetchone() == ("off",):
             setting += "; SET LOCAL synchronous_commit = on"  # what is confirmed must be there
-        version, words, guarded = _state(address, db)
-        needs = address.limits.row_security and not guarded
-        if needs or (version, words) != (len(STEPS), WORDS_VERSION):
-            _upgrade(address, db, path)
+        state = _state(address, db)
+        if state.needs(address):
+            state = _upgrade(address, db, path)
         else:
             db.execute(f"DELETE FROM {address.schema}.done WHERE at < now() - {_KEPT}".encode())
-        return Ground(address, setting, guarded or needs)
+        return Ground(address, setting, state.guarded, state.partitions > 0)
 
 
 def admitted(address: Address, role: str, tenant: str | None, *, bound: bool) -> None:
@@ -77,12 +77,34 @@ def admitted(address: Address, role: str, tenant: str | None, *, bound: bool) ->
             db.execute(insert.encode(), [role, owner_of(tenant)])
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """How the tables are.
+
+    Attributes:
+        version: How many steps were taken; 0 if there are no tables.
+        words: By which version words were made.
+        guarded: Whether rows are guarded by policies.
+        partitions: In how many parts the tables are; 0 if they are whole.
+    """
+
+    version: int = 0
+    words: int = 0
+    guarded: bool = False
+    partitions: int = 0
+
+    def needs(self, address: Address) -> bool:
+        """Say whether something is to be done before they are used."""
+        wanted = (len(STEPS), WORDS_VERSION, self.guarded or address.limits.row_security)
+        return (self.version, self.words, self.guarded) != wanted
+
+
 @contextmanager
 def _told(address: Address) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        if error.sqlstate is None:
+        if error.sqlstate is None and hint_of(error) is None:
             raise StoreUnavailable(
                 f"{address.shown} cannot be reached: {first_line(error)}. Is the server running,"
                 " and are host, port and name right?"
@@ -162,17 +184,17 @@ def _create_extension(address: Address, db: Db) -> None:
         ) from error
 
 
-def _state(address: Address, db: Db) -> tuple[int, int, bool]:
-    """Return the version of the tables, that of the words, and whether rows are guarded.
+def _state(address: Address, db: Db) -> _State:
+    """Return how the tables are.
 
     Raises:
-        StoreUnavailable: If the tables are of another program.
+        StoreUnavailable: If they are of another program, or in another number of parts.
         StoreNewer: If they are newer.
     """
     schema = address.limits.schema
     (tables,) = _one(db, "SELECT count(*) FROM pg_tables WHERE schemaname = %s", schema)
     if not tables:
-        return 0, 0, False
+        return _State()
     ours = _one(db, "SELECT to_regclass(%s) IS NOT NULL", f"{address.schema}.about")[0]
     about: dict[str, int] = {}
     if ours:
@@ -190,28 +212,36 @@ def _state(address: Address, db: Db) -> tuple[int, int, bool]:
             f" {len(STEPS)}.{WORDS_VERSION}: a newer memoryware has written it. Update this one;"
             " nothing was changed"
         )
-    return version, words, bool(about.get("guarded"))
+    wanted, parts = address.limits.partitions, about.get("partitions", 0)
+    if wanted not in {0, parts}:
+        raise StoreUnavailable(
+            f"{address.shown}: the tables in the schema {schema} were made with"
+            f" partitions={parts}, and {wanted} were asked for. That cannot be changed: leave it"
+            " out, or copy the memory into another schema with copy_stores"
+        )
+    return _State(version, words, bool(about.get("guarded")), parts)
 
 
-def _upgrade(address: Address, db: Db, path: str) -> None:
+def _upgrade(address: Address, db: Db, path: str) -> _State:
     """Do the steps that are missing, all of them or none, while nobody else does."""
     limits = address.limits
     with db.transaction():
         db.execute(f"SET LOCAL lock_timeout = {round(limits.lock_timeout * 1000)}")
         db.execute("SELECT pg_advisory_xact_lock(%s)", [address.key()])
-        version, words, guarded = _state(address, db)
+        old = _state(address, db)
+        parts = old.partitions if old.version else limits.partitions
+        new = _State(len(STEPS), WORDS_VERSION, old.guarded or limits.row_security, parts)
         if not _one(db, "SELECT to_regnamespace(%s) IS NOT NULL", address.schema)[0]:
             db.execute(f"CREATE SCHEMA {address.schema}")
         db.execute(path)
-        for step in STEPS[version:]:
-            db.execute(step.encode())
-        if version and words != WORDS_VERSION:
+        for step in STEPS[old.version :]:
+            db.execute(in_parts(step, parts).encode())
+        if old.version and old.words != new.words:
             _index_anew(db)
-        if limits.row_security and not guarded:
+        if new.guarded and not old.guarded:
             db.execute(guard(address.schema).encode())
-        about = {"memoryware": len(STEPS), "words": WORDS_VERSION}
-        about |= {"guarded": 1} if limits.row_security or guarded else {}
-        for name, value in about.items():
+        about = {"memoryware": new.version, "words": new.words, "partitions": parts}
+        for name, value in (about | {"guarded": int(new.guarded)}).items():
             db.execute(
                 "INSERT INTO about VALUES (%s, %s)"
                 " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -221,6 +251,7 @@ def _upgrade(address: Address, db: Db, path: str) -> None:
             index = vector_index(space, dimension)
             if index is not None:
                 db.execute(index.encode())
+    return new
 
 
 def _index_anew(db: Db) -> None:

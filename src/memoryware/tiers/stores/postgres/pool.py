@@ -26,7 +26,9 @@ from memoryware.tiers.stores.postgres.link import (
     NativeConnection,
     NativeLink,
     first_line,
+    hint_of,
     prepare,
+    unavailable,
 )
 
 C = TypeVar("C", BlockingConnection, NativeConnection)
@@ -35,10 +37,15 @@ _PAUSE: Final = 0.05
 
 
 class Pool(ABC, Generic[C]):
-    """Connections, at most `pool_size` at a time."""
+    """Connections, at most `pool_size` at a time.
+
+    A server that is away is waited for once. Whoever comes after that asks once and no longer,
+    until it is there again, so that an agent without its memory is not slow as well.
+    """
 
     def __init__(self, address: Address) -> None:
         self._address, self._limits = address, address.limits
+        self._is_away = False
         self._idle: deque[tuple[C, float]] = deque()
         self._closed = False
 
@@ -60,14 +67,18 @@ class Pool(ABC, Generic[C]):
                 if db is not None:
                     return db
                 try:
-                    return self._ready(await self._made())
+                    made = self._ready(await self._made())
                 except psycopg.Error as error:
-                    comes_back = isinstance(error, psycopg.OperationalError)
-                    if not comes_back or monotonic() + _PAUSE > last:
-                        raise StoreUnavailable(
-                            f"{self._address.shown} has been away for {longest:.1f} seconds"
-                            f" (pool_timeout): {first_line(error)}"
-                        ) from error
+                    comes_back, was_away = (
+                        isinstance(error, psycopg.OperationalError),
+                        self._is_away,
+                    )
+                    if not comes_back or was_away or monotonic() + _PAUSE > last:
+                        self._is_away = comes_back
+                        raise self._without(error, "" if was_away else f"{longest:.1f}") from error
+                else:
+                    self._is_away = False
+                    return made
                 await self._pause(_PAUSE)
         except BaseException:
             self._leave()
@@ -104,6 +115,12 @@ class Pool(ABC, Generic[C]):
     def _ready(self, db: C) -> C:
         prepare(db, self._limits.statement_timeout)
         return db
+
+    def _without(self, error: psycopg.Error, waited: str) -> StoreUnavailable:
+        if hint_of(error) is not None:
+            return unavailable(self._address.shown, error)
+        how = f"has been away for {waited} seconds (pool_timeout)" if waited else "is still away"
+        return StoreUnavailable(f"{self._address.shown} {how}: {first_line(error)}")
 
     def _how(self) -> dict[str, Any]:
         return how_to_connect(self._address)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores.postgres.address import owner_of
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql.rows import COLUMNS, Condition, Rows, flat
 
 _LONGEST: Final = 200
@@ -18,7 +20,14 @@ _SHORT: Final = "\x01\x02"
 
 
 class PostgresRows(Rows):
-    """Lists go in as arrays; what is compared is shortened where it is long."""
+    """Lists go in as arrays; what is compared is shortened where it is long.
+
+    Args:
+        partitioned: Whether tables are in parts, so that every question has to say in which.
+    """
+
+    def __init__(self, *, partitioned: bool = False) -> None:
+        self._partitioned = partitioned
 
     columns = (*COLUMNS, "folded")
     held = " FOR NO KEY UPDATE"
@@ -46,6 +55,13 @@ class PostgresRows(Rows):
             return f"coalesce({known}, false)", [raw]
         plain = 'strpos(lower(record.content COLLATE "C"), ?) > 0'
         return f"CASE WHEN record.folded IS NULL THEN {plain} ELSE {known} END", [folded, raw]
+
+    def where(self, tenant: str | None) -> Condition:
+        return (" AND record.owner = ?", [owner_of(tenant)]) if self._partitioned else ("", [])
+
+    def condition(self, tier: str, which: Select) -> Condition:
+        (fits, values), (here, more) = super().condition(tier, which), self.where(which.tenant)
+        return f"{fits}{here}", [*values, *more]
 
     def _row(self, tier: str, record: Entry | Memory) -> dict[str, Any]:
         return super()._row(tier, record) | {"folded": _folded(record.content)}

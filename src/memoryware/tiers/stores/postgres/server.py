@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.stores.postgres.address import Address
 from memoryware.tiers.stores.postgres.link import Undone
 from memoryware.tiers.stores.postgres.pool import BlockingPool, NativePool, Pool
@@ -50,19 +50,20 @@ class Ground:
         address: Where it is.
         setting: The statements that every transaction begins with.
         guarded: Whether rows are guarded by policies.
+        partitioned: Whether tables are in parts by tenant.
     """
 
     address: Address
     setting: str
     guarded: bool
+    partitioned: bool
 
 
 class _Server(ABC):
     """A port whose transactions are kept, or never were; nothing is done twice."""
 
-    rows = PostgresRows()
-
     def __init__(self, ground: Ground) -> None:
+        self.rows = PostgresRows(partitioned=ground.partitioned)
         self._ground, self._address = ground, ground.address
         self._limits = ground.address.limits
         self._lock, self._process, self._shut = threading.Lock(), os.getpid(), False
@@ -76,7 +77,11 @@ class _Server(ABC):
         try:
             try:
                 yield PostgresTransaction(
-                    link, self._limits, self._address.key("spaces"), guarded=self._ground.guarded
+                    link,
+                    self._limits,
+                    self._address.key("spaces"),
+                    guarded=self._ground.guarded,
+                    partitioned=self._ground.partitioned,
                 )
             except BaseException:
                 with suppress(Undone, StoreUnavailable):
@@ -168,7 +173,7 @@ class _Server(ABC):
                     with suppress(Undone, StoreUnavailable):
                         await link.script("ROLLBACK")
                     pool.put(link.db)
-        raise StoreUnavailable(
+        raise StoreUnconfirmed(
             f"{self._address.shown}: the connection was lost while this was being stored, and the"
             " server cannot be asked whether it was; look before you store it again"
         ) from error

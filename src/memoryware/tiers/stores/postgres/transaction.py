@@ -12,6 +12,7 @@ from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.postgres.link import Half, Link
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
+from memoryware.tiers.stores.protocol import Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition
 
@@ -38,27 +39,38 @@ _WORDS: Final = 24
 _PUT: Final = (
     "INSERT INTO vector (space, seq, owner, data)"
     " SELECT ?::integer, seq, owner, ?::halfvec FROM record WHERE seq = ?"
-    " ON CONFLICT (space, seq) DO UPDATE SET data = excluded.data"
+    " ON CONFLICT (space, seq, owner) DO UPDATE SET data = excluded.data"
 )
 
 
+_MINE: Final = " AND owner = current_setting('memoryware.owner')"
+"""Says in which part of a table to look; those who search by words do so for one tenant."""
 _LOOKED_UP: Final = (
-    "(SELECT * FROM word_index WHERE tokens && {}::bigint[] AND NOT tokens && {}::bigint[])"
+    "(SELECT * FROM word_index WHERE tokens && ?::bigint[] AND NOT tokens && ?::bigint[]{mine})"
 )
-_GUARDED: Final = "looked_up({}::bigint[], {}::bigint[])"
-_HAVING: Final = "(SELECT 1 FROM word_index WHERE tokens @> ARRAY[asked.token])"
+_GUARDED: Final = "looked_up(?::bigint[], ?::bigint[])"
+_HAVING: Final = "(SELECT 1 FROM word_index WHERE tokens @> ARRAY[asked.token]{mine})"
 _GUARDED_HAVING: Final = "looked_up(ARRAY[asked.token], '{}')"
+_SAME: Final = "{0}.seq = {1}.seq AND {0}.owner = {1}.owner"
+"""Joins rows of one record; by both, so that a part in which one cannot be is left out."""
 
 
 class PostgresTransaction:
     """A transaction over one connection, which waits in the one or the other way."""
 
     def __init__(
-        self, link: Link, limits: PostgresLimits, spaces_key: int, *, guarded: bool
+        self,
+        link: Link,
+        limits: PostgresLimits,
+        spaces_key: int,
+        *,
+        guarded: bool,
+        partitioned: bool,
     ) -> None:
         self._link, self._limits, self._spaces_key = link, limits, spaces_key
-        self._looked_up = _GUARDED if guarded else _LOOKED_UP
-        self._having = _GUARDED_HAVING if guarded else _HAVING
+        mine = _MINE if partitioned else ""
+        self._looked_up = _GUARDED if guarded else _LOOKED_UP.format(mine=mine)
+        self._having = _GUARDED_HAVING if guarded else _HAVING.format(mine=mine)
 
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
         return await self._link.run(sql, values)
@@ -95,7 +107,12 @@ class PostgresTransaction:
         return found
 
     async def weighed(
-        self, corpus: Corpus, word: str, without: Sequence[str], which: Condition, most: int
+        self,
+        corpus: Corpus,
+        words: Sequence[str],
+        without: Sequence[str],
+        which: Condition,
+        most: int,
     ) -> Scores:
         """Return the best of what has a word; the database makes the scores, so only they come."""
         names = corpus.names
@@ -106,13 +123,13 @@ class PostgresTransaction:
             if texts and one not in without
         ]
         score, scored, columns, named = _scoring(asked)
-        wanted = [token_of(name, word) for name in names]
+        wanted = [token_of(name, one) for one in words for name in names]
         unwanted = [token_of(name, one) for one in without for name in names]
         where, values = which
         rows = await self.execute(
             f"SELECT found.seq, {score} AS score FROM (SELECT word.seq, {_NORM}, {columns}"
-            f" FROM {self._looked_up.format('?', '?')} AS word"
-            f" JOIN record ON record.seq = word.seq WHERE {where} OFFSET 0"
+            f" FROM {self._looked_up} AS word"
+            f" JOIN record ON {_SAME.format('record', 'word')} WHERE {where} OFFSET 0"
             ") AS found ORDER BY score DESC FETCH FIRST (?::bigint) ROWS WITH TIES",
             *scored, SATURATION, LENGTHS, LENGTHS, corpus.mean, *named,
             wanted, unwanted, *values, most,
@@ -121,6 +138,13 @@ class PostgresTransaction:
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         await self.many(_PUT, [(space, Half(data), seq) for seq, data in vectors])
+
+    async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
+        rows = await self.execute(
+            "SELECT seq, data::real[] FROM vector WHERE space = ? AND seq = ANY(?::bigint[])",
+            space, [*numbers],
+        )  # fmt: skip
+        return {row[0]: row[1] for row in rows}
 
     async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
         where, values = which
@@ -137,7 +161,7 @@ class PostgresTransaction:
         rows = await self.execute(
             "SELECT found.seq, 1 - found.distance FROM (SELECT record.seq,"
             " coalesce(nullif(vector.data <=> ?::halfvec, 'NaN'), 1) AS distance"
-            " FROM record JOIN vector ON vector.seq = record.seq"
+            f" FROM record JOIN vector ON {_SAME.format('vector', 'record')}"
             f" WHERE vector.space = ? AND {where}) AS found"
             " ORDER BY found.distance FETCH FIRST (?::bigint) ROWS WITH TIES",
             Half(query), space, *values, most,
@@ -154,7 +178,7 @@ class PostgresTransaction:
         )
         rows = await self.execute(
             f"SELECT record.seq, 1 - (vector.data::{kind} <=> ?::{kind})"
-            " FROM vector JOIN record ON record.seq = vector.seq"
+            f" FROM vector JOIN record ON {_SAME.format('record', 'vector')}"
             f" WHERE vector.space = {space:d} AND {where}"
             f" ORDER BY vector.data::{kind} <=> ?::{kind} LIMIT ?",
             Half(query), *values, Half(query), most,

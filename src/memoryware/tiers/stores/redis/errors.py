@@ -8,13 +8,8 @@ from typing import Final
 
 from redis import exceptions as theirs
 
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.stores.redis.settings import RedisSettings
-
-
-class Unconfirmed(StoreUnavailable):
-    """The server did not answer: what was asked of it may have been done, or not."""
-
 
 _DENIED: Final = (
     "does not let us in ({said}): put the right user and password into its address,"
@@ -63,7 +58,7 @@ def told(shown: str, settings: RedisSettings) -> Iterator[None]:
     """Raise what the client library raises as an error of ours.
 
     Raises:
-        Unconfirmed: If there was no answer.
+        StoreUnconfirmed: If there was no answer.
         StoreUnavailable: If the server refused.
     """
     try:
@@ -81,7 +76,7 @@ def _named(error: Exception, shown: str, settings: RedisSettings) -> StoreUnavai
         if word in said:
             return StoreUnavailable(f"{shown} {text.format(said=said, prefix=settings.prefix)}")
     if isinstance(error, theirs.TimeoutError) or said.startswith("Timeout"):
-        return Unconfirmed(
+        return StoreUnconfirmed(
             f"{shown} has not answered within {settings.timeout:g} seconds: see whether it is"
             " well, or allow more, ?timeout=seconds"
         )
@@ -91,7 +86,7 @@ def _named(error: Exception, shown: str, settings: RedisSettings) -> StoreUnavai
             f" {settings.lock_timeout:g} seconds; allow more, ?connections=number"
         )
     if isinstance(error, theirs.ConnectionError):
-        return Unconfirmed(
+        return StoreUnconfirmed(
             f"{shown} cannot be reached ({said}): see that it runs, and that the address is right"
         )
     return StoreUnavailable(f"{shown} refused: {said}")

@@ -81,11 +81,11 @@ def element_of(raw: bytes) -> Element:
     try:
         if found is None or found["body"] is None:
             raise ValueError("no element of ours")  # noqa: TRY301 - said below, as the others
-        entry = entry_from_json(json.loads(found["body"]))
-        expires = found["expires"].decode()
+        expires, data = found["expires"].decode(), json.loads(found["body"])
         if expires:
             moment = _EPOCH + timedelta(microseconds=int(expires))
-            entry = replace(entry, expires_at=moment)
+            data["expires_at"] = moment.isoformat()
+        entry = entry_from_json(data)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise StoreUnavailable(
             "An entry of working memory in Redis cannot be read: another program has written under"

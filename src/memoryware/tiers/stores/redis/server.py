@@ -23,8 +23,8 @@ from redis.exceptions import NoPermissionError, NoScriptError, RedisError
 from redis.retry import Retry
 
 from memoryware._twins import Via, in_thread
-from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores.redis.errors import Unconfirmed, told
+from memoryware.errors import StoreUnavailable, StoreUnconfirmed
+from memoryware.tiers.stores.redis.errors import told
 from memoryware.tiers.stores.redis.settings import RedisSettings, read_address
 
 OLDEST: Final = (6, 2)
@@ -96,13 +96,13 @@ class RedisServer:
             again: If there is no answer, ask once more: doing it twice does no harm.
 
         Raises:
-            Unconfirmed: If there was no answer.
+            StoreUnconfirmed: If there was no answer.
             StoreUnavailable: If the server refused.
         """
         try:
             with told(self._address.shown, self.settings):
                 return await self._asked(via, commands, together=together)
-        except Unconfirmed:
+        except StoreUnconfirmed:
             if not again:
                 raise
         await pause(via, _PAUSE)

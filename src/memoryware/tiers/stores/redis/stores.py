@@ -19,12 +19,12 @@ is on the disk; with the usual settings the last second may be lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from memoryware._twins import blocking, finish, native
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.tiers.stores.protocol import Page, Select, Stretch
 from memoryware.tiers.stores.redis import working
 from memoryware.tiers.stores.redis.server import RedisServer
 from memoryware.tiers.stores.redis.settings import RedisSettings
@@ -81,6 +81,18 @@ class RedisWorking:
 
     async def apurge(self, now: datetime) -> int:
         return await working.purge(self._lists, native, now)
+
+    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[Entry]:
+        return finish(working.walk(self._lists, blocking, mark, limit))
+
+    async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[Entry]:
+        return await working.walk(self._lists, native, mark, limit)
+
+    def load(self, records: Sequence[Entry]) -> list[Entry]:
+        return finish(working.load(self._lists, blocking, records))
+
+    async def aload(self, records: Sequence[Entry]) -> list[Entry]:
+        return await working.load(self._lists, native, records)
 
     def close(self) -> None:
         self._server.close()

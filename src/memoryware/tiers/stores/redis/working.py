@@ -5,24 +5,28 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 from memoryware._twins import Via
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores._selecting import fits
-from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.tiers.stores.protocol import Page, Select, Stretch
 from memoryware.tiers.stores.redis import lists
-from memoryware.tiers.stores.redis.errors import Unconfirmed
 from memoryware.tiers.stores.redis.server import Command, RedisServer, pause
 
 Change = Callable[[Entry], Entry]
 
 _AT_ONCE: Final = 100
 """Lists that one question asks for."""
+_IN_A_LIST: Final = 10
+"""Entries that a list has about."""
+_ALL: Final = 2**31
+"""So many entries that nothing is cut."""
 _SHORTEST_PAUSE: Final = 0.0005
 _LONGEST_PAUSE: Final = 0.02
 """Seconds at most between two attempts to change what others change as well."""
@@ -105,11 +109,10 @@ async def push(of: Lists, via: Via, entry: Entry, keep: int, *, renew: bool) -> 
 
 async def find(of: Lists, via: Via, which: Select, limit: int | None, offset: int) -> Page[Entry]:
     """Return a page of what fits, what was stored last first."""
+    with _asking():
+        read = await _read(of, via, await _names(of, via, which))
     found = [
-        (one.seq, one.entry)
-        for seen in await _read(of, via, await _names(of, via, which))
-        for one in seen.elements
-        if fits(one.entry, which)
+        (one.seq, one.entry) for seen in read for one in seen.elements if fits(one.entry, which)
     ]
     entries = _newest_first(found)
     end = None if limit is None else offset + limit
@@ -172,7 +175,49 @@ async def purge(of: Lists, via: Via, now: datetime) -> int:
         await _settled(of, via, [(n, a[1], a[2]) for n, a in zip(names, answers, strict=True)])
 
 
+async def walk(of: Lists, via: Via, mark: str | None, limit: int) -> Stretch[Entry]:
+    """Return the lists of some groups, in the order of their names, behind that of the mark."""
+    most = max(1, limit // _IN_A_LIST)
+    first = "-" if mark is None else f"({mark}"
+    asked: Command = ("ZRANGEBYLEX", of.groups, first, "+", "LIMIT", 0, most)
+    with _asking():
+        (raw,) = await of.server.ask(via, [asked])
+        names = [_text(one) for one in raw]
+        seen = await _read(of, via, names)
+    entries = [one.entry for some in seen for one in reversed(some.elements)]
+    return Stretch(entries, names[-1] if len(names) == most else None)
+
+
+async def load(of: Lists, via: Via, entries: Sequence[Entry]) -> list[Entry]:
+    """Keep entries as they are, one after the other; return those that were not there so."""
+    of_names: dict[str, dict[str, Entry]] = {}
+    for one in entries:
+        name = lists.name_of(one.scope.tenant, one.scope.group_id)
+        of_names.setdefault(name, {})[one.id] = one
+    kept = []
+    for seen in await _read(of, via, list(of_names)):
+        mine, there = of_names[seen.name], {one.entry.id: one.entry for one in seen.elements}
+        differing = {id_: one for id_, one in mine.items() if there.get(id_, one) != one}
+        new = [one for id_, one in mine.items() if id_ not in there]
+        for one in differing.values():
+            which = Select.within(one.scope, ids=(one.id,))
+            await edit(of, via, which, lambda old: differing.get(old.id, old))  # noqa: B023
+        for one in new:
+            await push(of, via, one, _ALL, renew=False)
+        kept += [*new, *differing.values()]
+    return kept
+
+
 # Names and lists.
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """Where nothing is changed, no answer leaves no doubt."""
+    try:
+        yield
+    except StoreUnconfirmed as error:
+        raise StoreUnavailable(str(error)) from error
 
 
 async def _names(of: Lists, via: Via, which: Select) -> list[str]:
@@ -226,12 +271,15 @@ async def _swapped(
     of: Lists, via: Via, which: Select, plan: Callable[[_Seen], _Plan], mark: str
 ) -> list[_Plan]:
     """Change lists while they are as they were seen; what others changed is seen anew."""
-    names, done, unsure = await _names(of, via, which), list[_Plan](), list[_Plan]()
+    with _asking():
+        names = await _names(of, via, which)
+    done, unsure = list[_Plan](), list[_Plan]()
     patience = of.server.settings.lock_timeout
     end, longest = time.monotonic() + patience, _SHORTEST_PAUSE
     refused: dict[str, _Plan] = {}
     while True:
-        seen = await _read(of, via, names)
+        with nullcontext() if unsure else _asking():
+            seen = await _read(of, via, names)
         unsure = [one for one in unsure if one.seen.name in names]
         found = unsure if unsure and _was_done(unsure, seen, mark) else []
         # The client of a cluster may ask twice by itself; the second answer is a refusal then.
@@ -246,7 +294,7 @@ async def _swapped(
         for some in units:
             try:
                 swapped = await _swap(of, via, some)
-            except Unconfirmed:
+            except StoreUnconfirmed:
                 if unsure:
                     raise
                 unsure, swapped = some, False
@@ -290,7 +338,7 @@ def _was_done(unsure: Sequence[_Plan], seen: Sequence[_Seen], mark: str) -> bool
     """Say whether a change was made that nobody confirmed.
 
     Raises:
-        Unconfirmed: If that cannot be seen, as somebody else has changed the same since.
+        StoreUnconfirmed: If that cannot be seen, as somebody else has changed the same since.
     """
     now = {one.name: one for one in seen}
     before = [(now[one.seen.name], one.seen.raw[int(op[0])]) for one in unsure for op in one.ops]
@@ -301,7 +349,9 @@ def _was_done(unsure: Sequence[_Plan], seen: Sequence[_Seen], mark: str) -> bool
         return True
     if any(now[plan.seen.name].has(mark) for plan in unsure):
         return True
-    raise Unconfirmed("Redis did not say whether it made a change, and others have made more since")
+    raise StoreUnconfirmed(
+        "Redis did not say whether it made a change, and others have made more since"
+    )
 
 
 def _without(names: Sequence[str], plans: Sequence[_Plan]) -> list[str]:

@@ -6,11 +6,11 @@ be driven without an event loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, lineages
@@ -28,14 +28,15 @@ _EVERY: Final = 2**63 - 1
 async def find(port: Port, tier: str, which: Select, limit: int | None, offset: int) -> Page[Any]:
     """Return a page of a tier, what was stored last first."""
     (where, values), order = port.rows.condition(tier, which), port.rows.order(which)
+    here, more = port.rows.where(which.tenant)
     async with port.transaction(which) as tx:
         rows = await tx.execute(
             f"SELECT {sql_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record WHERE {where}"
-            f" ORDER BY {order} LIMIT ? OFFSET ?) ORDER BY seq DESC",  # sorts numbers, not texts
-            *values, _EVERY if limit is None else limit, offset,
+            f" ORDER BY {order} LIMIT ? OFFSET ?){here} ORDER BY seq DESC",  # no texts are sorted
+            *values, _EVERY if limit is None else limit, offset, *more,
         )  # fmt: skip
         total = len(rows)
-        if limit is not None or offset:
+        if offset or total == limit:  # else these are all
             counted = await tx.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
             total = counted[0][0]
     return Page([sql_rows.record_of(tier, row) for row in rows], total)
@@ -45,10 +46,10 @@ async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any
     """Change what fits, all of it or nothing; return what differs."""
     changed, other_text = [], False
     async with port.transaction(which, writes=True) as tx:
-        for row in await _held(tx, port, tier, which):
+        for row in await held(tx, port, tier, which):
             old, new = sql_rows.record_of(tier, row), change(sql_rows.record_of(tier, row))
             if new != old:
-                await _replace(tx, port, tier, row[2], old, new)
+                await replaced(tx, port, tier, row[2], old, new)
                 changed.append(new)
                 other_text = other_text or new.content != old.content
     if other_text:
@@ -73,39 +74,39 @@ async def add_entry(port: Port, entry: Any) -> Any:
     """Keep an entry in quarantine, or return the one that has its key."""
     async with port.transaction(Select.within(entry.scope), writes=True) as tx:
         if entry.key is not None:
-            part = sql_rows.part_of(entry.scope.tenant, entry.scope.group_id)
+            mine, values = port.rows.within(entry.scope)
             known = await tx.execute(
                 f"SELECT {sql_rows.READ} FROM record"
-                " WHERE tier = 'quarantine' AND part = ? AND once = ?",
-                port.rows.key(part), port.rows.key(entry.key),
+                f" WHERE tier = 'quarantine' AND {mine} AND once = ?",
+                *values, port.rows.key(entry.key),
             )  # fmt: skip
             if known:
                 return sql_rows.record_of("quarantine", known[0])
-        await _insert(tx, port.rows, "quarantine", [entry])
+        await insert(tx, port.rows, "quarantine", [entry])
     return entry
 
 
 async def push(port: Port, entry: Any, keep: int, renew: bool) -> None:
     """Put an entry first in working memory of its group, and keep the newest."""
     which = Select.within(entry.scope)
-    part = port.rows.key(sql_rows.part_of(entry.scope.tenant, entry.scope.group_id))
+    mine, values = port.rows.within(entry.scope)
     async with port.transaction(which, writes=True) as tx:
         await tx.execute(
-            "DELETE FROM record WHERE tier = 'working' AND part = ? AND id = ?",
-            part, port.rows.key(entry.id),
+            f"DELETE FROM record WHERE tier = 'working' AND {mine} AND id = ?",
+            *values, port.rows.key(entry.id),
         )  # fmt: skip
-        await _insert(tx, port.rows, "working", [entry])
+        await insert(tx, port.rows, "working", [entry])
         await tx.execute(
             "DELETE FROM record WHERE tier = 'working' AND seq IN (SELECT seq FROM record"
-            " WHERE tier = 'working' AND part = ? ORDER BY seq DESC LIMIT ? OFFSET ?)",
-            part, _EVERY, keep,
+            f" WHERE tier = 'working' AND {mine} ORDER BY seq DESC LIMIT ? OFFSET ?)",
+            *values, _EVERY, keep,
         )  # fmt: skip
         if renew:
-            for row in await _held(tx, port, "working", which):
+            for row in await held(tx, port, "working", which):
                 one = sql_rows.record_of("working", row)
                 renewed = replace(one, expires_at=entry.expires_at)
                 if renewed != one:
-                    await _replace(tx, port, "working", row[2], one, renewed)
+                    await replaced(tx, port, "working", row[2], one, renewed)
 
 
 async def purge(port: Port, now: datetime) -> int:
@@ -142,7 +143,7 @@ async def add_document(
             if space and vector is not None
         ]
         number = await _space_made(tx, space) if space and ready else 0
-        numbers = await _insert(tx, port.rows, "long_term", memories)
+        numbers = await insert(tx, port.rows, "long_term", memories)
         await _put(tx, port.rows, number, [(numbers[place], data) for place, data in ready])
         if replaces:
             await _end(tx, port, first, replaces)
@@ -167,27 +168,38 @@ async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
 async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
     """Keep vectors of memories that are there and say the same."""
     rows = port.rows
-    ready = {_place(rows, one): packed(vector, space) for one, vector in vectors}
+    ready = {place_of(rows, one): packed(vector, space) for one, vector in vectors}
     if not ready:
         return 0
     async with port.transaction(None, writes=True) as tx:
-        among, texts = rows.any_of("id", list(dict.fromkeys(place[1] for place in ready)))
-        found = await tx.execute(
-            f"SELECT seq, part, id, content FROM record"
-            f" WHERE {among} AND {rows.loose('tier')} = 'long_term'"
-            f" ORDER BY {_FIRST}{rows.held}",
-            *texts,
-        )
-        kept = [(seq, ready[place]) for seq, *place_ in found if (place := tuple(place_)) in ready]
+        found = await numbers_of(tx, rows, ready, held=rows.held)
+        kept = [(seq, ready[place]) for seq, place in found]
         if kept:
             await _put(tx, rows, await _space_made(tx, space), kept)
     return len(kept)
 
 
-def _place(rows: Rows, memory: Memory) -> tuple[Any, ...]:
-    """Return what the row of a memory has where it is kept: part, id and text."""
+Place: TypeAlias = tuple[Any, ...]
+"""What the row of a memory has where it is kept: part, id and text."""
+
+
+def place_of(rows: Rows, memory: Memory) -> Place:
+    """Return where a memory is kept."""
     part = sql_rows.part_of(memory.scope.tenant, memory.scope.group_id)
     return rows.key(part), rows.key(memory.id), sql_rows.flat(memory.content)
+
+
+async def numbers_of(
+    tx: Transaction, rows: Rows, places: Mapping[Place, Any], *, held: str
+) -> list[tuple[int, Place]]:
+    """Return the numbers of the memories that are at these places."""
+    among, texts = rows.any_of("id", list(dict.fromkeys(place[1] for place in places)))
+    found = await tx.execute(
+        f"SELECT seq, part, id, content FROM record"
+        f" WHERE {among} AND {rows.loose('tier')} = 'long_term' ORDER BY {_FIRST}{held}",
+        *texts,
+    )
+    return [(seq, tuple(place)) for seq, *place in found if tuple(place) in places]
 
 
 async def spaces(port: Port) -> dict[Space, int]:
@@ -227,7 +239,7 @@ def _statements(columns: Sequence[str]) -> tuple[str, str]:
     )
 
 
-async def _held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
+async def held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
     """Return what fits, with its numbers; others have to wait until this was changed."""
     (where, values), order = port.rows.condition(tier, which), port.rows.order(which)
     return await tx.execute(
@@ -236,12 +248,13 @@ async def _held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequen
     )
 
 
-async def _insert(tx: Transaction, rows: Rows, tier: str, records: Sequence[Any]) -> list[int]:
-    insert, _ = _statements(rows.columns)
+async def insert(tx: Transaction, rows: Rows, tier: str, records: Sequence[Any]) -> list[int]:
+    """Store records with their lineages and words; return their numbers."""
+    statement, _ = _statements(rows.columns)
     space = 0 if tier == "long_term" else None
     numbers = []
     for one in records:
-        made = await tx.execute(insert, space, *rows.row_of(tier, one))
+        made = await tx.execute(statement, space, *rows.row_of(tier, one))
         numbers.append(made[0][0])
     linked = list(zip(numbers, records, strict=True))
     await _link(tx, rows, linked)
@@ -250,7 +263,8 @@ async def _insert(tx: Transaction, rows: Rows, tier: str, records: Sequence[Any]
     return numbers
 
 
-async def _replace(tx: Transaction, port: Port, tier: str, seq: int, old: Any, new: Any) -> None:
+async def replaced(tx: Transaction, port: Port, tier: str, seq: int, old: Any, new: Any) -> None:
+    """Put a record in place of an old one, and what hangs on it as far as that differs."""
     _, update = _statements(port.rows.columns)
     await tx.execute(update, *port.rows.row_of(tier, new), seq)
     if lineages(new) != lineages(old):
@@ -291,11 +305,11 @@ async def _drop(tx: Transaction, rows: Rows, tier: str, numbers: Sequence[int]) 
 
 async def _same_document(tx: Transaction, rows: Rows, first: Memory) -> list[Memory]:
     agent, more = rows.same("agent_id", first.scope.agent_id)
-    part = sql_rows.part_of(first.scope.tenant, first.scope.group_id)
+    mine, values = rows.within(first.scope)
     found = await tx.execute(
-        f"SELECT {sql_rows.READ} FROM record WHERE tier = 'long_term' AND part = ? AND hash = ?"
+        f"SELECT {sql_rows.READ} FROM record WHERE tier = 'long_term' AND {mine} AND hash = ?"
         f" AND {agent} AND valid_to IS NULL AND revocation IS NULL ORDER BY seq",
-        rows.key(part), rows.key(first.content_hash), *more,
+        *values, rows.key(first.content_hash), *more,
     )  # fmt: skip
     known = [sql_rows.record_of("long_term", row) for row in found]
     same = [one for one in known if one.document_id == known[0].document_id]
@@ -304,11 +318,11 @@ async def _same_document(tx: Transaction, rows: Rows, first: Memory) -> list[Mem
 
 async def _end(tx: Transaction, port: Port, first: Memory, replaces: Sequence[str]) -> None:
     which = Select.within(first.scope, documents=tuple(replaces))
-    for row in await _held(tx, port, "long_term", which):
+    for row in await held(tx, port, "long_term", which):
         one = sql_rows.record_of("long_term", row)
         if one.valid_to is None:
             ended = replace(one, valid_to=first.valid_from, superseded_by=first.document_id)
-            await _replace(tx, port, "long_term", row[2], one, ended)
+            await replaced(tx, port, "long_term", row[2], one, ended)
 
 
 async def _put(

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 Row: TypeAlias = Sequence[Any]
@@ -60,9 +60,14 @@ class Transaction(Protocol):
         ...
 
     async def weighed(
-        self, corpus: Corpus, word: str, without: Sequence[str], which: Condition, most: int
+        self,
+        corpus: Corpus,
+        words: Sequence[str],
+        without: Sequence[str],
+        which: Condition,
+        most: int,
     ) -> Scores:
-        """Return number and BM25 score of what has a word, none of others, and fits.
+        """Return number and BM25 score of what has one of the words, none of others, and fits.
 
         More than `most` need not be named, if those are the best and all that are as good as
         the last of them.
@@ -71,6 +76,10 @@ class Transaction(Protocol):
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Keep vectors, as `packed` makes them, by number, in place of those of this space."""
+        ...
+
+    async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
+        """Return the vectors of those of these numbers that have one in a space."""
         ...
 
     async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:

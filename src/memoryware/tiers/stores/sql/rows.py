@@ -133,6 +133,16 @@ class Rows:
         """Return a condition that a column has one of these numbers."""
         raise NotImplementedError
 
+    def within(self, scope: MemoryScope) -> Condition:
+        """Return a condition that a record is of the tenant and group of a scope."""
+        here, values = self.where(scope.tenant)
+        part = self.key(part_of(scope.tenant, scope.group_id))
+        return f"record.part = ?{here}", [part, *values]
+
+    def where(self, tenant: str | None) -> Condition:  # noqa: ARG002 - everything is in one place
+        """Return what follows a condition that only fits a tenant, to say where that is kept."""
+        return "", []
+
     def contains(self, folded: str) -> Condition:
         """Return a condition that the content has a text, whatever its case; that is folded."""
         raise NotImplementedError

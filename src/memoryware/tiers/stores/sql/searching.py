@@ -5,12 +5,14 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import SATURATION, rarity, whole_score
 from memoryware.tiers.records import Memory
+from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
@@ -19,6 +21,8 @@ from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 _WORD: Final = re.compile("[a-z0-9_\x80-\ud7ff\ue000-\U0010ffff]+")
 """What can be a word that `words_of` made; nothing that an index could take for more."""
+_FEW: Final = 500
+"""Texts that are scored sooner than another look takes."""
 
 
 async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) -> list[Hit]:
@@ -29,6 +33,8 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
     names = sql_rows.tokens_of(which.tenant, *(which.groups or ()))
     async with port.transaction(which) as tx:
         having = await tx.having(names, wanted)
+        if not any(having.values()):
+            return []
         where, values = port.rows.corpus(which)
         counted = await tx.execute(
             f"SELECT count(*), coalesce(sum(size), 0) FROM record WHERE {where}", *values
@@ -36,9 +42,9 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
         count, size = counted[0]
         corpus = Corpus(names, having, count, size / count if count else 0)
         best = await _scored(tx, corpus, port.rows.condition("long_term", which), limit)
-        found = await _memories(tx, port.rows, best)
+        found = await _memories(tx, port.rows, which, best)
     whole = whole_score(having, count)
-    return _best([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
+    return best_of([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
 
 
 async def by_vector(
@@ -53,8 +59,8 @@ async def by_vector(
             return []
         where = port.rows.condition("long_term", which)
         best = _first(dict(await tx.nearest(number, query, where, limit)), limit)
-        found = await _memories(tx, port.rows, best)
-    return _best([Hit(one, best[seq]) for seq, one in found.items()], limit)
+        found = await _memories(tx, port.rows, which, best)
+    return best_of([Hit(one, best[seq]) for seq, one in found.items()], limit)
 
 
 async def number_of(tx: Transaction, space: Space) -> int | None:
@@ -79,9 +85,15 @@ async def _must_be_current(tx: Transaction, space: Space) -> None:
             raise EmbeddingMismatch(str(known), str(space))
 
 
-async def _memories(tx: Transaction, rows: Rows, numbers: Iterable[int]) -> dict[int, Memory]:
-    where, values = rows.numbered("seq", numbers)
-    found = await tx.execute(f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}", *values)
+async def _memories(
+    tx: Transaction, rows: Rows, which: Select, numbers: Collection[int]
+) -> dict[int, Memory]:
+    if not numbers:
+        return {}
+    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
+    found = await tx.execute(
+        f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}{here}", *values, *more
+    )
     return {row[2]: sql_rows.record_of("long_term", row) for row in found}
 
 
@@ -90,20 +102,29 @@ async def _scored(
 ) -> dict[int, float]:
     """Return the best scores by number.
 
-    The rarest word is looked for first. What has only the words that are left cannot score
+    The rarest words are looked for first. What has only the words that are left cannot score
     more than all of them can together, so common words often need no look at all.
     """
     having = corpus.having
     waiting = sorted((word for word in having if having[word]), key=lambda word: having[word])
     most = {word: rarity(having[word], corpus.count) * (SATURATION + 1) for word in waiting}
     best: dict[int, float] = {}
-    for place, word in enumerate(waiting):
+    place = 0
+    while place < len(waiting):
         left = math.fsum(most[one] for one in waiting[place:])
         if len(best) >= limit and min(best.values()) > left:
             break
-        found = await tx.weighed(corpus, word, waiting[:place], which, limit)
+        some = _together(waiting[place:], having)
+        found = await tx.weighed(corpus, some, waiting[:place], which, limit)
         best = _first(best | dict(found), limit)
+        place += len(some)
     return best
+
+
+def _together(waiting: Sequence[str], having: Mapping[str, int]) -> Sequence[str]:
+    """Return the first words that one look is for: one, or several where few texts have them."""
+    texts = accumulate(having[word] for word in waiting)
+    return waiting[: max(1, sum(1 for count in texts if count <= _FEW))]
 
 
 def _first(scores_: Mapping[int, float], limit: int) -> dict[int, float]:
@@ -113,8 +134,3 @@ def _first(scores_: Mapping[int, float], limit: int) -> dict[int, float]:
         return good
     least = heapq.nlargest(limit, good.values())[-1]
     return {seq: value for seq, value in good.items() if value >= least}
-
-
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
-    return hits[:limit]

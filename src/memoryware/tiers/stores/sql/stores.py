@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Vector
-from memoryware.tiers.stores.sql import operations, searching
+from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stretch, Vector
+from memoryware.tiers.stores.sql import loading, operations, searching
 from memoryware.tiers.stores.sql.port import Port
 
 R = TypeVar("R", Entry, Memory)
@@ -54,6 +54,18 @@ class _InSql(Generic[R]):
 
     async def adelete(self, which: Select) -> int:
         return await self._ado(operations.delete, self.tier, which)
+
+    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        return self._do(loading.walk, self.tier, mark, limit)
+
+    async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        return await self._ado(loading.walk, self.tier, mark, limit)
+
+    def load(self, records: Sequence[R]) -> list[R]:
+        return self._do(loading.load, self.tier, records)
+
+    async def aload(self, records: Sequence[R]) -> list[R]:
+        return await self._ado(loading.load, self.tier, records)
 
     def close(self) -> None:
         self._database.close()
@@ -150,6 +162,12 @@ class LongTermInSql(_InSql[Memory]):
 
     async def aput_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         return await self._ado(operations.put_vectors, vectors, space)
+
+    def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        return self._do(loading.vectors_of, memories, space)
+
+    async def avectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        return await self._ado(loading.vectors_of, memories, space)
 
     def spaces(self) -> dict[Space, int]:
         return self._do(operations.spaces)

@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.ranking import bm25
-from memoryware.tiers.stores._vectors import scores
+from memoryware.tiers.stores._vectors import scores, unpacked
+from memoryware.tiers.stores.protocol import Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition
 from memoryware.tiers.stores.sqlite.rows import SqliteRows
@@ -95,12 +96,12 @@ class SqliteTransaction:
     async def weighed(
         self,
         corpus: Corpus,
-        word: str,
+        words: Sequence[str],
         without: Sequence[str],
         which: Condition,
         most: int,  # noqa: ARG002 - all are looked at anyway
     ) -> Scores:
-        looked = _looked(corpus.names, [word])
+        looked = _looked(corpus.names, words)
         if without:
             looked = f"({looked}) NOT ({_looked(corpus.names, without)})"
         where, values = which
@@ -117,6 +118,13 @@ class SqliteTransaction:
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         await self.many(_PUT, [(space, seq, data) for seq, data in vectors])
+
+    async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
+        where, values = _ROWS.numbered("seq", numbers)
+        rows = await self.execute(
+            f"SELECT seq, data FROM vector WHERE space = ? AND {where}", space, *values
+        )
+        return {seq: unpacked(data) for seq, data in rows}
 
     async def nearest(
         self,

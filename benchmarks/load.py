@@ -1,0 +1,152 @@
+"""Many processes on one PostgreSQL and one Redis, in turns with LangGraph's PostgresStore.
+
+`PYTHONPATH=tests python -m benchmarks.load`: processes record, promote and retrieve for many
+groups, both servers are killed in the middle and started again, and at the end everything
+that was confirmed must be there, once, in its group. Otherwise this ends with 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks import _load_page as page
+from benchmarks._load_check import check_ours, check_theirs, read
+from benchmarks._load_making import DIMENSION, WordEmbeddings
+from benchmarks._load_making import groups as groups_of
+from benchmarks._load_servers import Servers, running
+from benchmarks._load_sides import LangGraph, Tiers, langgraph_store
+from memoryware import TieredMemory
+
+_TURN = 10.0
+"""Seconds that one side works before the other does, at most."""
+_OPENING = 120.0
+_CLOSING = 180.0
+_PACKAGES = ("memoryware", "langgraph-checkpoint-postgres", "psycopg", "psycopg-pool", "redis")
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Do the run and print what came of it; 1 if anything of ours is lost, doubled or misplaced."""
+    options = _options(args)
+    turns = max(1, round(options.seconds / _TURN)) if options.seconds > 2 * _TURN else 2
+    turn = options.seconds / turns
+    groups = groups_of(options.groups)
+    with running() as servers, tempfile.TemporaryDirectory() as folder:
+        _make(servers)
+        about = _about(options, servers, turn)
+        restarts = _run(options, servers, Path(folder), turns, turn)
+        sides = read(Path(folder))
+        ours = check_ours(servers, sides[Tiers.name], groups)
+        theirs = check_theirs(servers, sides[LangGraph.name])
+    lines = [*about, "", *page.figures(sides, options.seconds), ""]
+    lines += [f"- {one}" for one in page.outages(sides, restarts)]
+    for name, journals in sides.items():
+        lines += [f"- {one}" for one in page.errors(name, journals)]
+    lines += [f"- {page.answers(name, journals)}" for name, journals in sides.items()]
+    for name, checked in ((Tiers.name, ours), (LangGraph.name, theirs)):
+        first, *rest = page.verdict(name, checked, sides[name])
+        lines += [f"- {first}", *rest]
+    print("\n".join(lines))
+    if not sides[Tiers.name].done:
+        print("nothing was confirmed at all")
+        return 1
+    if options.write and not ours.wrong:
+        page.write(lines)
+    return 1 if ours.wrong else 0
+
+
+def _make(servers: Servers) -> None:
+    """Let both sides make their tables, as a service does before its processes start."""
+    TieredMemory.open(servers.ours, embeddings=WordEmbeddings()).close()
+    with langgraph_store(servers.theirs, WordEmbeddings()) as store:
+        store.setup()
+
+
+def _run(
+    options: argparse.Namespace, servers: Servers, folder: Path, turns: int, turn: float
+) -> list[page.Outage]:
+    """Let the processes work, and kill the servers in the middle of both halves."""
+    config = {
+        "ours": servers.ours, "theirs": servers.theirs, "folder": str(folder),
+        "groups": options.groups, "turns": turns, "turn": turn,
+    }  # fmt: skip
+    restarts = []
+    with ExitStack() as stack:
+        profiles = {0: options.profile}
+        workers = [
+            _started(stack, {**config, "number": n, "profile": profiles.get(n)})
+            for n in range(options.processes)
+        ]
+        with ThreadPoolExecutor(len(workers)) as waiting:
+            ready = [waiting.submit(one.stdout.readline) for one in workers]
+            assert all(one.result(_OPENING) == "ready\n" for one in ready), "a process failed"
+        start = time.monotonic() + 0.5
+        for one in workers:
+            one.stdin.write(f"{start}\n")
+            one.stdin.flush()
+        for number, name in enumerate((Tiers.name, LangGraph.name)):
+            if options.restart and servers.own:
+                moment = start + (turns // 2 * 2 + number + 0.4) * turn
+                time.sleep(max(0.0, moment - time.monotonic()))
+                begin = time.monotonic()
+                restarts.append(page.Outage(name, begin, servers.restart()))
+        end = start + 2 * turns * turn + _CLOSING
+        codes = [one.wait(max(1.0, end - time.monotonic())) for one in workers]
+    assert not any(codes), f"processes ended with {codes}"
+    return restarts
+
+
+def _started(stack: ExitStack, config: dict[str, object]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "benchmarks._load_worker", json.dumps(config)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        cwd=Path(__file__).resolve().parent.parent,
+    )  # fmt: skip
+    stack.callback(process.wait, 10)
+    stack.callback(process.kill)
+    return process
+
+
+def _about(options: argparse.Namespace, servers: Servers, turn: float) -> list[str]:
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return [
+        (
+            f"{datetime.now(UTC):%Y-%m-%d}; {os.cpu_count()} cores, {platform.system()},"
+            f" {platform.python_implementation()} {platform.python_version()}; load at the start"
+            f" {load:.1f}. {servers.about()}."
+        ),
+        f"{packages}.",
+        (
+            f"{options.processes} processes, {options.groups} groups,"
+            f" {options.seconds:g} seconds for each side in turns of {turn:g}; vectors of"
+            f" {DIMENSION} dimensions."
+        ),
+    ]
+
+
+def _options(args: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.load")
+    parser.add_argument("--seconds", type=float, default=120, help="for each of the two sides")
+    parser.add_argument("--processes", type=int, default=8)
+    parser.add_argument("--groups", type=int, default=200)
+    parser.add_argument("--no-restart", dest="restart", action="store_false")
+    parser.add_argument("--write", action="store_true", help="put the result into README.md")
+    parser.add_argument("--profile", metavar="FILE", help="where the first process is spending it")
+    return parser.parse_args(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""Everything that a database in SQL has, read from end to end, and kept as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from memoryware.tiers.records import Memory
+from memoryware.tiers.stores._loading import number_of_mark, without_doubles
+from memoryware.tiers.stores.protocol import Select, Space, Stretch, Vector
+from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sql.operations import held, insert, numbers_of, place_of, replaced
+from memoryware.tiers.stores.sql.port import Port, Transaction
+from memoryware.tiers.stores.sql.searching import number_of
+
+
+async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Stretch[Any]:
+    """Return records of all tenants in the order of their numbers, after that of the mark."""
+    last = number_of_mark(mark)
+    async with port.transaction(None) as tx:
+        rows = await tx.execute(
+            f"SELECT {sql_rows.READ}, seq FROM record WHERE tier = ? AND seq > ?"
+            " ORDER BY seq LIMIT ?",
+            tier, last, max(1, limit),
+        )  # fmt: skip
+        total = None
+        if mark is None:
+            counted = await tx.execute("SELECT count(*) FROM record WHERE tier = ?", tier)
+            total = counted[0][0]
+    more = str(rows[-1][2]) if len(rows) == max(1, limit) else None
+    return Stretch([sql_rows.record_of(tier, row) for row in rows], more, total)
+
+
+async def load(port: Port, tier: str, records: Sequence[Any]) -> list[Any]:
+    """Keep records as they are, tenant by tenant; return those that were not there so."""
+    kept = []
+    for tenant in dict.fromkeys(one.scope.tenant for one in records):
+        mine = {_key(one): one for one in records if one.scope.tenant == tenant}
+        kept += await _load(port, tier, tenant, list(mine.values()))
+    return kept
+
+
+async def _load(port: Port, tier: str, tenant: str | None, records: Sequence[Any]) -> list[Any]:
+    groups = tuple(dict.fromkeys(one.scope.group_id for one in records))
+    which = Select(tenant=tenant, groups=groups, ids=tuple(one.id for one in records))
+    other_text = False
+    async with port.transaction(Select(tenant=tenant), writes=True) as tx:
+        found = await held(tx, port, tier, which)
+        known = {_key(one): (one, row[2]) for row in found for one in (_read(tier, row),)}
+        if tier == "quarantine":
+            records = await _without_doubles(tx, port, groups, records)
+        new = [one for one in records if _key(one) not in known]
+        both = [(*known[_key(one)], one) for one in records if _key(one) in known]
+        differing = [(old, seq, one) for old, seq, one in both if old != one]
+        await insert(tx, port.rows, tier, new)
+        for old, seq, one in differing:
+            await replaced(tx, port, tier, seq, old, one)
+            other_text = other_text or old.content != one.content
+    if other_text:
+        await port.wipe()
+    return [*new, *(one for _, _, one in differing)]
+
+
+async def _without_doubles(
+    tx: Transaction, port: Port, groups: Sequence[str | None], entries: Sequence[Any]
+) -> list[Any]:
+    """Return entries but those whose key another one has, here or among them."""
+    rows, keys = port.rows, [one.key for one in entries if one.key is not None]
+    if not keys:
+        return list(entries)
+    tenant = entries[0].scope.tenant
+    parts = [rows.key(sql_rows.part_of(tenant, one)) for one in groups]
+    (part, some), (once, more) = (
+        rows.any_of("part", parts),
+        rows.any_of("once", [rows.key(one) for one in keys]),
+    )
+    found = await tx.execute(
+        f"SELECT {sql_rows.READ} FROM record WHERE tier = 'quarantine' AND {part} AND {once}",
+        *some, *more,
+    )  # fmt: skip
+    return without_doubles(entries, [_read("quarantine", row) for row in found])
+
+
+async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+    """Return the vectors of memories that are there and say the same."""
+    async with port.transaction(None) as tx:
+        number = await number_of(tx, space)
+        if number is None or not memories:
+            return [None] * len(memories)
+        places = {place_of(port.rows, one): one for one in memories}
+        seqs = {place: seq for seq, place in await numbers_of(tx, port.rows, places, held="")}
+        known = await tx.vectors(number, list(seqs.values()))
+    return [known.get(seqs.get(place_of(port.rows, one), 0)) for one in memories]
+
+
+def _read(tier: str, row: Sequence[Any]) -> Any:
+    return sql_rows.record_of(tier, row)
+
+
+def _key(record: Any) -> tuple[str | None, str]:
+    return record.scope.group_id, record.id
