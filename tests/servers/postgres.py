@@ -33,12 +33,18 @@ class Server:
 
     Attributes:
         durable: Whether it waits for the disk, as a server does that is not set otherwise.
+        settings: What it is started with besides.
     """
 
     def __init__(
-        self, base: pathlib.Path, primary: Server | None = None, *, durable: bool = False
+        self,
+        base: pathlib.Path,
+        primary: Server | None = None,
+        *,
+        durable: bool = False,
+        **settings: str,
     ) -> None:
-        self.base, self.durable = base, durable
+        self.base, self.durable, self.settings = base, durable, settings
         self.url = f"postgresql://postgres@/postgres?host={base}"
         self._install, self._identity = _binaries(base)
         self._env = {"PATH": str(self._install / "bin"), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
@@ -53,11 +59,18 @@ class Server:
         )  # fmt: skip
         self._process: subprocess.Popen | None = None
 
+    @property
+    def pid(self) -> int:
+        """The process that all others of the server are children of."""
+        assert self._process is not None, "it is stopped"
+        return self._process.pid
+
     def start(self, timeout: float = 30.0) -> None:
         """Start it and wait until it answers."""
         settings = {"listen_addresses": "", "max_connections": "200", "shared_buffers": "64MB"}
         if not self.durable:
             settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        settings |= self.settings
         given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         log = (self.base / "log").open("ab")
         self._process = subprocess.Popen(
@@ -89,11 +102,11 @@ class Server:
         shutil.rmtree(self.base, ignore_errors=True)
 
 
-def started(primary: Server | None = None, *, durable: bool = False) -> Server:
+def started(primary: Server | None = None, *, durable: bool = False, **settings: str) -> Server:
     """Return a server of its own, or a replica of another, which the caller removes."""
     base = pathlib.Path(tempfile.mkdtemp(prefix="pg-"))
     try:
-        server = Server(base, primary, durable=durable)
+        server = Server(base, primary, durable=durable, **settings)
         server.start()
     except BaseException:
         shutil.rmtree(base, ignore_errors=True)

@@ -84,6 +84,12 @@ def looks(address, wanted):
         time.sleep(0.05)
 
 
+def test_new_words_are_in_the_index_at_once_and_no_search_reads_a_list_of_them(stores, address):
+    for n in range(20):
+        stores.long_term.add(document(f"tea {n}"))
+    assert postgres.asked(address, "SELECT gin_clean_pending_list('word_tokens')") == [(0,)]
+
+
 def test_words_are_looked_up_and_no_others(stores, address):
     for n in range(300):
         scope = replace(ACME, group_id=f"g{n % 3}")

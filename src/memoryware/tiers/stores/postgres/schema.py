@@ -76,7 +76,8 @@ CREATE TABLE word_index (
   often SMALLINT[] NOT NULL, -- how often each word is there, in the order of the tokens
   PRIMARY KEY (seq, owner), FOREIGN KEY (seq, owner) REFERENCES record ON DELETE CASCADE
 ) /* by owner */;
-CREATE INDEX word_tokens ON word_index USING gin (tokens);
+-- New words go into the tree at once: a list of them would be read whole by every search.
+CREATE INDEX word_tokens ON word_index USING gin (tokens) WITH (fastupdate = off);
 -- What each connection did last, so that whoever lost one can see whether it was done.
 CREATE TABLE done (
   connection BIGINT PRIMARY KEY, mark BIGINT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now(),

@@ -155,12 +155,15 @@ async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
     async with port.transaction(None) as tx:
         known = await tx.execute("SELECT id FROM space WHERE name = ?", sql_rows.flat(space.name))
         number = known[0][0] if known else 0
+        others = await tx.execute("SELECT id FROM space WHERE id != ?", number)
+        # As values, so that the database knows how few there are and does not compare all vectors.
+        among, spaces_ = port.rows.numbered("space", [0, *(row[0] for row in others)])
         rows = await tx.execute(
             f"SELECT {sql_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record"
-            " WHERE space IN (SELECT 0 UNION SELECT id FROM space WHERE id != ?)"
+            f" WHERE {among}"
             " AND NOT EXISTS (SELECT 1 FROM vector WHERE space = ? AND seq = record.seq)"
             " ORDER BY seq LIMIT ?) ORDER BY seq",
-            number, number, limit,
+            *spaces_, number, limit,
         )  # fmt: skip
     return [sql_rows.record_of("long_term", row) for row in rows]
 
