@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import struct
 from array import array
@@ -168,7 +167,7 @@ class BlockingLink:
     async def many(
         self, sql: str, rows: Sequence[Sequence[object]], *, returning: bool = False
     ) -> Sequence[Row]:
-        with errors(self.db, self._shown), self.db.cursor() as cursor:
+        with errors(self.db, self._shown), _interrupted(), self.db.cursor() as cursor:
             cursor.executemany(marked(sql), rows, returning=returning)
             found = list[Row]()
             while returning and rows:
@@ -198,7 +197,7 @@ class NativeLink:
     async def many(
         self, sql: str, rows: Sequence[Sequence[object]], *, returning: bool = False
     ) -> Sequence[Row]:
-        with errors(self.db, self._shown), _cancelled(self.db):
+        with errors(self.db, self._shown), _interrupted():
             async with self.db.cursor() as cursor:
                 await cursor.executemany(marked(sql), rows, returning=returning)
                 found = list[Row]()
@@ -209,16 +208,17 @@ class NativeLink:
 
 
 @contextmanager
-def _cancelled(db: NativeConnection) -> Iterator[None]:
-    """Let a cancelled task end as one: psycopg loses count of its pipeline and says that."""
+def _interrupted() -> Iterator[None]:
+    """Let a Ctrl-C be one, and a cancelled task: psycopg loses count of its pipeline and says so."""
     try:
         yield
     except AssertionError as error:
-        task = asyncio.current_task()
-        if task is None or not task.cancelling():
+        cause = error.__context__
+        while isinstance(cause, Exception):
+            cause = cause.__context__
+        if cause is None:
             raise
-        db.pgconn.finish()
-        raise asyncio.CancelledError from error
+        raise cause from None
 
 
 @lru_cache(maxsize=1000)
