@@ -209,7 +209,7 @@ class NativeLink:
 
 @contextmanager
 def _interrupted() -> Iterator[None]:
-    """Let a Ctrl-C be one, and a cancelled task: psycopg loses count of its pipeline and says so."""
+    """Let a Ctrl-C be one, and a cancelled task; psycopg loses count of its pipeline then."""
     try:
         yield
     except AssertionError as error:
