@@ -32,7 +32,7 @@ from typing import Any
 
 from benchmarks._asking import Asker, recall
 from benchmarks._cpu import Cpu
-from benchmarks._filling import Postgres, fill, sizes_of_file
+from benchmarks._filling import WORKERS, Postgres, fill, sizes_of_file
 from benchmarks._memories import BIG, NOW, SPACE, Everything
 from memoryware import MemoryScope, open_stores
 from memoryware.tiers.records import Entry, Origin, Provenance
@@ -104,7 +104,7 @@ def in_postgres(count: int) -> dict[str, Any]:
         figures["VACUUM ANALYZE, s"] = by_hand.settle()
         figures["disk"] = by_hand.sizes()
         if count >= POURED:
-            more = islice(Everything(count, seed=2).documents(), _ADDED // 50)
+            more = islice(everything.documents(WORKERS, WORKERS + 1), _ADDED // 50)
             figures |= fill(store, more, cpu)
             _said("some more added")
             by_hand.settle()

@@ -153,8 +153,9 @@ TRANSACTIONS = {
 
 
 def _put_as_it_is(self, db):
+    permit, db.permit = db.permit, None
     self._idle.append((db, time.monotonic()))
-    self._leave()
+    self._leave(permit)
 
 
 def _not_given_back(self, db, was=Pool.put):
@@ -311,10 +312,12 @@ GUARDED = {
         for table in TABLES
     },
     "believes what a bound role says": Fault(
-        text(guard, "_GUARD", "WHERE role = session_user", "WHERE false"), "test_guard", BY_HAND
+        text(guard, "_GUARD", "WHERE pg_has_role(", "WHERE false AND pg_has_role("),
+        "test_guard",
+        BY_HAND,
     ),
     "looks words up for everybody": Fault(
-        text(guard, "_GUARD", "AND (SELECT owner_now()) IN (owner, '*') $$", "$$"),
+        text(guard, "_GUARD", "AND (SELECT {schema}.owner_now()) IN (owner, '*') $$", "$$"),
         "test_guard",
         BY_HAND,
     ),
