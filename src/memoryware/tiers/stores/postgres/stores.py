@@ -5,8 +5,8 @@ asked what became of the transaction; what was not done is done once more, and n
 Changes of one group take turns; groups do not wait for each other.
 
 What is deleted is found by nobody from then on. Its bytes stay until the server has cleaned up
-(`VACUUM`) and something else is stored in their place; its log and its backups keep copies as long as
-you let them.
+(`VACUUM`) and something else is stored in their place; its log and its backups keep copies as long
+as you let them.
 """
 
 from __future__ import annotations
