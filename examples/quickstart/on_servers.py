@@ -23,8 +23,8 @@ from stage import Stage
 
 import tiers
 from memoryware import TieredMemory
-from servers import postgres
-from servers.redis import redis_server
+from servers import postgres  # type: ignore[import-not-found]
+from servers.redis import redis_server  # type: ignore[import-not-found]
 
 
 @contextmanager
