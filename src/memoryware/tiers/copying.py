@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -200,11 +200,12 @@ class _Copy:
         source, mark = getattr(self.source, tier), report.marks.get(tier)
         now, is_ended = TierCopy(tier=tier, mark=mark), tier in report.marks and mark is None
         report = replace(report, tiers=(*report.tiers, now))
+        spaces = await self.via(source.spaces, source.aspaces) if tier == "long_term" else ()
         while not is_ended:
             part = await self.via(source.walk, source.awalk, now.mark, limit=self.how.batch)
             now = replace(now, total=now.total if part.total is None else part.total)
             for some in _batches(part.items, self.how.batch):
-                kept, vectors = await self._load(tier, some)
+                kept, vectors = await self._load(tier, some, spaces)
                 now = replace(
                     now,
                     read=now.read + len(some),
@@ -217,13 +218,12 @@ class _Copy:
             report = replace(report, marks={**report.marks, tier: part.mark})
         return report
 
-    async def _load(self, tier: str, records: Sequence[Any]) -> tuple[int, int]:
+    async def _load(
+        self, tier: str, records: Sequence[Any], spaces: Iterable[Space]
+    ) -> tuple[int, int]:
         """Copy some records; return how many were, and how many vectors."""
         target = getattr(self.target, tier)
         kept = await self.via(target.load, target.aload, records)
-        if tier != "long_term":
-            return len(kept), 0
-        spaces = await self.via(self.source.long_term.spaces, self.source.long_term.aspaces)
         return len(kept), sum([await self._vectors(records, space) for space in spaces])
 
     async def _vectors(self, memories: Sequence[Memory], space: Space) -> int:

@@ -56,7 +56,9 @@ async def _load(port: Port, tier: str, tenant: str | None, records: Sequence[Any
     other_text = False
     async with port.transaction(Select(tenant=tenant), writes=True) as tx:
         found = await held(tx, port, tier, which)
-        known = {_key(one): (one, row[2]) for row in found for one in (_read(tier, row),)}
+        known = {
+            _key(one): (one, row[2]) for row in found for one in (sql_rows.record_of(tier, row),)
+        }
         if tier == "quarantine":
             records = await _without_doubles(tx, port, groups, records)
         new = [one for one in records if _key(one) not in known]
@@ -88,7 +90,7 @@ async def _without_doubles(
         f"SELECT {sql_rows.READ} FROM record WHERE tier = 'quarantine' AND {part} AND {once}",
         *some, *more,
     )  # fmt: skip
-    return without_doubles(entries, [_read("quarantine", row) for row in found])
+    return without_doubles(entries, [sql_rows.record_of("quarantine", row) for row in found])
 
 
 async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
@@ -97,14 +99,11 @@ async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> li
         number = await number_of(tx, space)
         if number is None or not memories:
             return [None] * len(memories)
-        places = {place_of(port.rows, one): one for one in memories}
-        seqs = {place: seq for seq, place in await numbers_of(tx, port.rows, places, held="")}
-        known = await tx.vectors(number, list(seqs.values()))
-    return [known.get(seqs.get(place_of(port.rows, one), 0)) for one in memories]
-
-
-def _read(tier: str, row: Sequence[Any]) -> Any:
-    return sql_rows.record_of(tier, row)
+        places = [place_of(port.rows, one) for one in memories]
+        there = await numbers_of(tx, port.rows, dict.fromkeys(places), held="")
+        known = await tx.vectors(number, [seq for seq, _ in there])
+    found = {place: known.get(seq) for seq, place in there}
+    return [found.get(place) for place in places]
 
 
 def _key(record: Any) -> tuple[str | None, str]:

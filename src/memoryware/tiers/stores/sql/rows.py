@@ -107,7 +107,7 @@ def micros(moment: datetime | None) -> int | None:
 
 
 class Rows:
-    """How a database writes records down and asks for them; see `_sqlite_rows`."""
+    """How a database writes records down and asks for them; see `sqlite.rows`."""
 
     columns: tuple[str, ...] = COLUMNS
     held: str = ""
