@@ -139,6 +139,67 @@ class HistoryLimits(_Ranged):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking(_Ranged):
+    """What counts how much where recalled texts are ranked; the defaults are the best measured.
+
+    Weights are beside each other: with twice of all of them the order is the same.
+    """
+
+    words: float = _limit(1.5, 0)
+    """A text that has every word of the question, and its neighbours' words."""
+    meaning: float = _limit(1.0, 0)
+    """A cosine of 1 to the question."""
+    outstanding: float = _limit(5.0, 0)
+    """How far a cosine is above that of the text at the rank `compared`."""
+    compared: int = _limit(10, 1)
+    """The rank by meaning above which a text stands out."""
+    before: tuple[float, ...] = (0.7, 0.4, 0.2)
+    """What a word counts in the text before, in the one before that, and so on; () for none."""
+    after: tuple[float, ...] = (0.5, 0.3, 0.15)
+    """The same of the texts after; neighbours are of one session, else of one document."""
+    beside: float = _limit(0.5, 0, 1)
+    """What the cosines of the two texts beside one count in its own."""
+    in_time: float = _limit(0.4, 0)
+    """A text of the days that the question names."""
+    speaker: float = _limit(0.2, 0)
+    """A text of somebody whom the question names."""
+    question: float = _limit(0.2, 0)
+    """Taken from a text that is a question itself."""
+    agent: float = _limit(0.05, 0)
+    """Taken from what an agent has said itself."""
+    unmeasured: float = _limit(0.5, 0, 1)
+    """The cosine that a text with all words is taken to have as long as it has no vector."""
+    scarce: float = _limit(0.5, 0)
+    """Below this share of the question's words in any text, places are kept for meaning."""
+    kept_place: int = _limit(4, 0)
+    """Which place that is: 4 keeps the fourth, the eighth and so on; 0 keeps none."""
+
+    def __post_init__(self) -> None:
+        _Ranged.__post_init__(self)
+        for name in ("before", "after"):
+            value = getattr(self, name)
+            good = isinstance(value, list | tuple) and all(_is_share(one) for one in value)
+            if not good:
+                raise SettingError(f"{name}={value!r}: must be numbers from 0 to 1, or ()")
+            object.__setattr__(self, name, tuple(value))
+
+    @property
+    def steps(self) -> tuple[tuple[int, float], ...]:
+        """Neighbours by how far away they are, those before with a minus, and what they count."""
+        before = [(-step, weight) for step, weight in enumerate(self.before, 1)]
+        return (*before, *enumerate(self.after, 1))
+
+    @property
+    def reach(self) -> int:
+        """How far away the farthest neighbour is that counts."""
+        return max(len(self.before), len(self.after), 1 if self.beside else 0)
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TierLimits(_Ranged):
     """Limits of the tiers."""
 
@@ -168,8 +229,8 @@ class TierLimits(_Ranged):
     """Memories of the agent itself in one recall."""
     candidates: int = _limit(50, 1)
     """Memories that each list of a search names before they are ranked together."""
-    neighbour_chunks: int = _limit(500, 0)
-    """Chunks of the documents of what was found among which neighbours are looked for."""
+    neighbours: int = _limit(5000, 0)
+    """Memories of the threads of what was found among which neighbours are looked for."""
     query_chars: int = _limit(4000, 1)
     """Characters of a query that are looked at."""
     hot_chars: int = _limit(20_000, 1)

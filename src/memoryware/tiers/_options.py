@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
-from memoryware.settings import TierLimits
+from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers._parts import IngressFilter
 from memoryware.tiers.checking import shown
 from memoryware.tiers.policy import PromotionPolicy
@@ -42,6 +42,7 @@ _CAN_BE: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
         "must be a LangChain chat model, such as init_chat_model(...) returns",
     ),
     "limits": (_is(TierLimits), "must be TierLimits(...)"),
+    "ranking": (_is(Ranking), "must be Ranking(...)"),
     "guard": (_is(Guard), "must be a Guard(...), or None to keep secrets"),
     "filters": (
         _all_filters,

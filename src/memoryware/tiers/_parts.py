@@ -13,7 +13,7 @@ from memoryware.errors import ScopeMissing, SettingError
 from memoryware.events import Teller, logger
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
-from memoryware.settings import TierLimits
+from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.protocol import Stores
@@ -107,6 +107,7 @@ class Parts:
     splitter: Any = None
     guard: Guard | None = field(default_factory=lambda: Guard(on_secret="redact"))  # noqa: S106
     limits: TierLimits = field(default_factory=TierLimits)
+    ranking: Ranking = field(default_factory=Ranking)
     on_error: OnError = "warn"
     ttl_scope: TtlScope = "item"
     hot_ranking: HotRanking | None = None

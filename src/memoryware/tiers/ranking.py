@@ -6,7 +6,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import mul
 from typing import Final, TypeVar
 
@@ -90,8 +89,8 @@ def query_words(text: str) -> list[str]:
 # Words.
 
 SATURATION: Final = 1.2
-LENGTHS: Final = 0.75
-"""The parameters k1 and b of BM25, with the values that SQLite's FTS5 has."""
+LENGTHS: Final = 0.4
+"""The parameters k1 and b of BM25; b is low, because what is said at length says more."""
 
 
 def rarity(texts: int, count: int) -> float:
@@ -122,82 +121,9 @@ def whole_score(having: Mapping[str, int], count: int) -> float:
     return math.fsum(rarity(texts, count) for texts in having.values())
 
 
-# Words and vectors together.
-
-
 def lone_characters(words: Iterable[str]) -> list[str]:
     """Return the words that are one character of a script that is indexed in pairs."""
     return [word for word in words if len(word) == 1 and _PAIRED.fullmatch(word)]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the lists of one search say of a text.
-
-    Attributes:
-        words: Its BM25 score; None if no word of the query is in it.
-        coverage: That as a share of what a text with all words has, from 0 to 1.
-        similarity: Its cosine; None if it was not measured.
-        near: The best score of a text beside it in the same document; -1 for none.
-    """
-
-    words: float | None = None
-    coverage: float = 0.0
-    similarity: float | None = None
-    near: float = -1.0
-
-
-WORDS_WEIGHT: Final = 0.75
-"""What all words of the query count beside a cosine of 1."""
-UNMEASURED: Final = 0.5
-"""The cosine that a text with all words of the query is taken to have if it has no vector."""
-SMOOTHING: Final = 0.5
-"""Share of what a better neighbour is ahead that a chunk is lent; it never gets past it."""
-FULL: Final = 6.0
-"""BM25 score that counts half where the store does not say what a whole match scores."""
-
-
-def coverage_of(words: float, whole: float | None) -> float:
-    """Return a BM25 score as a share from 0 to 1 that does not depend on the other hits."""
-    return min(1.0, words / whole) if whole else words / (words + FULL)
-
-
-def fused(found: Found, *, vectors: bool = True) -> float:
-    """Return one score of what words and vectors say, from -1 to 1.
-
-    It is absolute: what other texts score does not change it, so a text that only one list
-    has found keeps what it is worth.
-
-    Args:
-        found: What the lists say.
-        vectors: Whether this search measures similarity at all; without, words stand alone.
-    """
-    if not vectors:
-        own = found.coverage
-    else:
-        cosine_ = found.similarity
-        cosine_ = UNMEASURED * found.coverage if cosine_ is None else cosine_
-        own = (cosine_ + WORDS_WEIGHT * found.coverage) / (1 + WORDS_WEIGHT)
-    return own + SMOOTHING * max(0.0, found.near - own)
-
-
-def with_places(
-    ranked: Sequence[T], by_vectors: Sequence[T], by_words: Sequence[T], most: int
-) -> list[T]:
-    """Return the first of a ranked list, in its order, with the best of two others among them.
-
-    The third place, and each fifth after it, is kept for the best by vectors, the fifth and
-    each fifth after it for the best by words; what is among the first already needs no place.
-    """
-    places: dict[int, Sequence[T]] = {2: by_vectors, 4: by_words}
-    chosen: list[int] = []
-    at = {id(one): place for place, one in enumerate(ranked)}
-    for place in range(min(most, len(ranked))):
-        kept = places.get(place % 5, ())[: place // 5 + 1]
-        waiting = [at[id(one)] for one in kept if id(one) in at]
-        free = [one for one in waiting if one not in chosen]
-        chosen.append(free[0] if free else next(n for n in range(len(ranked)) if n not in chosen))
-    return [ranked[n] for n in sorted(chosen)]
 
 
 def best_first(items: Sequence[T], value: Callable[[T], float | None]) -> list[T]:

@@ -13,7 +13,7 @@ from memoryware._clock import Clock, NewId, random_id, utc_now
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
-from memoryware.settings import TierLimits
+from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers import checking
 from memoryware.tiers._doors.keeping import KeepingDoors
 from memoryware.tiers._doors.promoting import PromotingDoors
@@ -38,6 +38,7 @@ class Options(TypedDict, total=False):
     embedding_space: str | None
     model: Any
     limits: TierLimits | None
+    ranking: Ranking | None
     guard: Guard | None
     filters: Sequence[IngressFilter] | None
     policy: PromotionPolicy | None
@@ -64,6 +65,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         model: A chat model that writes the summaries of a digest; without one they are made
             of sentences that are there.
         limits: Every limit.
+        ranking: What counts how much where recalled texts are ranked.
         guard: What finds secrets, which are cut out of every text before it is kept; None
             keeps them.
         filters: What a text must pass to enter working memory, in order; the first that
@@ -92,6 +94,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         embedding_space: str | None = None,
         model: Any = None,
         limits: TierLimits | None = None,
+        ranking: Ranking | None = None,
         guard: Guard | None = _REDACT,
         filters: Sequence[IngressFilter] | None = None,
         policy: PromotionPolicy | None = None,
@@ -112,6 +115,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
             embedding_space=embedding_space,
             model=model,
             limits=limits,
+            ranking=ranking,
             guard=guard,
             filters=filters,
             policy=policy,
@@ -129,6 +133,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
             splitter=splitter,
             guard=guard,
             limits=limits,
+            ranking=ranking or Ranking(),
             on_error=on_error,
             ttl_scope=ttl_scope,
             hot_ranking=hot_ranking,

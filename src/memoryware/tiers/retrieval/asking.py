@@ -11,7 +11,9 @@ from memoryware._twins import Via
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.ranking import Found, fused, query_words
+from memoryware.tiers.fusing import Found, fused, share_of
+from memoryware.tiers.periods import Period, periods_of
+from memoryware.tiers.ranking import query_words, words_of
 from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.values import Candidate, ContextItem
 
@@ -20,11 +22,19 @@ Part = Literal["hot", "group", "agent"]
 """Where a text is: working memory, memory of the group, experience of the agent."""
 BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
 """Both tiers that are recalled from."""
+SPEAKER: Final = "speaker"
+"""In the metadata of a text: who said it, where that is another than its origin."""
+_NAME: Final = 100
+"""Characters of a name that are looked at."""
+_ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
+"""What a question ends with."""
 _REASONS: Final = {
     "recency": "among the newest of working memory",
     "words": "has words of the query",
     "vectors": "is near the query in meaning",
     "neighbours": "stands beside a text that was found",
+    "in_time": "is of the time that the query names",
+    "speaker": "was said by somebody whom the query names",
 }
 
 
@@ -104,16 +114,26 @@ class Considered:
         if self.left_out is None:
             self.left_out, self.detail = code, detail
 
-    def weigh(self, *, vectors: bool) -> None:
-        """Give it its score by what was found."""
-        score = fused(self.found, vectors=vectors)
-        self.item = replace(self.item, score=score, similarity=self.found.similarity)
+    def weigh(self, search: Search, *, vectors: bool) -> None:
+        """Give it its score by what was found, and by who said it, when and how."""
+        rules, item = search.parts.ranking, self.item
+        weights = {
+            "in_time": rules.in_time * any(one.has(item.created_at) for one in search.periods),
+            "speaker": rules.speaker * search.names(item),
+        }
+        self.ranks.update({name: 1 for name, weight in weights.items() if weight})
+        beside = sum(weights.values())
+        beside -= rules.question * item.content.rstrip().endswith(_ASKING)
+        beside -= rules.agent * (item.provenance.origin.kind == "agent")
+        score = fused(self.found, rules, vectors=vectors)
+        score += share_of(beside, rules, vectors=vectors)
+        self.item = replace(item, score=score, similarity=self.found.similarity)
 
     def candidate(self) -> Candidate:
         """Return what a person is told of it."""
         found = self.found
-        near = found.near if "neighbours" in self.ranks else None
-        values = {"words": found.words, "vectors": found.similarity, "neighbours": near}
+        around = found.around if "neighbours" in self.ranks else None
+        values = {"words": found.words, "vectors": found.similarity, "neighbours": around}
         return Candidate(
             item=self.item,
             ranks=dict(self.ranks),
@@ -135,6 +155,7 @@ class Search:
     wanted: Wanted
     now: datetime
     words: list[str] = field(init=False)
+    periods: list[Period] = field(init=False)
     vector: Vector | None = None
     measures_cold: bool = True
     """Whether long-term memory has vectors that this one can be held against."""
@@ -144,6 +165,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.words = query_words(self.query)
+        self.periods = periods_of(self.query, self.now)
 
     @property
     def ranks_hot(self) -> bool:
@@ -159,6 +181,11 @@ class Search:
             return None if days is None else self.now - timedelta(days=days)
         except OverflowError:
             return None
+
+    def names(self, item: ContextItem) -> bool:
+        """Say whether the query names who said a text."""
+        said = item.metadata.get(SPEAKER) or item.provenance.origin.name
+        return not set(words_of(str(said)[:_NAME])).isdisjoint(self.words)
 
     def live(self) -> Select:
         """Return the selection of what may be shown now, of this tenant and group."""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import Final, get_args
 
 from memoryware.events import logger
 from memoryware.tiers.contradiction import why
-from memoryware.tiers.ranking import best_first, cosine, with_places, words_of
+from memoryware.tiers.fusing import with_places
+from memoryware.tiers.ranking import best_first, cosine, words_of
 from memoryware.tiers.records import hash_of
 from memoryware.tiers.retrieval.asking import Considered, Part, Search, order
 from memoryware.tiers.retrieval.hot import looked_at, vectors_of, words_in
 from memoryware.tiers.stores.protocol import Vector
+
+_PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
 
 async def choose(search: Search, found: Sequence[Considered]) -> list[Considered]:
@@ -19,6 +25,7 @@ async def choose(search: Search, found: Sequence[Considered]) -> list[Considered
     _cut_by_time(search, found)
     _cut_by_threshold(search, found)
     limits, wanted = search.parts.limits, search.wanted
+    _keep_places(search, found)
     _drop_same(_still(found, "group") + _still(found, "agent"))
     group = limits.cold_items if wanted.cold_items is None else wanted.cold_items
     _limit(_still(found, "group"), group, "memory of the group")
@@ -67,9 +74,8 @@ def _cut_by_threshold(search: Search, found: Sequence[Considered]) -> None:
 
 
 def _limit(found: list[Considered], most: int, where: str) -> None:
-    """Keep so many of the best, among them the best by words and the best by meaning."""
-    kept = _best(found, max(0, most))
-    _leave([one for one in found if one not in kept], most, where)
+    """Keep so many of the best."""
+    _leave(sorted(found, key=order)[max(0, most) :], most, where)
 
 
 def _leave(found: Iterable[Considered], most: int, where: str) -> None:
@@ -77,12 +83,25 @@ def _leave(found: Iterable[Considered], most: int, where: str) -> None:
         one.leave_out("limit", f"not among the best {most} of {where}")
 
 
-def _best(found: list[Considered], most: int) -> list[Considered]:
-    ranked = sorted(found, key=order)
-    right = [one for one in ranked if not one.is_wrong]
-    by_vectors = best_first(right, lambda one: one.found.similarity)
-    by_words = best_first(right, lambda one: one.found.coverage or None)
-    return with_places(ranked, by_vectors, by_words, most)
+def _keep_places(search: Search, found: Sequence[Considered]) -> None:
+    """Lift the nearest in meaning where no text has much of what the query says.
+
+    Words find little then, and what they find would keep out a text that says the same in
+    other words.
+    """
+    rules = search.parts.ranking
+    if max((one.found.coverage for one in found), default=0) >= rules.scarce:
+        return
+    for part in _PARTS:
+        right = sorted((one for one in _still(found, part) if not one.is_wrong), key=order)
+        near = best_first(right, lambda one: one.found.similarity)
+        if not near:
+            continue
+        placed = with_places(right, near, rules.kept_place)
+        for one, following in reversed(list(pairwise(placed))):
+            if one.item.score < following.item.score:
+                lifted = math.nextafter(following.item.score, math.inf)
+                one.item = replace(one.item, score=lifted)
 
 
 def _share(search: Search, found: Sequence[Considered], most: int) -> None:
@@ -93,12 +112,12 @@ def _share(search: Search, found: Sequence[Considered], most: int) -> None:
     """
     there = [one for one in found if one.left_out is None]
     if search.ranks_hot:
-        kept = _best(there, most)
+        kept = sorted(there, key=order)[:most]
     else:
         cold = [one for one in there if one.part != "hot"]
         hot = sorted((one for one in there if one.part == "hot"), key=order)
         places = max(most - len(hot), (most + 1) // 2)
-        kept = _best(cold, min(places, most))
+        kept = sorted(cold, key=order)[: min(places, most)]
         kept += hot[: most - len(kept)]
     for one in there:
         if one not in kept:

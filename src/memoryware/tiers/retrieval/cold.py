@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Literal
+from collections.abc import Sequence
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.events import logger
-from memoryware.tiers.ranking import Found, best_first, coverage_of, fused, lone_characters
+from memoryware.tiers.fusing import Found, fused, judged
+from memoryware.tiers.ranking import best_first, lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
-from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.stores.protocol import Choose, Query, Searched, Select, Sight
 from memoryware.tiers.values import item_of
 
 Heap = dict[str, Considered]
@@ -49,21 +49,18 @@ def _say_why(search: Search, one: Considered) -> None:
 
 
 async def _found(search: Search, part: Part, which: Select) -> Heap:
-    heap: Heap = {}
-    by_words, by_vectors = await search.via.all(
-        [_by_words(search, which), _by_vectors(search, which)]
-    )
-    limit = search.parts.limits.candidates
-    for place, hit in enumerate(by_words, 1):
-        _take(heap, part, hit, "words").ranks["words"] = place
-    for place, hit in enumerate(by_vectors, 1):
-        _take(heap, part, hit, "vectors").ranks["vectors"] = place
-    await _add_neighbours(search, part, which, heap)
-    if len(by_words) >= limit or len(by_vectors) >= limit:
-        await _measure_rest(search, part, which, heap)
-    _lend(search, heap)
+    searched = await _searched(search, which, _chooser(search, part))
+    judgements = judged(searched.sight, search.parts.ranking)
+    heap = {
+        memory.id: _considered(memory, part, judgements[place])
+        for place, memory in searched.memories.items()
+    }
+    if not any(one.words for one in judgements):
+        await _add_lone(search, part, which, heap)
+    places = {memory.id: place for place, memory in searched.memories.items()}
+    _rank(search, judgements, {heap[id_].item.id: (heap[id_], at) for id_, at in places.items()})
     for one in heap.values():
-        one.weigh(vectors=_measures(search))
+        one.weigh(search, vectors=_measures(search))
     return heap
 
 
@@ -72,103 +69,89 @@ def _measures(search: Search) -> bool:
     return search.vector is not None and search.measures_cold
 
 
-async def _by_words(search: Search, which: Select) -> list[Hit]:
-    store, via, limit = search.parts.stores.long_term, search.via, search.parts.limits.candidates
-    hits: list[Hit] = await via(store.by_words, store.aby_words, search.words, which, limit=limit)
-    lone = lone_characters(search.words)
-    if hits or not lone:
-        return hits
-    # One character of a script without blanks stands in pairs in the index.
-    page = await via(store.find, store.afind, which.also(contains=lone[0]), limit=limit)
-    return [Hit(one, 1.0, whole=float(len(search.words))) for one in page.items]
-
-
-async def _by_vectors(search: Search, which: Select) -> list[Hit]:
-    embedder, store = search.parts.embedder, search.parts.stores.long_term
-    if search.vector is None or embedder is None:
-        return []
-    space, limit = embedder.space_of(search.vector), search.parts.limits.candidates
+async def _searched(search: Search, which: Select, choose: Choose) -> Searched:
+    """Return what long-term memory sees; by words alone where its vectors are of another model."""
+    parts = search.parts
+    store, limits, embedder = parts.stores.long_term, parts.limits, parts.embedder
+    vector = search.vector if search.measures_cold else None
+    query = Query(
+        words=search.words,
+        vector=vector,
+        space=embedder.space_of(vector) if embedder and vector is not None else None,
+        limit=limits.candidates,
+        reach=parts.ranking.reach,
+        thread=limits.neighbours,
+    )
     try:
-        hits: list[Hit] = await search.via(
-            store.by_vector, store.aby_vector, search.vector, which, space=space, limit=limit
-        )
+        searched: Searched = await search.via(store.search, store.asearch, query, which, choose)
     except EmbeddingMismatch as mismatch:
+        if vector is None:
+            raise
         search.measures_cold = False
         note = f"{mismatch}; words alone were searched in long-term memory"
         logger.warning("%s", note)
         search.note(note)
-        return []
-    return hits
+        return await _searched(search, which, choose)
+    return searched
 
 
-async def _measure_rest(search: Search, part: Part, which: Select, heap: Heap) -> None:
-    """Measure by words what came by meaning and the other way round.
+def _chooser(search: Search, part: Part) -> Choose:
+    """Return what says which of all that is seen is read: what can come to be shown."""
+    limits, wanted = search.parts.limits, search.wanted
+    group = limits.cold_items if wanted.cold_items is None else wanted.cold_items
+    most = _SPARE * max(1, group if part == "group" else limits.agent_items)
 
-    A list that ends at its limit does not say what the texts behind its end are worth.
-    """
-    wordless = tuple(id_ for id_, one in heap.items() if one.found.words is None)
-    unlike = tuple(id_ for id_, one in heap.items() if one.found.similarity is None)
-    by_words, by_vectors = await search.via.all(
-        [
-            _by_words(search, which.also(ids=wordless)),
-            _by_vectors(search, which.also(ids=unlike)),
-        ]
-    )
-    for hit in by_words:
-        _take(heap, part, hit, "words")
-    for hit in by_vectors:
-        _take(heap, part, hit, "vectors")
+    def choose(sight: Sight) -> Sequence[int]:
+        if wanted.explain:
+            return range(len(sight.seen))
+        rules, vectors = search.parts.ranking, _measures(search)
+        judgements = judged(sight, rules)
+        places = range(len(judgements))
+        scores = [fused(one, rules, vectors=vectors) for one in judgements]
+        best = sorted(places, key=lambda at: -scores[at])[:most]
+        near = best_first(places, lambda at: judgements[at].similarity)[:most]
+        return list(dict.fromkeys([*best, *near]))
+
+    return choose
 
 
-async def _add_neighbours(search: Search, part: Part, which: Select, heap: Heap) -> None:
-    """Let chunks beside the best of those that were found take part."""
-    limits, vectors = search.parts.limits, _measures(search)
-    most = 2 * max(limits.cold_items, limits.agent_items, search.wanted.cold_items or 0)
-    best = best_first(list(heap.values()), lambda one: fused(one.found, vectors=vectors))[:most]
-    documents, left = dict[str, None](), limits.neighbour_chunks
-    for one in best:
-        chunks = int(one.item.metadata["chunk_count"])
-        if chunks > 1 and one.place[0] not in documents and chunks <= left:
-            documents[one.place[0]] = None
-            left -= chunks
-    if not documents:
+_SPARE = 4
+"""So many times as many as are shown are read: some are doubles, or move with who said them."""
+
+
+async def _add_lone(search: Search, part: Part, which: Select, heap: Heap) -> None:
+    """Find one character of a script without blanks, which stands in pairs in the index."""
+    lone = lone_characters(search.words)
+    if not lone:
         return
-    store = search.parts.stores.long_term
-    rest = await search.via(store.find, store.afind, which.also(documents=tuple(documents)))
-    places = [one.place for one in best]
-    beside = {(name, number + step) for name, number in places for step in (-1, 1)}
-    for memory in rest.items:
-        if (memory.document_id, memory.chunk_index) in beside and memory.id not in heap:
-            heap[memory.id] = _considered(memory, part)
+    store, limit = search.parts.stores.long_term, search.parts.limits.candidates
+    page = await search.via(store.find, store.afind, which.also(contains=lone[0]), limit=limit)
+    for memory in page.items:
+        known = heap.get(memory.id)
+        similarity = known.found.similarity if known else None
+        found = Found(words=1.0, coverage=1.0, around=1.0, similarity=similarity, near=similarity)
+        heap[memory.id] = _considered(memory, part, found)
+        heap[memory.id].ranks["words"] = len(heap)
 
 
-def _lend(search: Search, heap: Heap) -> None:
-    """Lend each chunk a part of what the better of those beside it is worth."""
-    vectors = _measures(search)
-    own = {one.place: fused(one.found, vectors=vectors) for one in heap.values()}
-    for one in heap.values():
-        name, number = one.place
-        near = max(own.get((name, number + step), 0.0) for step in (-1, 1))
-        if near > own[one.place]:
-            one.found = replace(one.found, near=near)
-    lent = [one for one in heap.values() if one.found.near >= 0]
-    for place, one in enumerate(best_first(lent, lambda one: one.found.near), 1):
-        one.ranks["neighbours"] = place
+def _rank(
+    search: Search, judgements: Sequence[Found], known: dict[str, tuple[Considered, int]]
+) -> None:
+    """Note which place each text that was read has in each list."""
+    limit = search.parts.limits.candidates
+    at = {place: one for one, place in known.values()}
+    places = range(len(judgements))
+    for way, ranked in (
+        ("words", best_first(places, lambda one: judgements[one].words)),
+        ("vectors", best_first(places, lambda one: judgements[one].similarity)),
+    ):
+        for rank, place in enumerate(ranked[:limit], 1):
+            if place in at:
+                at[place].ranks[way] = rank
+    beside = [one for one in at.values() if not one.ranks]
+    for rank, one in enumerate(best_first(beside, lambda one: one.found.around), 1):
+        one.ranks["neighbours"] = rank
 
 
-def _take(heap: Heap, part: Part, hit: Hit, way: Literal["words", "vectors"]) -> Considered:
-    """Note what a list says of a memory."""
-    one = heap.get(hit.memory.id)
-    if one is None:
-        one = heap[hit.memory.id] = _considered(hit.memory, part)
-    if way == "words":
-        covered = coverage_of(hit.value, hit.whole)
-        one.found = replace(one.found, words=hit.value, coverage=covered)
-    else:
-        one.found = replace(one.found, similarity=hit.value)
-    return one
-
-
-def _considered(memory: Memory, part: Part) -> Considered:
-    place = memory.document_id, memory.chunk_index
-    return Considered(item_of(memory), part, memory.content_hash, place, Found())
+def _considered(memory: Memory, part: Part, found: Found) -> Considered:
+    return Considered(item_of(memory), part, memory.content_hash, found=found)

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
-from memoryware.tiers.ranking import (
-    Found,
-    best_first,
-    bm25,
-    cosine,
-    coverage_of,
-    lone_characters,
-    whole_score,
-    words_of,
-)
+from memoryware.tiers.fusing import judged
+from memoryware.tiers.ranking import best_first, cosine, lone_characters, words_of
 from memoryware.tiers.records import Entry, Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.retrieval.standing import stand_as_promoted
-from memoryware.tiers.stores.protocol import Vector
+from memoryware.tiers.stores._looking import Item, look
+from memoryware.tiers.stores.protocol import Query, Vector
 from memoryware.tiers.values import item_of
 
 
@@ -33,15 +25,12 @@ async def ask_hot(search: Search) -> list[Considered]:
     page = await via(store.find, store.afind, search.live(), limit=limit)
     found = [_considered(one, place) for place, one in enumerate(page.items, 1)]
     await stand_as_promoted(search, found)
-    _count_words(search, found)
+    vectors = await vectors_of(search, found) if search.ranks_hot else [None] * len(found)
+    _judge(search, found, vectors)
     if search.ranks_hot:
-        vectors = await vectors_of(search, found)
-        for one, vector in zip(found, vectors, strict=True):
-            similarity = _cosine(search.vector, vector)
-            one.found = replace(one.found, similarity=similarity)
         measured = any(one.found.similarity is not None for one in found)
         for one in found:
-            one.weigh(vectors=measured)
+            one.weigh(search, vectors=measured)
     for way, value in (("words", "words"), ("vectors", "similarity")):
         ranked = best_first(found, lambda one, name=value: getattr(one.found, name))  # type: ignore[misc]
         for place, one in enumerate(ranked, 1):
@@ -91,18 +80,23 @@ def _considered(entry: Entry, place: int) -> Considered:
     return Considered(item_of(entry, 1.0), "hot", entry.content_hash, ranks={"recency": place})
 
 
-def _count_words(search: Search, found: Sequence[Considered]) -> None:
-    """Say of each entry how many words of the query it has, and how rare they are here."""
+def _judge(search: Search, found: Sequence[Considered], vectors: Sequence[Vector | None]) -> None:
+    """Say of each entry what words and meaning say of it, among what is here."""
     texts = [Counter(words_in(looked_at(search, one))) for one in found]
     for word in lone_characters(search.words):  # they stand in pairs among the words
         for one, words in zip(found, texts, strict=True):
             words[word] = looked_at(search, one).count(word)
-    having = {word: sum(one[word] > 0 for one in texts) for word in search.words}
-    mean = sum(one.total() for one in texts) / len(texts) if texts else 0
-    whole = whole_score(having, len(texts))
-    for one, words in zip(found, texts, strict=True):
-        score = bm25(words, having, len(texts), mean)
-        one.found = Found(words=score or None, coverage=coverage_of(score, whole))
+    items = [
+        Item(one.item.scope.session_id or one.item.id, words, words.total(), near)
+        for one, words, vector in zip(found, texts, vectors, strict=True)
+        for near in (_cosine(search.vector, vector),)
+    ][::-1]  # in the order of storing
+    every = len(items)
+    query = Query(words=search.words, limit=every, reach=search.parts.ranking.reach, thread=every)
+    sight, places = look(items, query, (one.words for one in items))
+    seen = dict(zip(places, judged(sight, search.parts.ranking), strict=True))
+    for place, one in enumerate(reversed(found)):
+        one.found = seen.get(place, one.found)
 
 
 def _cosine(one: Vector | None, other: Vector | None) -> float | None:

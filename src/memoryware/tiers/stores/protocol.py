@@ -135,6 +135,75 @@ class Space:
         return f"{self.name} ({self.dimension} dimensions)"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a search looks for.
+
+    Attributes:
+        words: Words as `ranking.query_words` makes them, each once.
+        vector: The vector of the question; None where words alone are searched.
+        space: The space of that vector.
+        limit: How many of the best by words, and how many of the nearest, are seen.
+        reach: How many on each side of those, in the same thread, are seen beside them.
+        thread: How many of the threads of those are looked through at most, the newest.
+    """
+
+    words: Sequence[str]
+    vector: Vector | None = None
+    space: Space | None = None
+    limit: int = 50
+    reach: int = 3
+    thread: int = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a search sees of a memory, whether it is shown or not.
+
+    Attributes:
+        counts: How often it has each word of the query.
+        size: How many words it has.
+        similarity: Its cosine to the query, from -1 to 1; None if it has no vector.
+        follows: Whether it stands right behind the one that is seen before it. Memories of one
+            session are a thread, in the order in which they were stored; without a session,
+            those of one document.
+    """
+
+    counts: tuple[int, ...]
+    size: int
+    similarity: float | None = None
+    follows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Everything that a search sees, thread by thread.
+
+    Attributes:
+        seen: The memories, in no order but that of their threads.
+        having: How many memories of the tenant and groups have each word of the query.
+        count: How many memories these have.
+        mean: How many words each of them has on average.
+    """
+
+    seen: Sequence[Seen] = ()
+    having: tuple[int, ...] = ()
+    count: int = 0
+    mean: float = 0.0
+
+
+Choose: TypeAlias = Callable[[Sight], Sequence[int]]
+"""Says which of what is seen to read, by places; it may be asked more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search saw, and the memories that were chosen of it, by their places."""
+
+    sight: Sight = field(default_factory=Sight)
+    memories: dict[int, Memory] = field(default_factory=dict)
+
+
 class RecordStore(Protocol[R]):
     """What the stores of all tiers have in common.
 
@@ -309,6 +378,20 @@ class LongTermStore(RecordStore[Memory], Protocol):
     async def aby_vector(
         self, vector: Vector, which: Select, *, space: Space, limit: int
     ) -> list[Hit]: ...
+
+    def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        """Look for memories by words and by meaning at once, and read those that are chosen.
+
+        Seen is what is among the best by BM25, what is among the nearest by cosine, and what
+        stands beside these. All of it fits the selection; of what is as good as the last
+        one, the newest is seen.
+
+        Raises:
+            EmbeddingMismatch: As for `by_vector`.
+        """
+        ...
+
+    async def asearch(self, query: Query, which: Select, choose: Choose) -> Searched: ...
 
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
         """Return memories of all tenants without a vector in this space, oldest first."""

@@ -13,10 +13,19 @@ from memoryware._twins import Via
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.ranking import bm25, whole_score, words_of
 from memoryware.tiers.records import Memory
+from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import best_of, fits
 from memoryware.tiers.stores._vectors import packed, scores, unpacked
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems, Kept, Place, kept_of
-from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Hit,
+    Query,
+    Searched,
+    Select,
+    Space,
+    Vector,
+)
 
 _Key: TypeAlias = tuple[str | None, str | None, str, str]
 """Tenant, group, id and text of a memory."""
@@ -83,16 +92,50 @@ async def by_vector(
     """Return what is nearest by cosine among what fits."""
     query = packed(vector, space)
     async with items.reading(via):
-        known = await _spaces(items, via)
-        _check(known, space)
-        for name, dimension in list(known.items())[:1]:  # the current one: others may be half full
-            if name != space.name:
-                raise EmbeddingMismatch(str(Space(name, dimension)), str(space))
+        await _must_be_current(items, via, space)
         found = await items.select(via, LONG_TERM, which)
     near = [one for one in found if space.name in one.vectors]
     values = scores(query, [_unpacked(one.vectors[space.name]) for one in near])
     pairs = zip(near, values, strict=True)
     return best_of([Hit(one.record, value) for one, value in pairs], limit)
+
+
+async def search(
+    items: BaseItems, via: Via, query: Query, which: Select, choose: Choose
+) -> Searched:
+    """Return what is seen of memories that fit, and those that are chosen of it."""
+    vector, space = query.vector, query.space
+    async with items.reading(via):
+        if vector is not None and space is not None:
+            await _must_be_current(items, via, space)
+        whole = Select(tenant=which.tenant, groups=which.groups)
+        every = await items.select(via, LONG_TERM, whole)
+    found = [one for one in reversed(every) if fits(one.record, which)]
+    near: dict[int, float] = {}
+    if vector is not None and space is not None:
+        having = [place for place, one in enumerate(found) if space.name in one.vectors]
+        data = [_unpacked(found[place].vectors[space.name]) for place in having]
+        near = dict(zip(having, scores(packed(vector, space), data), strict=True))
+    known = [
+        Item(
+            thread_of(one.record),
+            (words := _words(one.record.content)),
+            words.total(),
+            near.get(at),
+        )
+        for at, one in enumerate(found)
+    ]
+    sight, places = look(known, query, [_words(one.record.content) for one in every])
+    return Searched(sight, {at: found[places[at]].record for at in choose(sight)})
+
+
+async def _must_be_current(items: BaseItems, via: Via, space: Space) -> None:
+    """Refuse to search in a space that is not the current one: it may be half full."""
+    known = await _spaces(items, via)
+    _check(known, space)
+    for name, dimension in list(known.items())[:1]:
+        if name != space.name:
+            raise EmbeddingMismatch(str(Space(name, dimension)), str(space))
 
 
 async def unembedded(items: BaseItems, via: Via, space: Space, limit: int) -> list[Memory]:

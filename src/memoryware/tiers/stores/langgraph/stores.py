@@ -29,7 +29,18 @@ from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.langgraph import entries
 from memoryware.tiers.stores.langgraph import memories as documents
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems
-from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stores, Stretch, Vector
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Hit,
+    Page,
+    Query,
+    Searched,
+    Select,
+    Space,
+    Stores,
+    Stretch,
+    Vector,
+)
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -178,6 +189,12 @@ class LangGraphLongTerm(_LangGraphRecords[Memory]):
         self, vector: Vector, which: Select, *, space: Space, limit: int
     ) -> list[Hit]:
         return await documents.by_vector(self._items, native, vector, which, space, limit)
+
+    def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        return finish(documents.search(self._items, blocking, query, which, choose))
+
+    async def asearch(self, query: Query, which: Select, choose: Choose) -> Searched:
+        return await documents.search(self._items, native, query, which, choose)
 
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
         return finish(documents.unembedded(self._items, blocking, space, limit))

@@ -37,6 +37,9 @@ class PostgresRows(Rows):
         digest = hashlib.blake2b(kept.encode(), digest_size=32).hexdigest()
         return f"{_SHORT}{digest}{kept[: _LONGEST // 4]}"
 
+    def named(self, kept: str) -> str | None:
+        return None if kept.startswith(_SHORT) else super().named(kept)
+
     def unsorted(self) -> str:
         return "record.seq + 0"
 

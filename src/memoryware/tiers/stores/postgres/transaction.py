@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from memoryware.errors import StoreUnavailable
@@ -141,6 +142,24 @@ class PostgresTransaction:
         )  # fmt: skip
         return [(seq, score) for seq, score in rows]
 
+    async def counted(
+        self, names: Sequence[str], words: Sequence[str], numbers: Sequence[int]
+    ) -> Mapping[int, tuple[int, ...]]:
+        found = {number: [0] * len(words) for number in numbers}
+        asked = [(place, token_of(name, one)) for place, one in enumerate(words) for name in names]
+        for first in range(0, len(asked), _WORDS):
+            some = asked[first : first + _WORDS]
+            columns = ", ".join(f"({_OFTEN_OF.format('?::bigint')})::integer" for _ in some)
+            rows = await self.execute(
+                f"SELECT word.seq, {columns} FROM word_index AS word"
+                " WHERE word.seq = ANY(?::bigint[])",
+                *(token for _, token in some), [*numbers],
+            )  # fmt: skip
+            for number, *often in rows:
+                for (place, _), count in zip(some, often, strict=True):
+                    found[number][place] += count or 0
+        return {number: tuple(often) for number, often in found.items()}
+
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         await self.many(
             _PUT.format(vectors=self._vectors), [(space, Half(data), seq) for seq, data in vectors]
@@ -175,6 +194,16 @@ class PostgresTransaction:
             Half(query), space, *values, most,
         )  # fmt: skip
         return [(seq, value) for seq, value in rows]
+
+    async def measured(
+        self, space: int, query: bytes, numbers: Sequence[int]
+    ) -> Mapping[int, float]:
+        rows = await self.execute(
+            f"SELECT seq, 1 - (data {self._apart} ?::{self._vectors}.halfvec)"
+            " FROM vector WHERE space = ? AND seq = ANY(?::bigint[])",
+            Half(query), space, [*numbers],
+        )  # fmt: skip
+        return {seq: 0.0 if math.isnan(value) else value for seq, value in rows}
 
     async def _by_index(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
         """Return about the nearest by the index, which goes on until there are enough that fit."""

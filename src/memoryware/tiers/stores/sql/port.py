@@ -78,6 +78,12 @@ class Transaction(Protocol):
         """
         ...
 
+    async def counted(
+        self, names: Sequence[str], words: Sequence[str], numbers: Sequence[int]
+    ) -> Mapping[int, tuple[int, ...]]:
+        """Return how often memories of these parts have each word; none of it may be left out."""
+        ...
+
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Keep vectors, as `packed` makes them, by number, in place of those of this space."""
         ...
@@ -88,6 +94,12 @@ class Transaction(Protocol):
 
     async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
         """Return number and cosine of what fits; which need not be named: see `weighed`."""
+        ...
+
+    async def measured(
+        self, space: int, query: bytes, numbers: Sequence[int]
+    ) -> Mapping[int, float]:
+        """Return the cosine of those of these numbers that have a vector in a space."""
         ...
 
     async def made_space(self, space: int, dimension: int) -> None:

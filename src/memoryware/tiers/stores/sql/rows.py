@@ -119,6 +119,10 @@ class Rows:
         """Return a text as it is kept to be compared."""
         return flat(text)
 
+    def named(self, kept: str) -> str | None:
+        """Return the text of which `key` made this one, None if it cannot be known."""
+        return unflat(kept)
+
     def loose(self, column: str) -> str:
         """Return a column of text in such a way that its index is not taken."""
         return column

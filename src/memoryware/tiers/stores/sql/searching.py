@@ -6,15 +6,27 @@ import heapq
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import SATURATION, rarity, whole_score
 from memoryware.tiers.records import Memory
+from memoryware.tiers.stores._looking import beside, newest_best
 from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores._vectors import packed
-from memoryware.tiers.stores.protocol import Hit, Select, Space, Vector
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Hit,
+    Query,
+    Searched,
+    Seen,
+    Select,
+    Sight,
+    Space,
+    Vector,
+)
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Corpus, Port, Transaction
 from memoryware.tiers.stores.sql.rows import Condition, Rows
@@ -30,20 +42,13 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
     wanted = [one for one in dict.fromkeys(words) if _WORD.fullmatch(one)]
     if not wanted or limit < 1 or which.groups == ():
         return []
-    names = sql_rows.tokens_of(which.tenant, *(which.groups or ()))
     async with port.transaction(which) as tx:
-        having = await tx.having(names, wanted)
-        if not any(having.values()):
+        corpus = await _corpus(tx, port.rows, which, wanted)
+        if not any(corpus.having.values()):
             return []
-        where, values = port.rows.corpus(which)
-        counted = await tx.execute(
-            f"SELECT count(*), coalesce(sum(size), 0) FROM record WHERE {where}", *values
-        )
-        count, size = counted[0]
-        corpus = Corpus(names, having, count, size / count if count else 0)
         best = await _scored(tx, corpus, port.rows.condition("long_term", which), limit)
         found = await _memories(tx, port.rows, which, best)
-    whole = whole_score(having, count)
+    whole = whole_score(corpus.having, corpus.count)
     return best_of([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
 
 
@@ -61,6 +66,124 @@ async def by_vector(
         best = _first(dict(await tx.nearest(number, query, where, limit)), limit)
         found = await _memories(tx, port.rows, which, best)
     return best_of([Hit(one, best[seq]) for seq, one in found.items()], limit)
+
+
+async def search(port: Port, query: Query, which: Select, choose: Choose) -> Searched:
+    """Return what is seen of memories that fit, and those that are chosen of it."""
+    if which.groups == ():
+        return Searched()
+    wanted = [one for one in query.words if _WORD.fullmatch(one)]
+    where = port.rows.condition("long_term", which)
+    async with port.transaction(which) as tx:
+        corpus = await _corpus(tx, port.rows, which, wanted)
+        by_words = await _scored(tx, corpus, where, query.limit) if query.limit > 0 else {}
+        near, space = await _near(tx, query, where)
+        hits = {*newest_best(by_words, query.limit), *newest_best(near, query.limit)}
+        shown = beside(await _threads(tx, port.rows, query, which, hits), hits, query.reach)
+        numbers = [number for number, _ in shown]
+        seen = await _seen(tx, port.rows, query, which, corpus, numbers, space)
+        having = tuple(corpus.having.get(word, 0) for word in query.words)
+        rows = [replace(seen[number], follows=follows) for number, follows in shown]
+        sight = Sight(rows, having, corpus.count, corpus.mean)
+        chosen = {numbers[place]: place for place in choose(sight)}
+        found = await _memories(tx, port.rows, which, chosen)
+    return Searched(sight, {chosen[number]: one for number, one in found.items()})
+
+
+async def _corpus(tx: Transaction, rows: Rows, which: Select, words: Sequence[str]) -> Corpus:
+    """Return what a search by words counts with."""
+    names = sql_rows.tokens_of(which.tenant, *(which.groups or ()))
+    having = await tx.having(names, words) if words else {}
+    where, values = rows.corpus(which)
+    counted = await tx.execute(
+        f"SELECT count(*), coalesce(sum(size), 0) FROM record WHERE {where}", *values
+    )
+    count, size = counted[0]
+    return Corpus(names, having, count, size / count if count else 0)
+
+
+async def _near(
+    tx: Transaction, query: Query, where: Condition
+) -> tuple[dict[int, float], tuple[int, bytes] | None]:
+    """Return the nearest by number, and the number of the space with the packed query."""
+    if query.vector is None or query.space is None:
+        return {}, None
+    data = packed(query.vector, query.space)
+    number = await number_of(tx, query.space)
+    await _must_be_current(tx, query.space)
+    if number is None or query.limit < 1:
+        return {}, None
+    found = {
+        seq: value
+        for seq, value in await tx.nearest(number, data, where, query.limit)
+        if not math.isnan(value)
+    }
+    return found, (number, data)
+
+
+async def _threads(
+    tx: Transaction, rows: Rows, query: Query, which: Select, hits: Collection[int]
+) -> list[list[int]]:
+    """Return the numbers of each thread that a hit is in: what fits of it, in order.
+
+    The newest of all of them are looked through, `query.thread` at most.
+    """
+    if not hits or query.reach < 1:
+        return []
+    where, values = rows.numbered("seq", hits)
+    here, more = rows.where(which.tenant)
+    found = await tx.execute(
+        f"SELECT part, session_id, document FROM record WHERE {where}{here}", *values, *more
+    )
+    sessions = {name for _, one, _ in found if one and (name := rows.named(one)) is not None}
+    documents = {
+        name for _, session, one in found if not session and (name := rows.named(one)) is not None
+    }
+    kept = {(part, session or one, not session): list[int]() for part, session, one in found}
+    for lone, narrowed in (
+        (False, which.also(sessions=tuple(sorted(sessions)))),
+        (True, which.also(documents=tuple(sorted(documents)))),
+    ):
+        if not (documents if lone else sessions):
+            continue
+        where, values = rows.condition("long_term", narrowed)
+        for part, session, one, number in await tx.execute(
+            f"SELECT part, session_id, document, seq FROM record WHERE {where}"
+            " ORDER BY seq DESC LIMIT ?",
+            *values, query.thread,
+        ):  # fmt: skip
+            place = part, session or one, not session
+            if place in kept and lone == (not session):
+                kept[place].append(number)
+    return [some[::-1] for some in kept.values()]
+
+
+async def _seen(
+    tx: Transaction,
+    rows: Rows,
+    query: Query,
+    which: Select,
+    corpus: Corpus,
+    numbers: Sequence[int],
+    space: tuple[int, bytes] | None,
+) -> dict[int, Seen]:
+    if not numbers:
+        return {}
+    words = list(corpus.having)
+    counts = await tx.counted(corpus.names, words, numbers) if words else {}
+    near = await tx.measured(*space, numbers) if space is not None else {}
+    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
+    sized = await tx.execute(f"SELECT seq, size FROM record WHERE {where}{here}", *values, *more)
+    sizes = {row[0]: row[1] for row in sized}
+    at = {word: place for place, word in enumerate(words)}
+    places = [at.get(word) for word in query.words]
+    none = (0,) * len(words)
+    found = {}
+    for number in numbers:
+        own = counts.get(number, none)
+        often = tuple(0 if place is None else own[place] for place in places)
+        found[number] = Seen(often, sizes.get(number, 0), near.get(number))
+    return found
 
 
 async def number_of(tx: Transaction, space: Space) -> int | None:

@@ -7,7 +7,17 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stretch, Vector
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Hit,
+    Page,
+    Query,
+    Searched,
+    Select,
+    Space,
+    Stretch,
+    Vector,
+)
 from memoryware.tiers.stores.sql import loading, operations, searching
 from memoryware.tiers.stores.sql.port import Port
 
@@ -150,6 +160,12 @@ class LongTermInSql(_InSql[Memory]):
         self, vector: Vector, which: Select, *, space: Space, limit: int
     ) -> list[Hit]:
         return await self._ado(searching.by_vector, vector, which, space, limit)
+
+    def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        return self._do(searching.search, query, which, choose)
+
+    async def asearch(self, query: Query, which: Select, choose: Choose) -> Searched:
+        return await self._ado(searching.search, query, which, choose)
 
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
         return self._do(operations.unembedded, space, limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Final, TypeAlias
 
@@ -119,6 +119,20 @@ class SqliteTransaction:
             (seq, bm25(Counter(text.split()), corpus.having, count, mean)) for seq, text in found
         ]
 
+    async def counted(
+        self,
+        names: Sequence[str],  # noqa: ARG002 - the words of a text stand there once
+        words: Sequence[str],
+        numbers: Sequence[int],
+    ) -> Mapping[int, tuple[int, ...]]:
+        where, values = _ROWS.numbered("rowid", numbers)
+        rows = await self.execute(f"SELECT rowid, words FROM word_index WHERE {where}", *values)
+        found = {}
+        for seq, text in rows:
+            counted = Counter(text.split())
+            found[seq] = tuple(counted[word] for word in words)
+        return found
+
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         await self.many(_PUT, [(space, seq, data) for seq, data in vectors])
 
@@ -144,6 +158,16 @@ class SqliteTransaction:
         )  # fmt: skip
         measured = scores(query, [row[1] for row in rows])
         return [(row[0], value) for row, value in zip(rows, measured, strict=True)]
+
+    async def measured(
+        self, space: int, query: bytes, numbers: Sequence[int]
+    ) -> Mapping[int, float]:
+        where, values = _ROWS.numbered("seq", numbers)
+        rows = await self.execute(
+            f"SELECT seq, data FROM vector WHERE space = ? AND {where}", space, *values
+        )
+        near = scores(query, [data for _, data in rows])
+        return {seq: value for (seq, _), value in zip(rows, near, strict=True)}
 
     async def made_space(self, space: int, dimension: int) -> None:
         """There is nothing to make ready."""

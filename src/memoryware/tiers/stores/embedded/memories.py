@@ -1,195 +1,32 @@
-"""The three tiers in this process, in plain Python: the reference, and what tests use.
-
-Nothing is written anywhere; everything is gone with the object.
-"""
+"""Long-term memory in this process."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from memoryware._twins import in_thread
-from memoryware.errors import EmbeddingMismatch, StoreUnavailable
+from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import bm25, cosine, whole_score, words_of
-from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores._held import Holder, Index, Key, changing, in_turn, key_of
-from memoryware.tiers.stores._loading import whole_of, without_doubles
+from memoryware.tiers.records import Memory
+from memoryware.tiers.stores._held import Key, changing, in_turn, key_of
+from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import best_of, fits
+from memoryware.tiers.stores.embedded.records import HeldRecords, copied, part_of
 from memoryware.tiers.stores.protocol import (
+    Choose,
     Hit,
-    Page,
+    Query,
+    Searched,
     Select,
     Space,
-    Stores,
-    Stretch,
     Vector,
 )
 
-R = TypeVar("R", Entry, Memory)
 
-
-def embedded(*, lock_timeout: float = 30.0) -> Stores:
-    """Return empty stores that live in this process."""
-    return Stores(
-        EmbeddedQuarantine(lock_timeout),
-        EmbeddedWorking(lock_timeout),
-        EmbeddedLongTerm(lock_timeout),
-    )
-
-
-class _Records(Holder[R]):
-    """Records in the order in which they were stored, for one thread at a time."""
-
-    @property
-    def _records(self) -> dict[Key, R]:
-        return self._held.now.records
-
-    @property
-    def _index(self) -> Index:
-        return self._held.now.index
-
-    @in_turn
-    def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        found = self._fitting(which)
-        end = None if limit is None else offset + limit
-        return Page([_copy(one) for one in found[offset:end]], len(found))
-
-    async def afind(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return await in_thread(self.find, which, limit=limit, offset=offset)
-
-    @changing
-    def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
-        before = self._fitting(which)
-        after = [_copy(change(_copy(one))) for one in before]
-        differing = [both for both in zip(before, after, strict=True) if both[0] != both[1]]
-        for old, new in differing:
-            self._records[key_of(new)] = new
-            self._changed(old, new)
-        return [_copy(new) for _, new in differing]
-
-    async def aedit(self, which: Select, change: Callable[[R], R]) -> list[R]:
-        return await in_thread(self.edit, which, change)
-
-    @changing
-    def delete(self, which: Select) -> int:
-        gone = self._fitting(which)
-        for one in gone:
-            del self._records[key_of(one)]
-            self._deleted(one)
-        return len(gone)
-
-    async def adelete(self, which: Select) -> int:
-        return await in_thread(self.delete, which)
-
-    @in_turn
-    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
-        """Return all at once: it is in this process already."""
-        del limit
-        return whole_of([_copy(one) for one in self._records.values()], mark)
-
-    async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
-        return await in_thread(self.walk, mark, limit=limit)
-
-    @changing
-    def load(self, records: Sequence[R]) -> list[R]:
-        kept = [one for one in self._loadable(records) if self._records.get(key_of(one)) != one]
-        for one in kept:
-            old = self._records.get(key_of(one))
-            self._records[key_of(one)] = _copy(one)
-            self._changed(old, one)
-        return kept
-
-    async def aload(self, records: Sequence[R]) -> list[R]:
-        return await in_thread(self.load, records)
-
-    async def aclose(self) -> None:
-        """Async twin of `close`."""
-        self.close()
-
-    def _fitting(self, which: Select) -> list[R]:
-        return [one for one in self._named(which) if fits(one, which)]
-
-    def _named(self, which: Select) -> Iterable[R]:
-        """Return what may fit, newest first: what has one of the ids, if any are asked for."""
-        records = self._records
-        if which.ids is None:
-            return reversed(records.values())
-        if which.groups is None:
-            ids = set(which.ids)
-            return [records[one] for one in reversed(records) if one[2] in ids]
-        keys = {(which.tenant, group, id_) for group in which.groups for id_ in which.ids}
-        keys &= records.keys()
-        ordered = keys if len(keys) < 2 else [one for one in reversed(records) if one in keys]
-        return [records[one] for one in ordered]
-
-    def _must_be_new(self, records: Sequence[R]) -> None:
-        keys = {key_of(one) for one in records}
-        if len(keys) < len(records) or keys & self._records.keys():
-            raise StoreUnavailable("A record with this id is there already; nothing was stored")
-
-    def _loadable(self, records: Sequence[R]) -> Sequence[R]:
-        """Return those of records that may be kept."""
-        return records
-
-    def _changed(self, old: R | None, new: R) -> None:
-        """Follow a change of a record, or a new one."""
-
-    def _deleted(self, old: R) -> None:
-        """Follow a deletion."""
-
-
-class EmbeddedQuarantine(_Records[Entry]):
-    """Tier 1 in this process."""
-
-    @changing
-    def add(self, entry: Entry) -> Entry:
-        for one in self._records.values() if entry.key is not None else ():
-            if one.key == entry.key and _part(one) == _part(entry):
-                return _copy(one)
-        self._must_be_new([entry])
-        self._records[key_of(entry)] = _copy(entry)
-        return entry
-
-    async def aadd(self, entry: Entry) -> Entry:
-        return await in_thread(self.add, entry)
-
-    def _loadable(self, records: Sequence[Entry]) -> Sequence[Entry]:
-        return without_doubles(records, self._records.values())
-
-
-class EmbeddedWorking(_Records[Entry]):
-    """Tier 2 in this process."""
-
-    @changing
-    def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        self._records.pop(key_of(entry), None)
-        self._records[key_of(entry)] = _copy(entry)
-        mine = [one for one in reversed(self._records.values()) if _part(one) == _part(entry)]
-        for one in mine[keep:]:
-            del self._records[key_of(one)]
-        for one in mine[:keep] if renew else ():
-            self._records[key_of(one)] = replace(one, expires_at=entry.expires_at)
-
-    async def apush(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        await in_thread(self.push, entry, keep=keep, renew=renew)
-
-    @changing
-    def purge(self, now: datetime) -> int:
-        times = ((key, one.expires_at) for key, one in self._records.items())
-        gone = [key for key, expires in times if expires is not None and expires <= now]
-        for one in gone:
-            del self._records[one]
-        return len(gone)
-
-    async def apurge(self, now: datetime) -> int:
-        return await in_thread(self.purge, now)
-
-
-class EmbeddedLongTerm(_Records[Memory]):
+class EmbeddedLongTerm(HeldRecords[Memory]):
     """Tier 3 in this process."""
 
     @changing
@@ -207,12 +44,12 @@ class EmbeddedLongTerm(_Records[Memory]):
         there = [one for one in self._records.values() if _is_same(one, first)]
         if there:
             ours = [one for one in there if one.document_id == there[0].document_id]
-            return sorted([_copy(one) for one in ours], key=lambda one: one.chunk_index)
+            return sorted([copied(one) for one in ours], key=lambda one: one.chunk_index)
         both = zip(memories, vectors or (None,) * len(memories), strict=True)
         kept = self._checked([(one, made) for one, made in both if made is not None], space)
         self._must_be_new(memories)
         for one in memories:
-            self._records[key_of(one)] = _copy(one)
+            self._records[key_of(one)] = copied(one)
             self._changed(None, one)
         self._keep(kept, space)
         ended = Select.within(first.scope, documents=tuple(replaces)) if replaces else None
@@ -235,12 +72,7 @@ class EmbeddedLongTerm(_Records[Memory]):
 
     @in_turn
     def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
-        wanted, known = dict.fromkeys(words), self._index.words
-        corpus = {
-            key: known[key]
-            for key in self._records
-            if key[0] == which.tenant and (which.groups is None or key[1] in which.groups)
-        }
+        wanted, corpus = dict.fromkeys(words), self._corpus(which)
         having = {word: sum(word in one for one in corpus.values()) for word in wanted}
         mean = sum(one.total() for one in corpus.values()) / len(corpus) if corpus else 0
         whole = whole_score(having, len(corpus))
@@ -273,10 +105,26 @@ class EmbeddedLongTerm(_Records[Memory]):
         return await in_thread(self.by_vector, vector, which, space=space, limit=limit)
 
     @in_turn
+    def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        fitting = self._fitting(which)[::-1]
+        near = self._similarities(fitting, query)
+        words = self._index.words
+        items = [
+            Item(thread_of(one), (counted := words[key]), counted.total(), near.get(key))
+            for one in fitting
+            for key in (key_of(one),)
+        ]
+        sight, places = look(items, query, self._corpus(which).values())
+        return Searched(sight, {at: copied(fitting[places[at]]) for at in choose(sight)})
+
+    async def asearch(self, query: Query, which: Select, choose: Choose) -> Searched:
+        return await in_thread(self.search, query, which, choose)
+
+    @in_turn
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
         known = self._index.vectors.get(space.name, {})
         missing = [one for key, one in self._records.items() if key not in known]
-        return [_copy(one) for one in missing[:limit]]
+        return [copied(one) for one in missing[:limit]]
 
     async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]:
         return await in_thread(self.unembedded, space, limit=limit)
@@ -344,6 +192,25 @@ class EmbeddedLongTerm(_Records[Memory]):
         for vectors in self._index.vectors.values():
             vectors.pop(key_of(old), None)
 
+    def _corpus(self, which: Select) -> dict[Key, Counter[str]]:
+        """Return the words of everything that the tenant and groups of a selection have."""
+        known = self._index.words
+        return {
+            key: known[key]
+            for key in self._records
+            if key[0] == which.tenant and (which.groups is None or key[1] in which.groups)
+        }
+
+    def _similarities(self, among: Iterable[Memory], query: Query) -> dict[Key, float]:
+        if query.vector is None or query.space is None:
+            return {}
+        self._check_space(query.space)
+        self._check_current(query.space)
+        _check_length(query.vector, query.space)
+        known = self._index.vectors.get(query.space.name, {})
+        keys = [key for one in among if (key := key_of(one)) in known]
+        return {key: cosine(query.vector, known[key]) for key in keys}
+
     def _checked(
         self, vectors: Sequence[tuple[Memory, Vector]], space: Space | None
     ) -> dict[Key, tuple[float, ...]]:
@@ -371,20 +238,11 @@ class EmbeddedLongTerm(_Records[Memory]):
             raise EmbeddingMismatch(str(known), str(space))
 
 
-def _part(record: Entry | Memory) -> tuple[str | None, str | None]:
-    return record.scope.tenant, record.scope.group_id
-
-
-def _copy(record: R) -> R:
-    """Return a record that shares nothing that can be changed."""
-    return replace(record, metadata=deepcopy(dict(record.metadata))) if record.metadata else record
-
-
 def _is_same(known: Memory, new: Memory) -> bool:
     """Say whether a memory is of a current document with the same text and owner."""
-    owner: Any = (_part(known), known.scope.agent_id, known.content_hash)
+    owner: Any = (part_of(known), known.scope.agent_id, known.content_hash)
     return (
-        owner == (_part(new), new.scope.agent_id, new.content_hash)
+        owner == (part_of(new), new.scope.agent_id, new.content_hash)
         and known.valid_to is None
         and known.revocation is None
     )
@@ -396,4 +254,4 @@ def _check_length(vector: Vector, space: Space) -> None:
 
 
 def _copies(hits: list[Hit]) -> list[Hit]:
-    return [replace(one, memory=_copy(one.memory)) for one in hits]
+    return [replace(one, memory=copied(one.memory)) for one in hits]

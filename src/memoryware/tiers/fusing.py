@@ -1,0 +1,166 @@
+"""What words, meaning and neighbours say of texts, as one score; pure functions.
+
+The score is absolute: what other lists hold does not rescale it, so a text that only one of
+them has found keeps what it is worth. The weights are in `settings.Ranking`; how they were
+found is in the guide "Measured".
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memoryware.settings import Ranking
+from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
+from memoryware.tiers.stores.protocol import Seen, Sight
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one search says of a text.
+
+    Attributes:
+        words: Its BM25 score; None if it has no word of the query.
+        coverage: That as a share of what a text scores that has every word once; a text that
+            repeats them can have more than 1.
+        around: The same with the words of its neighbours, which count less.
+        similarity: Its cosine; None if it was not measured.
+        near: The mean cosine of it and its neighbours, which count less.
+        outstanding: How far its cosine is above that of the next ones.
+    """
+
+    words: float | None = None
+    coverage: float = 0.0
+    around: float = 0.0
+    similarity: float | None = None
+    near: float | None = None
+    outstanding: float = 0.0
+
+
+def judged(sight: Sight, rules: Ranking) -> list[Found]:
+    """Return what is found out about everything that a search sees, in its order."""
+    rarities = [rarity(texts, sight.count) for texts in sight.having]
+    whole = math.fsum(rarities)
+    level = _level(sight, rules)
+    found = []
+    for run in _runs(sight.seen):
+        for place, one in enumerate(run):
+            own = _bm25(one.counts, one.size, rarities, sight.mean)
+            similarity = one.similarity
+            found.append(
+                Found(
+                    words=own or None,
+                    coverage=own / whole if whole else 0.0,
+                    around=_around(run, place, rarities, sight.mean, rules) / (whole or 1.0),
+                    similarity=similarity,
+                    near=_near(run, place, rules),
+                    outstanding=max(0.0, similarity - level) if similarity is not None else 0.0,
+                )
+            )
+    return found
+
+
+def fused(found: Found, rules: Ranking, *, vectors: bool) -> float:
+    """Return what words and meaning say together; about 1 is a text that has all of both.
+
+    Args:
+        found: What was found out.
+        rules: The weights.
+        vectors: Whether this search measures meaning at all; without, words stand alone.
+    """
+    if not vectors:
+        return found.around
+    near = rules.unmeasured * min(1.0, found.around) if found.near is None else found.near
+    said = rules.meaning * near + rules.words * found.around
+    return (said + rules.outstanding * found.outstanding) / _unit(rules, vectors=True)
+
+
+def share_of(weight: float, rules: Ranking, *, vectors: bool) -> float:
+    """Return what a weight beside those of words and meaning adds to a score."""
+    return weight / _unit(rules, vectors=vectors)
+
+
+def _unit(rules: Ranking, *, vectors: bool) -> float:
+    return (rules.words + (rules.meaning if vectors else 0.0)) or 1.0
+
+
+def _level(sight: Sight, rules: Ranking) -> float:
+    """Return the cosine above which a text stands out: that of the one at a set rank."""
+    measured = [one.similarity for one in sight.seen if one.similarity is not None]
+    if len(measured) < rules.compared:
+        return math.inf  # nothing stands out among so few
+    return heapq.nlargest(rules.compared, measured)[-1]
+
+
+def _runs(seen: Sequence[Seen]) -> Iterator[Sequence[Seen]]:
+    """Yield what stands side by side."""
+    start = 0
+    for place in range(1, len(seen) + 1):
+        if place == len(seen) or not seen[place].follows:
+            yield seen[start:place]
+            start = place
+
+
+def _around(
+    run: Sequence[Seen], place: int, rarities: Sequence[float], mean: float, rules: Ranking
+) -> float:
+    """Return the BM25 score of a text together with its neighbours.
+
+    A word in a neighbour counts as a part of one in the text; the length is the weighted mean
+    of theirs, so that a text without neighbours is worth what it is by itself.
+    """
+    counts: list[float] = [*run[place].counts]
+    size, present = float(run[place].size), 1.0
+    for step, weight in rules.steps:
+        if 0 <= place + step < len(run):
+            other = run[place + step]
+            size, present = size + weight * other.size, present + weight
+            for at, often in enumerate(other.counts):
+                if often:
+                    counts[at] += weight * often
+    return _bm25(counts, size / present, rarities, mean)
+
+
+def _bm25(counts: Sequence[float], size: float, rarities: Sequence[float], mean: float) -> float:
+    norm = SATURATION * (1 - LENGTHS + LENGTHS * size / mean) if mean else SATURATION
+    return math.fsum(
+        rare * often * (SATURATION + 1) / (often + norm)
+        for rare, often in zip(rarities, counts, strict=True)
+        if often
+    )
+
+
+def _near(run: Sequence[Seen], place: int, rules: Ranking) -> float | None:
+    own = run[place].similarity
+    if own is None:
+        return None
+    total, present = own, 1.0
+    for at in (place - 1, place + 1):
+        beside = run[at].similarity if 0 <= at < len(run) else None
+        if beside is not None:
+            total, present = total + rules.beside * beside, present + rules.beside
+    return total / present
+
+
+def with_places(ranked: Sequence[T], kept: Sequence[T], every: int) -> list[T]:
+    """Return all of a ranked list, with each so-and-so-many-th place for the best of another.
+
+    Args:
+        ranked: All items, best first.
+        kept: Some of them, best first in another way.
+        every: Which places are kept: 4 for the fourth, the eighth and so on; 0 for none.
+    """
+    waiting = [iter(ranked), iter(kept)]
+    placed: dict[int, T] = {}
+    while len(placed) < len(ranked):
+        turn = int(every > 0 and len(placed) % every == every - 1)
+        following = next((one for one in waiting[turn] if id(one) not in placed), None)
+        if following is None:  # the other list is at its end
+            following = next(one for one in waiting[0] if id(one) not in placed)
+        placed[id(following)] = following
+    return list(placed.values())

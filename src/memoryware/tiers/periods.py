@@ -1,0 +1,155 @@
+"""The days that a question names, such as "in May 2023" or "two weeks ago"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+_NAMES: Final = (
+    *("january jan", "february feb", "march mar", "april apr", "may", "june jun"),
+    *("july jul", "august aug", "september sept sep", "october oct", "november nov"),
+    "december dec",
+)
+_MONTHS: Final = {
+    name: number
+    for number, names in enumerate(_NAMES, 1)
+    for name in names.split()
+}
+_DAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_COUNTED: Final = (
+    *("one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+_NUMBERS: Final = {name: number for number, name in enumerate(_COUNTED, 1)} | {"a": 1, "an": 1, "couple of": 2, "few": 3}
+_UNITS: Final = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
+"""Days of each unit."""
+
+_MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_UNIT: Final = "|".join(_UNITS)
+_ISO: Final = re.compile(r"\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?\b")
+_HAN: Final = re.compile(r"(?:(\d{4})\s*年)?\s*(?:(\d{1,2})\s*月)?\s*(?:(\d{1,2})\s*[日号])?")
+_DAY_MONTH: Final = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})\b\.?,?(?:\s+(\d{{4}}))?"
+)
+_MONTH_DAY: Final = re.compile(
+    rf"\b({_MONTH})\b\.?(?:\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?,?(?:\s+(?:of\s+)?(\d{{4}}))?"
+)
+_YEAR: Final = re.compile(r"\b(?:in|of|during|since|year|before|after)\s+((?:19|20)\d{2})\b")
+_AGO: Final = re.compile(
+    rf"\b(\d{{1,3}}|{'|'.join(_NUMBERS)})\s+({_UNIT})s?\s+(?:ago|back|earlier)\b"
+)
+_LAST: Final = re.compile(rf"\b(last|this)\s+({_UNIT}|{_MONTH}|{'|'.join(_DAYS)})\b")
+_VERB: Final = re.compile(r"\b(?:in|of|on|by|since|until|during|last|this|early|late|mid)[\s-]+$")
+"""What stands before a month that is also another word, such as "may" and "march"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Some days: between two moments, or of a year, a month, or a day, as far as they are named.
+
+    Attributes:
+        begins: The first moment of it.
+        ends: The moment after it.
+        year: Only of this year.
+        month: Only in this month, of any year if no year is named.
+        day: Only on this day of the month.
+    """
+
+    begins: datetime | None = None
+    ends: datetime | None = None
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    def has(self, moment: datetime) -> bool:
+        """Say whether a moment is in it."""
+        if self.begins is not None and self.ends is not None:
+            return self.begins <= moment < self.ends
+        return all(
+            wanted is None or getattr(moment, name) == wanted
+            for name, wanted in (("year", self.year), ("month", self.month), ("day", self.day))
+        )
+
+
+def periods_of(question: str, now: datetime) -> list[Period]:
+    """Return the periods that a question names; none for one that names no time.
+
+    English, numbers such as 2023-05-07, and Chinese and Japanese dates are known. What is said
+    relative to today counts from `now`.
+    """
+    text = question.casefold()
+    found = [*_dates(text, question), *_relative(text, now)]
+    if not found:
+        found = [Period(year=int(one)) for one in _YEAR.findall(text)]
+    return list(dict.fromkeys(found))
+
+
+def _dates(text: str, written: str) -> Iterator[Period]:
+    for year, month, day in _ISO.findall(text):
+        yield from _date(year, month, day)
+    for year, month, day in _HAN.findall(text):
+        yield from _date(year, month, day)
+    for day, month, year in _DAY_MONTH.findall(text):
+        yield from _date(year, str(_MONTHS[month]), day)
+    dated = {one.end(2) for one in _DAY_MONTH.finditer(text)}
+    for one in _MONTH_DAY.finditer(text):
+        month, day, year = one.groups()
+        named = day or year or _VERB.search(text[: one.start()])
+        if one.end(1) not in dated and (named or _is_name(month, one.start(), written)):
+            yield from _date(year or "", str(_MONTHS[month]), day or "")
+
+
+def _is_name(month: str, start: int, written: str) -> bool:
+    """Say whether a month is one by itself: "July", but not "may" nor "mar"."""
+    plain = month not in ("may", "march") and len(month) > len("sept")
+    return plain and written[start : start + 1].isupper()
+
+
+def _date(year: str, month: str, day: str) -> Iterator[Period]:
+    parts = [int(one) if one else None for one in (year, month, day)]
+    good = (parts[1] is None or 1 <= parts[1] <= 12) and (parts[2] is None or 1 <= parts[2] <= 31)
+    if good and (parts[0] or parts[1]):
+        yield Period(year=parts[0], month=parts[1], day=parts[2])
+
+
+def _relative(text: str, now: datetime) -> Iterator[Period]:
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    for word, back in (("today", 0), ("yesterday", 1)):
+        if re.search(rf"\b{word}\b", text):
+            yield from _span(today, back, back)
+    for count, unit in _AGO.findall(text):
+        days = (_NUMBERS.get(count) or int(count)) * _UNITS[unit]
+        wide = _UNITS[unit] / 2
+        yield from _span(today, days + wide, days - wide)
+    for which, unit in _LAST.findall(text):
+        yield from _last(today, which, unit)
+
+
+def _last(today: datetime, which: str, unit: str) -> Iterator[Period]:
+    if unit in _DAYS and which == "last":
+        back = (today.weekday() - _DAYS.index(unit)) % 7 or 7
+        yield from _span(today, back, back)
+    elif unit in _MONTHS:
+        month = _MONTHS[unit]
+        past = month < today.month or (which == "this" and month == today.month)
+        yield Period(year=today.year - (0 if past else 1), month=month)
+    elif unit == "year":
+        yield Period(year=today.year - (which == "last"))
+    elif unit == "month":
+        year, month = today.year, today.month - (which == "last")
+        yield Period(year=year if month else year - 1, month=month or 12)
+    elif unit == "week":
+        monday = today.weekday() + (7 if which == "last" else 0)
+        yield from _span(today, monday, monday - 6)
+
+
+def _span(today: datetime, first: float, last: float) -> Iterator[Period]:
+    """Yield the days from so many days before today to so many days before today."""
+    try:
+        begins, ends = today - timedelta(days=first), today - timedelta(days=last - 1)
+    except OverflowError:
+        return
+    yield Period(begins=begins, ends=ends)

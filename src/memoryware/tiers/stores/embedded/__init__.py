@@ -1,0 +1,21 @@
+"""The three tiers in this process, in plain Python: the reference, and what tests use.
+
+Nothing is written anywhere; everything is gone with the object.
+"""
+
+from __future__ import annotations
+
+from memoryware.tiers.stores.embedded.entries import EmbeddedQuarantine, EmbeddedWorking
+from memoryware.tiers.stores.embedded.memories import EmbeddedLongTerm
+from memoryware.tiers.stores.protocol import Stores
+
+__all__ = ["EmbeddedLongTerm", "EmbeddedQuarantine", "EmbeddedWorking", "embedded"]
+
+
+def embedded(*, lock_timeout: float = 30.0) -> Stores:
+    """Return empty stores that live in this process."""
+    return Stores(
+        EmbeddedQuarantine(lock_timeout),
+        EmbeddedWorking(lock_timeout),
+        EmbeddedLongTerm(lock_timeout),
+    )
