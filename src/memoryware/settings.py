@@ -156,7 +156,10 @@ class Ranking(_Ranged):
     before: tuple[float, ...] = (0.7, 0.4, 0.2)
     """What a word counts in the text before, in the one before that, and so on; () for none."""
     after: tuple[float, ...] = (0.5, 0.3, 0.15)
-    """The same of the texts after; neighbours are of one session, else of one document."""
+    """The same of the texts after."""
+    sessions: bool = False
+    """Whether all memories of one session are neighbours, as where turns are promoted one by one;
+    else the chunks of one document are."""
     beside: float = _limit(0.5, 0, 1)
     """What the cosines of the two texts beside one count in its own."""
     in_time: float = _limit(0.4, 0)
@@ -165,7 +168,7 @@ class Ranking(_Ranged):
     """A text of somebody whom the question names."""
     question: float = _limit(0.2, 0)
     """Taken from a text that is a question itself."""
-    agent: float = _limit(0.05, 0)
+    agent: float = _limit(0.0, 0)
     """Taken from what an agent has said itself."""
     unmeasured: float = _limit(0.5, 0, 1)
     """The cosine that a text with all words is taken to have as long as it has no vector."""
@@ -176,6 +179,8 @@ class Ranking(_Ranged):
 
     def __post_init__(self) -> None:
         _Ranged.__post_init__(self)
+        if not isinstance(self.sessions, bool):
+            raise SettingError(f"sessions={self.sessions!r}: must be True or False")
         for name in ("before", "after"):
             value = getattr(self, name)
             good = isinstance(value, list | tuple) and all(_is_share(one) for one in value)

@@ -13,7 +13,7 @@ from langchain_core.embeddings import Embeddings
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.events import listen
 from memoryware.scope import MemoryScope
-from memoryware.settings import TierLimits
+from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.records import Verdict
@@ -180,7 +180,7 @@ async def test_the_best_of_either_list_is_there_however_short_the_lists(door, st
     for n in range(12):
         cold(given, f"word word word {n} @0.1")
     for n in range(12):
-        cold(given, f"thing {n} @0.{90 - n}")
+        cold(given, f"thing {n} @0.{90 if n == 0 else 50 - n}")
     found = texts(await recall(door, given, "word"))
     assert "thing 0 @0.90" in found
     assert any(one.startswith("word") for one in found)
@@ -211,7 +211,8 @@ async def test_a_chunk_beside_the_one_that_was_found_comes_along(door, stores):
     cold(given, "Tea is in the kitchen.")
     found = await recall(door, given, "wombat", explain=True)
     assert texts(found)[0] == "The wombat sleeps."
-    assert set(texts(found)) == {"Chapter one.", "The wombat sleeps.", "It wakes at night."}
+    assert texts(found)[-1] == "Appendix."  # two away
+    assert "Tea is in the kitchen." not in texts(found)
     (beside,) = (one for one in found.candidates if one.item.content == "It wakes at night.")
     assert set(beside.ranks) == {"neighbours"}
     assert beside.reason == "stands beside a text that was found"
@@ -227,10 +228,22 @@ async def test_neighbours_are_of_the_same_document_group_and_time(door, stores):
     assert texts(await recall(door, given, "wombat")) == [first.content]
 
 
-async def test_neighbours_in_huge_documents_are_not_looked_for(door, stores):
-    given = parts(stores, limits=TierLimits(neighbour_chunks=3))
+async def test_neighbours_are_looked_for_among_so_many_chunks(door, stores):
+    given = parts(stores, limits=TierLimits(neighbours=3))
     cold(given, "The wombat sleeps.", *(f"line {n}" for n in range(3)))
     assert texts(await recall(door, given, "wombat")) == ["The wombat sleeps."]
+
+
+async def test_texts_of_one_session_are_neighbours_where_that_is_asked_for(door, stores):
+    given = parts(stores)
+    for text in ("Where does the wombat sleep?", "In the barn.", "Tea is ready."):
+        cold(given, text)
+    assert len(await recall(door, given, "wombat")) == 1
+    by_session = replace(given, ranking=Ranking(sessions=True, after=(0.5,), before=(0.7,)))
+    found = await recall(door, by_session, "wombat")
+    assert set(texts(found)) == {"Where does the wombat sleep?", "In the barn."}
+    alone = replace(given, ranking=Ranking(sessions=True, after=(), before=(), beside=0))
+    assert len(await recall(door, alone, "wombat")) == 1
 
 
 @pytest.mark.parametrize(

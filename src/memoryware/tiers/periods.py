@@ -13,17 +13,18 @@ _NAMES: Final = (
     *("july jul", "august aug", "september sept sep", "october oct", "november nov"),
     "december dec",
 )
-_MONTHS: Final = {
-    name: number
-    for number, names in enumerate(_NAMES, 1)
-    for name in names.split()
-}
+_MONTHS: Final = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
 _DAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _COUNTED: Final = (
     *("one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
-_NUMBERS: Final = {name: number for number, name in enumerate(_COUNTED, 1)} | {"a": 1, "an": 1, "couple of": 2, "few": 3}
+_NUMBERS: Final = {name: number for number, name in enumerate(_COUNTED, 1)} | {
+    "a": 1,
+    "an": 1,
+    "couple of": 2,
+    "few": 3,
+}
 _UNITS: Final = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
 """Days of each unit."""
 
@@ -42,7 +43,7 @@ _AGO: Final = re.compile(
     rf"\b(\d{{1,3}}|{'|'.join(_NUMBERS)})\s+({_UNIT})s?\s+(?:ago|back|earlier)\b"
 )
 _LAST: Final = re.compile(rf"\b(last|this)\s+({_UNIT}|{_MONTH}|{'|'.join(_DAYS)})\b")
-_VERB: Final = re.compile(r"\b(?:in|of|on|by|since|until|during|last|this|early|late|mid)[\s-]+$")
+_VERB: Final = re.compile(r"\b(?:in|of|on|by|since|until|during|early|late|mid)[\s-]+$")
 """What stands before a month that is also another word, such as "may" and "march"."""
 
 
@@ -94,11 +95,11 @@ def _dates(text: str, written: str) -> Iterator[Period]:
         yield from _date(year, month, day)
     for day, month, year in _DAY_MONTH.findall(text):
         yield from _date(year, str(_MONTHS[month]), day)
-    dated = {one.end(2) for one in _DAY_MONTH.finditer(text)}
+    told = {one.end(2) for find in (_DAY_MONTH, _LAST) for one in find.finditer(text)}
     for one in _MONTH_DAY.finditer(text):
         month, day, year = one.groups()
         named = day or year or _VERB.search(text[: one.start()])
-        if one.end(1) not in dated and (named or _is_name(month, one.start(), written)):
+        if one.end(1) not in told and (named or _is_name(month, one.start(), written)):
             yield from _date(year or "", str(_MONTHS[month]), day or "")
 
 

@@ -80,6 +80,7 @@ async def _searched(search: Search, which: Select, choose: Choose) -> Searched:
         space=embedder.space_of(vector) if embedder and vector is not None else None,
         limit=limits.candidates,
         reach=parts.ranking.reach,
+        sessions=parts.ranking.sessions,
         thread=limits.neighbours,
     )
     try:

@@ -86,8 +86,9 @@ def _judge(search: Search, found: Sequence[Considered], vectors: Sequence[Vector
     for word in lone_characters(search.words):  # they stand in pairs among the words
         for one, words in zip(found, texts, strict=True):
             words[word] = looked_at(search, one).count(word)
+    sessions = search.parts.ranking.sessions
     items = [
-        Item(one.item.scope.session_id or one.item.id, words, words.total(), near)
+        Item((sessions and one.item.scope.session_id) or one.item.id, words, words.total(), near)
         for one, words, vector in zip(found, texts, vectors, strict=True)
         for near in (_cosine(search.vector, vector),)
     ][::-1]  # in the order of storing

@@ -21,12 +21,11 @@ class Item:
     similarity: float | None
 
 
-def thread_of(memory: Memory) -> Hashable:
-    """Return in what a memory stands: its session, else its document."""
+def thread_of(memory: Memory, query: Query) -> Hashable:
+    """Return in what a memory stands: its document, or its session if these are asked for."""
     scope = memory.scope
-    session = scope.session_id
-    inside = (True, session) if session else (False, memory.document_id)
-    return scope.group_id, *inside
+    session = scope.session_id if query.sessions else None
+    return scope.group_id, bool(session), session or memory.document_id
 
 
 def look(

@@ -145,6 +145,7 @@ class Query:
         space: The space of that vector.
         limit: How many of the best by words, and how many of the nearest, are seen.
         reach: How many on each side of those, in the same thread, are seen beside them.
+        sessions: Whether a thread is everything of one session, not only of one document.
         thread: How many of the threads of those are looked through at most, the newest.
     """
 
@@ -153,6 +154,7 @@ class Query:
     space: Space | None = None
     limit: int = 50
     reach: int = 3
+    sessions: bool = False
     thread: int = 5000
 
 
@@ -164,9 +166,9 @@ class Seen:
         counts: How often it has each word of the query.
         size: How many words it has.
         similarity: Its cosine to the query, from -1 to 1; None if it has no vector.
-        follows: Whether it stands right behind the one that is seen before it. Memories of one
-            session are a thread, in the order in which they were stored; without a session,
-            those of one document.
+        follows: Whether it stands right behind the one that is seen before it, in a thread: the
+            chunks of a document, or with `sessions` everything of a session, in the order in
+            which it was stored.
     """
 
     counts: tuple[int, ...]

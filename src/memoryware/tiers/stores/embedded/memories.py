@@ -110,7 +110,7 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
         near = self._similarities(fitting, query)
         words = self._index.words
         items = [
-            Item(thread_of(one), (counted := words[key]), counted.total(), near.get(key))
+            Item(thread_of(one, query), (counted := words[key]), counted.total(), near.get(key))
             for one in fitting
             for key in (key_of(one),)
         ]

@@ -118,7 +118,7 @@ async def search(
         near = dict(zip(having, scores(packed(vector, space), data), strict=True))
     known = [
         Item(
-            thread_of(one.record),
+            thread_of(one.record, query),
             (words := _words(one.record.content)),
             words.total(),
             near.get(at),

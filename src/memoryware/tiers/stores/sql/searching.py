@@ -132,8 +132,9 @@ async def _threads(
         return []
     where, values = rows.numbered("seq", hits)
     here, more = rows.where(which.tenant)
+    in_session = "session_id" if query.sessions else "NULL"
     found = await tx.execute(
-        f"SELECT part, session_id, document FROM record WHERE {where}{here}", *values, *more
+        f"SELECT part, {in_session}, document FROM record WHERE {where}{here}", *values, *more
     )
     sessions = {name for _, one, _ in found if one and (name := rows.named(one)) is not None}
     documents = {
@@ -148,7 +149,7 @@ async def _threads(
             continue
         where, values = rows.condition("long_term", narrowed)
         for part, session, one, number in await tx.execute(
-            f"SELECT part, session_id, document, seq FROM record WHERE {where}"
+            f"SELECT part, {in_session}, document, seq FROM record WHERE {where}"
             " ORDER BY seq DESC LIMIT ?",
             *values, query.thread,
         ):  # fmt: skip

@@ -1,0 +1,145 @@
+"""How words, meaning and neighbours become one score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryware.errors import SettingError
+from memoryware.settings import Ranking
+from memoryware.tiers.fusing import Found, fused, judged, share_of, with_places
+from memoryware.tiers.ranking import bm25, rarity
+from memoryware.tiers.stores.protocol import Seen, Sight
+
+RULES = Ranking()
+FLAT = Ranking(before=(), after=(), beside=0)
+
+
+def sight(*seen: Seen, having: tuple[int, ...] = (2, 1), count: int = 10) -> Sight:
+    return Sight(seen, having, count, 4.0)
+
+
+def test_what_is_seen_alone_is_worth_its_own_words():
+    (found,) = judged(sight(Seen((2, 1), 5)), RULES)
+    own = bm25({"a": 2, "b": 1, "c": 2}, {"a": 2, "b": 1}, 10, 4.0)
+    assert found.words == pytest.approx(own)
+    assert found.around == found.coverage == pytest.approx(own / (rarity(2, 10) + rarity(1, 10)))
+    assert (found.similarity, found.near, found.outstanding) == (None, None, 0.0)
+
+
+def test_the_answer_beside_a_question_has_a_part_of_its_words():
+    asks, says = judged(sight(Seen((1, 1), 4), Seen((0, 0), 4, follows=True)), RULES)
+    assert says.words is None
+    assert 0 < says.around < asks.around
+    apart = judged(sight(Seen((1, 1), 4), Seen((0, 0), 4)), RULES)
+    assert apart[1].around == 0
+    assert [one.around for one in judged(sight(Seen((1, 1), 4), Seen((0, 0), 4)), FLAT)][1] == 0
+
+
+def test_what_is_before_counts_more_than_what_is_after_and_what_is_near_more_than_what_is_far():
+    seen = [Seen((int(n == 3), 0), 4, follows=n > 0) for n in range(8)]
+    around = [one.around for one in judged(sight(*seen), RULES)]
+    assert around[3] > around[4] > around[2] > around[5] > around[1] > around[6] > around[0] > 0
+    assert around[7] == 0
+
+
+def test_cosines_are_smoothed_with_those_beside():
+    seen = [Seen((), 4, 0.8), Seen((), 4, 0.2, follows=True), Seen((), 4, None, follows=True)]
+    near = [one.near for one in judged(sight(*seen, having=()), RULES)]
+    assert near[0] == pytest.approx((0.8 + 0.5 * 0.2) / 1.5)
+    assert near[1] == pytest.approx((0.2 + 0.5 * 0.8) / 1.5)
+    assert near[2] is None
+
+
+def test_a_text_stands_out_by_how_far_it_is_above_the_one_at_a_rank():
+    seen = [Seen((), 4, 0.1 * n) for n in range(10)]
+    found = [one.outstanding for one in judged(sight(*seen, having=()), RULES)]
+    assert found == pytest.approx([0.1 * n for n in range(10)])
+    few = judged(sight(*seen[1:], having=()), RULES)
+    assert {one.outstanding for one in few} == {0.0}
+
+
+def test_a_query_without_words_and_an_empty_memory_have_no_score():
+    assert judged(Sight(), RULES) == []
+    (found,) = judged(Sight([Seen((), 0, 0.5)], (), 1, 0.0), RULES)
+    assert (found.coverage, found.around, found.near) == (0.0, 0.0, 0.5)
+
+
+COSINES = st.floats(-1, 1)
+SHARES = st.floats(0, 2)
+
+
+@given(COSINES, COSINES, SHARES, SHARES)
+def test_a_score_grows_with_everything_that_speaks_for_a_text(near, other, share, more):
+    def score(near: float, share: float, outstanding: float = 0.0) -> float:
+        found = Found(around=share, similarity=near, near=near, outstanding=outstanding)
+        return fused(found, RULES, vectors=True)
+
+    assert (score(near, share) <= score(max(near, other), share)) is True
+    assert score(near, share) <= score(near, max(share, more))
+    assert score(near, share) <= score(near, share, 0.2)
+    words = fused(Found(around=share), RULES, vectors=False)
+    assert words == share
+
+
+def test_a_text_without_a_vector_yet_is_neither_first_nor_lost():
+    def score(around: float, near: float | None) -> float:
+        found = Found(around=around, similarity=near, near=near)
+        return fused(found, RULES, vectors=True)
+
+    assert score(1.0, 0.8) > score(1.0, None) > score(0.3, 0.4)
+
+
+def test_twice_of_all_weights_is_the_same_order_and_score():
+    double = replace(RULES, words=3.0, meaning=2.0, outstanding=10.0)
+    found = Found(around=0.4, similarity=0.3, near=0.3, outstanding=0.1)
+    one, two = (fused(found, rules, vectors=True) for rules in (RULES, double))
+    assert one == pytest.approx(two)
+    assert share_of(0.2, RULES, vectors=True) == pytest.approx(0.08)
+    assert share_of(0.2, Ranking(words=0, meaning=0), vectors=True) == 0.2
+
+
+LISTS = st.integers(0, 40).flatmap(
+    lambda n: st.tuples(*[st.permutations([f"t{i}" for i in range(n)])] * 2)
+)
+
+
+@given(LISTS, st.integers(0, 6))
+def test_every_so_many_th_place_is_for_the_best_of_the_other_list(lists, every):
+    ranked, kept = lists
+    placed = with_places(ranked, kept, every)
+    assert sorted(placed) == sorted(ranked)
+    assert with_places(ranked, kept, 0) == ranked
+    for count in range(len(placed) + 1):
+        turns = count // every if every else 0
+        assert set(kept[:turns]) <= set(placed[:count])
+
+
+def test_lists_that_say_the_same_change_nothing():
+    ranked = [f"t{n}" for n in range(10)]
+    assert with_places(ranked, ranked, 4) == ranked
+    assert with_places(ranked, [], 4) == ranked
+
+
+def test_equal_texts_are_different_places():
+    one, same, other = [1], [1], [2]
+    placed = with_places([one, same, other], [other], 2)
+    assert [id(each) for each in placed] == [id(one), id(other), id(same)]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"words": -1}, {"before": (2.0,)}, {"after": 0.5}, {"sessions": "yes"}, {"compared": 0}],
+)
+def test_a_weight_that_cannot_be_is_refused_by_name(wrong):
+    (name,) = wrong
+    with pytest.raises(SettingError, match=name):
+        Ranking(**wrong)
+
+
+def test_weights_reach_as_far_as_the_farthest_neighbour():
+    assert Ranking(before=(0.5,), after=(0.4, 0.3)).steps == ((-1, 0.5), (1, 0.4), (2, 0.3))
+    assert (RULES.reach, FLAT.reach, Ranking(before=(), after=()).reach) == (3, 0, 1)
