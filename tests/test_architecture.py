@@ -26,8 +26,8 @@ PROTOCOLS = {"Appends", "BackendProtocol", "Fingerprints", "Names", "TwinBackend
 LOOKS = {"isinstance", "issubclass", "hasattr", "signature", "getattr", "getattr_static"}
 MAY_LOOK = {"backends/_foreign.py", "backends/_peer.py"}
 HEAVY = ("deepagents", "langchain", "langgraph", "langsmith", "pydantic", "pytest")
-ABOVE = ("agent", "conformance", "middleware", "nodes")
-"""What stands above the backends in the ladder and may load langchain."""
+ABOVE = ("agent", "conformance", "local", "middleware", "nodes")
+"""What may load langchain: what stands above the backends, and a model that is asked for."""
 
 
 @dataclass(frozen=True)

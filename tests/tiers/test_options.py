@@ -36,7 +36,8 @@ def memory():
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("embeddings", "openai:text-embedding-3-small", "init_embeddings"),
+        ("embeddings", "text-embedding-3-small", "provider:model"),
+        ("embeddings", 7, "init_embeddings"),
         ("embeddings", len, "init_embeddings"),
         ("embedding_space", 3, "name of a space"),
         ("model", "openai:gpt-5", "init_chat_model"),

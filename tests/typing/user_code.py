@@ -86,6 +86,7 @@ from memoryware import (
     with_memory,
 )
 from memoryware.backends.protocol import Appends, Fingerprints
+from memoryware.local import LocalEmbeddings
 
 
 @dataclass
@@ -253,6 +254,9 @@ class Asker:
 
 async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
     memory = TieredMemory.open("sqlite:///memory.db", embeddings=embeddings, on_error="raise")
+    TieredMemory.open("memory://", embeddings="local")
+    TieredMemory.open("memory://", embeddings=LocalEmbeddings(batch=8))
+    TieredMemory.open("memory://", embeddings=7)  # type: ignore[arg-type]
     TieredMemory.open("memory://", on_eror="raise")  # type: ignore[call-arg]
     TieredMemory.open("memory://", hot_ranking="newest")  # type: ignore[arg-type]
     create_agent(model, middleware=[TieredMemoryMiddleware(memory)], context_schema=Asker)

@@ -10,12 +10,17 @@ from memoryware.guard import Guard
 from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers._parts import IngressFilter
 from memoryware.tiers.checking import shown
+from memoryware.tiers.naming_models import FORMS
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.stores.protocol import Stores
 
 
 def _has(*names: str) -> Callable[[Any], bool]:
     return lambda value: all(callable(getattr(value, name, None)) for name in names)
+
+
+def _embeddings(value: Any) -> bool:
+    return isinstance(value, str) or callable(getattr(value, "embed_documents", None))
 
 
 def _is(kind: type) -> Callable[[Any], bool]:
@@ -33,8 +38,8 @@ _CAN_BE: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
         'must be stores; TieredMemory.open("sqlite:///memory.db") opens what is at an address',
     ),
     "embeddings": (
-        _has("embed_documents"),
-        "must be a LangChain Embeddings object, such as init_embeddings(...) returns",
+        _embeddings,
+        f"must be {FORMS}, such as init_embeddings(...) returns",
     ),
     "embedding_space": (_is(str), "must be the name of a space, a text"),
     "model": (

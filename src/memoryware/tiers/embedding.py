@@ -156,6 +156,8 @@ class Embedder:
                 f"The embedding model {self.name} did not answer in time"
                 f" (embed_timeout={self.timeout} seconds)"
             ) from late
+        except EmbeddingFailed:
+            raise  # of a model of ours, and it says what to do
         except Exception as error:
             raise EmbeddingFailed(
                 f"The embedding model {self.name} failed: {type(error).__name__}"

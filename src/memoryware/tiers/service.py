@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Self, TypedDict, get_args
 
 from typing_extensions import Unpack
 
@@ -23,10 +23,14 @@ from memoryware.tiers._options import checked
 from memoryware.tiers._parts import HotRanking, IngressFilter, OnError, OnMismatch, Parts, TtlScope
 from memoryware.tiers.embedding import Embedder, space_name
 from memoryware.tiers.ingress import default_filters
+from memoryware.tiers.naming_models import anamed_embeddings, named_embeddings
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.reindexing import check_space
 from memoryware.tiers.stores.opening import aopen_stores, open_stores
 from memoryware.tiers.stores.protocol import Stores
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
 
 _REDACT = Guard(on_secret="redact")  # noqa: S106 - a mode, not a secret
 
@@ -34,7 +38,7 @@ _REDACT = Guard(on_secret="redact")  # noqa: S106 - a mode, not a secret
 class Options(TypedDict, total=False):
     """The options of `TieredMemory` that `open` passes on; they are described there."""
 
-    embeddings: Any
+    embeddings: Embeddings | str | None
     embedding_space: str | None
     model: Any
     limits: TierLimits | None
@@ -59,7 +63,8 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
 
     Args:
         stores: The stores of the three tiers.
-        embeddings: A LangChain `Embeddings` object. Without one, words alone find.
+        embeddings: A LangChain `Embeddings` object, "local" for the model that comes along, or
+            "provider:model" for `init_embeddings`. Without one, words alone find.
         embedding_space: The name of its space, which is stored with the vectors; the name of
             its model by default. Vectors of two spaces are never compared.
         model: A chat model that writes the summaries of a digest; without one they are made
@@ -90,7 +95,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         self,
         stores: Stores,
         *,
-        embeddings: Any = None,
+        embeddings: Embeddings | str | None = None,
         embedding_space: str | None = None,
         model: Any = None,
         limits: TierLimits | None = None,
@@ -182,9 +187,11 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         checking.choice("on_mismatch", on_mismatch, get_args(OnMismatch))
         checked(limits=options.get("limits"))
         patience = (options.get("limits") or TierLimits()).lock_timeout
+        # before there is a file: the package of the model may be missing
+        named = await via(named_embeddings, anamed_embeddings, options.get("embeddings"))
         stores = await via(open_stores, aopen_stores, url, lock_timeout=patience)
         try:
-            memory = cls(stores, **options)
+            memory = cls(stores, **{**options, "embeddings": named})
             memory.parts = replace(memory.parts, on_mismatch=on_mismatch)
             await check_space(memory.parts, via, on_mismatch)
         except BaseException:
@@ -233,5 +240,6 @@ def _embedder(embeddings: Any, space: str | None, limits: TierLimits) -> Embedde
         if space is not None:
             raise SettingError(f"embedding_space={space!r}: there are no embeddings to name")
         return None
-    name = space or space_name(embeddings)
-    return Embedder(embeddings, name, limits.embed_batch, limits.embed_timeout)
+    model = named_embeddings(embeddings)
+    name = space or space_name(model)
+    return Embedder(model, name, limits.embed_batch, limits.embed_timeout)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.settings import TierLimits
+from memoryware.tiers._options import checked
 from memoryware.tiers._parts import Passed, Refusal
 from memoryware.tiers.embedding import Embedder, space_name
 from memoryware.tiers.ingress.claims import same_claim
+from memoryware.tiers.naming_models import named_embeddings
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.protocol import Vector
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
 
 logger = logging.getLogger(__name__)
 
@@ -26,17 +31,17 @@ class NearDuplicate:
     vectors are. If the embedding model fails, everything passes.
 
     Args:
-        embeddings: A LangChain `Embeddings` object; the one of the memory will do.
+        embeddings: As for `TieredMemory`; the one of the memory will do.
         least: The cosine from which two texts are the same; `near_duplicate` by default.
         limits: Limits of the calls.
 
     Raises:
-        SettingError: For a cosine that cannot be.
+        SettingError: For a cosine that cannot be, or a model that cannot be made.
     """
 
     def __init__(
         self,
-        embeddings: Any,
+        embeddings: Embeddings | Embedder | str,
         *,
         least: float | None = None,
         limits: TierLimits | None = None,
@@ -45,12 +50,12 @@ class NearDuplicate:
         self._least = limits.near_duplicate if least is None else least
         if not 0 < self._least <= 1:
             raise SettingError(f"least={least!r}: must be above 0 and at most 1")
+        checked(embeddings=None if isinstance(embeddings, Embedder) else embeddings)
+        model = named_embeddings(embeddings)
         self._embedder = (
-            embeddings
-            if isinstance(embeddings, Embedder)
-            else Embedder(
-                embeddings, space_name(embeddings), limits.embed_batch, limits.embed_timeout
-            )
+            model
+            if isinstance(model, Embedder)
+            else Embedder(model, space_name(model), limits.embed_batch, limits.embed_timeout)
         )
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
