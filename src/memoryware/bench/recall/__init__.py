@@ -1,0 +1,8 @@
+"""How much of what answers a question comes back, measured without a language model."""
+
+from __future__ import annotations
+
+from memoryware.bench.recall.report import Report
+from memoryware.bench.recall.running import measure
+
+__all__ = ["Report", "measure"]
