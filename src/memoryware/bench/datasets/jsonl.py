@@ -102,9 +102,7 @@ def _time(line: Fields) -> datetime:
     return found
 
 
-def _questions(
-    path: Path, turns: dict[str, dict[str, Turn]]
-) -> dict[str, dict[str, Question]]:
+def _questions(path: Path, turns: dict[str, dict[str, Turn]]) -> dict[str, dict[str, Question]]:
     groups: dict[str, dict[str, Question]] = {}
     for line in _lines(path):
         group = line.get("group", str, "all")

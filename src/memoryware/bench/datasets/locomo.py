@@ -15,7 +15,7 @@ from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
 from memoryware.bench.datasets.reading import Fields, moment, opened, parsed
-from memoryware.bench.datasets.values import Conversation, Question, Turn
+from memoryware.bench.datasets.values import Conversation, Question, Split, Turn
 from memoryware.errors import DatasetRefused
 
 TUNED: Final = frozenset({"conv-26", "conv-30", "conv-41", "conv-42", "conv-43"})
@@ -86,7 +86,7 @@ def _conversations(name: str, text: str | bytes) -> Iterator[Conversation]:
             raise inner.refused("has no session_1, session_2, ... with turns in it")
         there = [turn.id for turn in turns]
         questions = tuple(_questions(outer, there))
-        split = "tuned" if id_ in TUNED else "held"
+        split: Split = "tuned" if id_ in TUNED else "held"
         yield Conversation(id=id_, turns=turns, questions=questions, split=split)
 
 

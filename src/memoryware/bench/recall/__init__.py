@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from memoryware.bench.recall.planning import Plan, plan
 from memoryware.bench.recall.report import Report
-from memoryware.bench.recall.running import measure
+from memoryware.bench.recall.running import Measured, measure
 
-__all__ = ["Report", "measure"]
+__all__ = ["Measured", "Plan", "Report", "measure", "plan"]

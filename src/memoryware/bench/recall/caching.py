@@ -72,5 +72,5 @@ class CachedEmbeddings:
         return found
 
     def _key(self, kind: str, text: str) -> bytes:
-        whole = "\0".join((self._space, kind, text)).encode("utf-8", "surrogatepass")
+        whole = f"{self._space}\0{kind}\0{text}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(whole, digest_size=16).digest()

@@ -11,7 +11,7 @@ from memoryware.errors import SettingError
 
 _COLOURS: Final = ("#00695c", "#e08a00", "#5b6abf")
 _INK: Final = "#263238"
-_STYLE: Final = {
+_STYLE: Final[Any] = {
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "axes.edgecolor": "#90a4ae",
@@ -44,9 +44,7 @@ def svg(report: Report, title: str = "") -> str:
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise SettingError(
-            "a plot needs matplotlib: pip install 'memoryware[bench]'"
-        ) from error
+        raise SettingError("a plot needs matplotlib: pip install 'memoryware[bench]'") from error
     split = report.tables[0].split if report.tables else ""
     tables = [one for one in report.tables if one.split == split]
     with rc_context(_STYLE):
@@ -55,7 +53,8 @@ def svg(report: Report, title: str = "") -> str:
         curves, bars = figure.subplots(1, 2, width_ratios=(1, 1.25))
         _curves(curves, report, tables)
         _bars(bars, report, tables)
-        figure.suptitle(title or split, x=0.01, ha="left", fontsize=13, fontweight="bold")
+        title = f"{title}, {split}" if title and split != "all" else title or split
+        figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
         file = io.StringIO()
         figure.savefig(file, format="svg", metadata={"Date": None})
     return file.getvalue()

@@ -133,9 +133,7 @@ def _tables(scored: Sequence[Scored], split: str) -> Iterator[Table]:
 
 def _row(name: str, way: str, scored: Sequence[Scored]) -> Row:
     counted = [one.scores[way] for one in scored if name in one.rows]
-    means = {
-        measure: statistics.fmean(one[measure] for one in counted) for measure in counted[0]
-    }
+    means = {measure: statistics.fmean(one[measure] for one in counted) for measure in counted[0]}
     return Row(name, len(counted), means)
 
 

@@ -12,12 +12,12 @@ from typing import Any, Final
 from memoryware.bench.datasets.values import Conversation, Split
 from memoryware.bench.recall.asking import TENANT, Asker, Clocks
 from memoryware.bench.recall.caching import CachedEmbeddings
-from memoryware.bench.recall.scoring import Asked, EvidenceScoring, Ranking, Scoring
+from memoryware.bench.recall.scoring import CURVE, Asked, EvidenceScoring, Ranking, Scoring
 from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
 from memoryware.tiers.service import TieredMemory
 
-ALONE: Final = (1, 2, 3, 5, 7, 10, 15, 20, 30)
+ALONE: Final = CURVE
 """Each k that is asked for by itself if the measure is exact."""
 _PATIENCE: Final = 3600.0
 """Seconds that a call of the embedding model may take: nobody waits for an answer here."""
@@ -98,7 +98,8 @@ def measure(
         SettingError: If there are other memories in the store, or the cache cannot be used.
         MemorywareError: For what the store or the embedding model cannot do.
     """
-    how, done = scoring or EvidenceScoring(), Measured()
+    how: Scoring = scoring or EvidenceScoring()
+    done = Measured()
     alone = tuple(k for k in ALONE if k < how.depth) if exact else ()
     with _opened(store, embeddings, cache, how.depth) as memory:
         asker = Asker(memory, how.depth, alone, lists, done.clocks)
@@ -182,6 +183,4 @@ def _must_be_free(memory: TieredMemory, url: str) -> None:
     """Refuse a store that somebody uses: its memories would be embedded, and be in the way."""
     there = memory.parts.stores.long_term.walk(limit=1).items
     if any(one.scope.tenant != TENANT for one in there):
-        raise SettingError(
-            f"store={url!r} has memories in it; name an empty store, or none at all"
-        )
+        raise SettingError(f"store={url!r} has memories in it; name an empty store, or none at all")

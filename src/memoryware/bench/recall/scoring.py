@@ -68,12 +68,20 @@ class Asked:
 class Scoring(Protocol):
     """How a data set is scored."""
 
-    depth: int
-    """How many are asked for at most."""
-    shown: tuple[str, ...]
-    """The measures that a table shows, in order; all others are in the JSON."""
-    curve: str
-    """The measure that a plot shows for each k, with `{k}` in it."""
+    @property
+    def depth(self) -> int:
+        """How many are asked for at most."""
+        ...
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The measures that a table shows, in order; all others are in the JSON."""
+        ...
+
+    @property
+    def curve(self) -> str:
+        """The measure that a plot shows for each k, with `{k}` in it."""
+        ...
 
     def rows(self, asked: Asked) -> tuple[str, ...]:
         """Return the rows in which a question counts; none if it is left out."""
@@ -124,7 +132,7 @@ class EvidenceScoring:
         return made
 
 
-CURVE: Final = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+CURVE: Final = (1, 2, 3, 5, 10, 20, 30, 50)
 """The k of a plot."""
 LOCOMO: Final = EvidenceScoring(
     besides={"categories 1 to 4": frozenset({"multi-hop", "temporal", "open", "single-hop"})}
