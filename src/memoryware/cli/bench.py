@@ -152,10 +152,9 @@ def _title(about: Any) -> str:
 
 
 def _summary(about: Any) -> str:
-    out = about["left_out"]
     return (
-        f"{about['conversations']:,} conversations, {about['turns']:,} turns,"
-        f" {about['questions']:,} questions ({out:,} without evidence left out),"
+        f"conversations: {about['conversations']:,}; turns: {about['turns']:,}; questions:"
+        f" {about['questions']:,}, and {about['left_out']:,} left out that no turn answers;"
         f" {about['space'] or 'no embeddings'}; one retrieve {about['ms_retrieve_median']:.1f} ms;"
         f" memoryware {about['memoryware']}, Python {about['python']}, {about['system']}"
     )

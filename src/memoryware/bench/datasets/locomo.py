@@ -80,6 +80,7 @@ def _conversations(name: str, text: str | bytes) -> Iterator[Conversation]:
     for one in whole if isinstance(whole, list) else [whole]:
         outer = Fields(one, name, what="a conversation")
         id_ = outer.get("sample_id", str, f"conv-{Path(name).stem}")
+        outer.what = id_
         inner = Fields(outer.get("conversation", dict, dict(outer.value)), name, what=id_)
         turns = tuple(_turns(inner))
         if not turns:
