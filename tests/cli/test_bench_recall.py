@@ -78,7 +78,7 @@ def test_json_on_the_output_is_nothing_but_json(tmp_path):
 def test_a_table_can_be_markdown():
     ran = run("bench", "recall", "jsonl", EXAMPLE, "--markdown")
     rows = [line for line in ran.stdout.splitlines() if line.startswith("|")]
-    assert len(rows) == 7
+    assert len(rows) == 9
     assert rows[0].replace(" ", "").startswith("|questions|n|R@5|R@10|")
     assert set(rows[1]) <= set("|-: ")
 
