@@ -74,7 +74,7 @@ def _curves(axes: Any, report: Report, tables: list[Table]) -> None:
     axes.set_xlabel("k")
     axes.set_ylabel(report.curve.format(k="k"))
     if tables:
-        axes.legend(loc="lower right", frameon=False)
+        axes.legend(loc="best", frameon=False)
 
 
 def _bars(axes: Any, report: Report, tables: list[Table]) -> None:
