@@ -64,8 +64,8 @@ def test_the_mean_is_that_of_the_questions(measured):
     assert sum(kinds.values()) == len(values)
 
 
-def test_each_k_is_asked_alone_if_the_measure_is_exact(example):
-    exact = measure(example, embeddings=HashEmbeddings(), exact=True)
+def test_a_k_that_is_asked_alone_counts_what_somebody_gets_who_wants_k(example):
+    exact = measure(example, embeddings=HashEmbeddings(), alone=(3,))
     with TieredMemory.open("memory://", embeddings=HashEmbeddings()) as memory:
         memory.parts.stores.long_term.load([memory_of(one, "g") for one in example[0].turns])
         memory.embed_pending()
@@ -97,8 +97,8 @@ def test_a_store_that_somebody_uses_is_refused_and_stays_as_it_is(tmp_path, exam
 
 def test_nothing_is_embedded_twice_with_a_cache(tmp_path, example):
     first, second = HashEmbeddings(), HashEmbeddings()
-    one = measure(example, embeddings=first, cache=tmp_path / "vectors", lists=True, exact=True)
-    two = measure(example, embeddings=second, cache=tmp_path / "vectors", lists=True, exact=True)
+    one = measure(example, embeddings=first, cache=tmp_path / "vectors", lists=True, alone=(5, 10))
+    two = measure(example, embeddings=second, cache=tmp_path / "vectors", lists=True, alone=(5, 10))
     texts = [text for some in first.asked for text in some]
     assert sorted(texts) == sorted({turn.content for turn in example[0].turns})
     assert {asked.text for asked in example[0].questions} < set(first.queries)

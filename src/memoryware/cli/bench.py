@@ -12,6 +12,7 @@ from memoryware.bench.datasets.longmemeval import Granularity, Roles
 from memoryware.bench.recall.planning import Dataset, SplitChoice, plan
 from memoryware.bench.recall.report import Report, lines_of, number
 from memoryware.bench.recall.running import Measured, measure
+from memoryware.bench.recall.scoring import CURVE, EXACT
 from memoryware.cli import showing
 from memoryware.errors import DatasetRefused, SettingError
 
@@ -43,7 +44,7 @@ def recall(
         bool, typer.Option("--lists", help="Ask words and vectors by themselves as well.")
     ] = False,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Ask for each k by itself, not for its first ones.")
+        bool, typer.Option("--exact", help="Ask for 5 and for 10 by themselves, as users do.")
     ] = False,
     split: Annotated[
         SplitChoice | None, typer.Option(help="locomo: these conversations alone.")
@@ -81,6 +82,7 @@ def recall(
         granularity=granularity,
         first=first,
     )
+    alone = (CURVE[:-1] if plot else EXACT) if exact else ()
     with showing.progress(dataset, planned.questions) as step:
         measured = measure(
             planned.conversations,
@@ -88,7 +90,7 @@ def recall(
             store=store,
             embeddings=None if embeddings == "none" else embeddings,
             cache=cache,
-            exact=exact,
+            alone=alone,
             lists=lists,
             on_progress=lambda done: step(len(done.scored)),
         )
@@ -97,7 +99,7 @@ def recall(
         "path": path.name,
         "embeddings": embeddings,
         "store": "sqlite" if store is None else store.partition(":")[0],
-        "exact": exact,
+        "asked_alone": alone,
         "roles": roles,
         "granularity": granularity,
     }

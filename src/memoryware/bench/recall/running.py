@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +12,11 @@ from typing import Any, Final
 from memoryware.bench.datasets.values import Conversation, Split
 from memoryware.bench.recall.asking import TENANT, Asker, Clocks
 from memoryware.bench.recall.caching import CachedEmbeddings
-from memoryware.bench.recall.scoring import CURVE, Asked, EvidenceScoring, Ranking, Scoring
+from memoryware.bench.recall.scoring import Asked, EvidenceScoring, Ranking, Scoring
 from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
 from memoryware.tiers.service import TieredMemory
 
-ALONE: Final = CURVE
-"""Each k that is asked for by itself if the measure is exact."""
 _PATIENCE: Final = 3600.0
 """Seconds that a call of the embedding model may take: nobody waits for an answer here."""
 
@@ -76,7 +74,7 @@ def measure(
     store: str | None = None,
     embeddings: Any = None,
     cache: Path | None = None,
-    exact: bool = False,
+    alone: Sequence[int] = (),
     lists: bool = False,
     on_progress: Callable[[Measured], None] | None = None,
 ) -> Measured:
@@ -88,8 +86,9 @@ def measure(
         store: The address of an empty store; by default a file that is gone afterwards.
         embeddings: As for `TieredMemory.open`.
         cache: A folder in which vectors are kept for the next run.
-        exact: Ask for each k by itself. Without, the first k of the longest answer count,
-            which may differ: `retrieve` keeps places for the best of each list.
+        alone: Each k that is asked for by itself, such as `scoring.EXACT`. Of any other one
+            the first k of the longest answer count, which may be others: `retrieve` keeps
+            places for the best of each list.
         lists: Ask words and vectors by themselves as well.
         on_progress: Is called after each question with what there is.
 
@@ -100,9 +99,8 @@ def measure(
     """
     how: Scoring = scoring or EvidenceScoring()
     done = Measured()
-    alone = tuple(k for k in ALONE if k < how.depth) if exact else ()
     with _opened(store, embeddings, cache, how.depth) as memory:
-        asker = Asker(memory, how.depth, alone, lists, done.clocks)
+        asker = Asker(memory, how.depth, tuple(alone), lists, done.clocks)
         done.space = memory.parts.embedder.name if memory.parts.embedder else None
         for one in conversations:
             done.conversations += 1

@@ -134,6 +134,8 @@ class EvidenceScoring:
 
 CURVE: Final = (1, 2, 3, 5, 10, 20, 30, 50)
 """The k of a plot."""
+EXACT: Final = (5, 10)
+"""The k of a table, but the depth."""
 LOCOMO: Final = EvidenceScoring(
     besides={"categories 1 to 4": frozenset({"multi-hop", "temporal", "open", "single-hop"})}
 )
