@@ -32,6 +32,7 @@ MemorywareError
 │   ├── StoreNewer            also RuntimeError: written by a newer version
 │   └── StoreUnavailable      also OSError: the store cannot be opened, read or written
 │       └── StoreUnconfirmed  no answer came: a change may have been made
+├── DatasetRefused            also ValueError: a data set that cannot be read: `.path`, `.line`
 ├── SettingError              also ValueError: an option has a wrong value
 ├── ConfigError               also ValueError: config.json cannot be used
 └── ModelMissing              also ValueError: no chat model was given
@@ -302,6 +303,26 @@ class StoreUnconfirmed(StoreUnavailable):
 
     Whatever has a `key` can be recorded again, and is there once.
     """
+
+
+class DatasetRefused(MemorywareError, ValueError):
+    """A data set for measuring recall cannot be read; the message says where and why.
+
+    Attributes:
+        path: The file.
+        line: The line at which it went wrong, from 1; 0 for the file as a whole.
+    """
+
+    def __init__(self, path: str, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.path, self.message, self.line = path, message, line
+
+    def __str__(self) -> str:
+        where = f"{self.path}, line {self.line}" if self.line else self.path
+        return f"{where}: {self.message}"
+
+    def __reduce__(self) -> tuple[type[DatasetRefused], tuple[str, str, int]]:
+        return type(self), (self.path, self.message, self.line)
 
 
 class SettingError(MemorywareError, ValueError):

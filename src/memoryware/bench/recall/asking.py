@@ -1,0 +1,142 @@
+"""One conversation in a memory: put there, asked, and taken away again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from memoryware.bench.datasets.values import Conversation, Question, Turn
+from memoryware.bench.recall.scoring import Ranking
+from memoryware.scope import MemoryScope
+from memoryware.tiers.ranking import query_words
+from memoryware.tiers.records import Memory, Origin, Provenance, hash_of
+from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.stores.protocol import Select
+
+TENANT: Final = "memoryware-bench"
+"""The tenant of everything that a bench puts into a store."""
+RETRIEVE: Final = "retrieve"
+WORDS: Final = "words alone"
+VECTORS: Final = "vectors alone"
+"""The ways of asking: as everybody does, and each list by itself."""
+_BATCH: Final = 500
+"""Turns that are put into a store at once."""
+
+
+@dataclass(slots=True)
+class Clocks:
+    """Seconds that the parts of a measure took.
+
+    Attributes:
+        put: Putting turns into the store, with their words.
+        embed: Making their vectors, and putting these into the store.
+        asked: Each `retrieve` to the full depth.
+    """
+
+    put: float = 0.0
+    embed: float = 0.0
+    asked: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks a memory that has the turns of one conversation at a time.
+
+    Attributes:
+        memory: Where they are put.
+        depth: How many are asked for.
+        alone: Each k that is asked for by itself besides.
+        lists: Whether words and vectors are asked by themselves as well.
+        clocks: What took how long.
+    """
+
+    memory: TieredMemory
+    depth: int
+    alone: tuple[int, ...] = ()
+    lists: bool = False
+    clocks: Clocks = field(default_factory=Clocks)
+
+    @contextmanager
+    def holding(self, conversation: Conversation) -> Iterator[None]:
+        """Put the turns of a conversation into the memory, and take them away at the end."""
+        store, which = self.memory.parts.stores.long_term, Select.within(_scope(conversation))
+        store.delete(which)
+        try:
+            began = time.perf_counter()
+            turns = conversation.turns
+            for start in range(0, len(turns), _BATCH):
+                store.load([memory_of(one, conversation.id) for one in turns[start:][:_BATCH]])
+            put = time.perf_counter()
+            if self.memory.parts.embedder is not None:
+                self.memory.embed_pending()
+            self.clocks.put += put - began
+            self.clocks.embed += time.perf_counter() - put
+            yield
+        finally:
+            store.delete(which)
+
+    def rankings(self, question: Question, conversation: Conversation) -> Mapping[str, Ranking]:
+        """Return what each way of asking finds for a question, by the name of the way."""
+        scope, at = _scope(conversation), moment_of(question, conversation)
+        began = time.perf_counter()
+        deepest = self._retrieved(question, scope, at, self.depth)
+        self.clocks.asked.append(time.perf_counter() - began)
+        alone = {k: self._retrieved(question, scope, at, k) for k in self.alone}
+        made = {RETRIEVE: Ranking(deepest, alone)}
+        return made | self._lists(question, scope, at) if self.lists else made
+
+    def _retrieved(
+        self, question: Question, scope: MemoryScope, at: datetime, most: int
+    ) -> tuple[str, ...]:
+        found = self.memory.retrieve(
+            question.text, scope, max_results=most, at=at, layers=("cold",)
+        )
+        return tuple(one.id for one in found)
+
+    def _lists(self, question: Question, scope: MemoryScope, at: datetime) -> dict[str, Ranking]:
+        """Return what the words alone find, and what the vectors alone find."""
+        parts = self.memory.parts
+        store, embedder = parts.stores.long_term, parts.embedder
+        which = Select.within(scope, agents=(None,), live_at=at)
+        hits = store.by_words(query_words(question.text), which, limit=self.depth)
+        made = {WORDS: Ranking(tuple(hit.memory.id for hit in hits))}
+        if embedder is not None:
+            vector = embedder.embeddings.embed_query(question.text)
+            space = embedder.space_of(vector)
+            near = store.by_vector(vector, which, space=space, limit=self.depth)
+            made[VECTORS] = Ranking(tuple(hit.memory.id for hit in near))
+        return made
+
+
+def memory_of(turn: Turn, group: str) -> Memory:
+    """Return a turn as a memory of the group that is its conversation."""
+    return Memory(
+        id=turn.id,
+        document_id=turn.id,
+        scope=MemoryScope(tenant=TENANT, group_id=group, session_id=turn.session),
+        content=turn.content,
+        created_at=turn.time,
+        provenance=Provenance(Origin(turn.role, turn.speaker)),
+        promoted_by=TENANT,
+        content_hash=hash_of(turn.content),
+        metadata={"speaker": turn.speaker, "role": turn.role},
+        valid_from=turn.time,
+    )
+
+
+def moment_of(question: Question, conversation: Conversation) -> datetime:
+    """Return when a question is asked: when its data set says, but never before the last turn.
+
+    What "last May" means hangs on it. Some data sets ask before the talk is over; no turn is
+    hidden from a question because of that.
+    """
+    last = max(turn.time for turn in conversation.turns)
+    return last if question.asked is None else max(last, question.asked)
+
+
+def _scope(conversation: Conversation) -> MemoryScope:
+    return MemoryScope(tenant=TENANT, group_id=conversation.id)

@@ -1,0 +1,1 @@
+"""The command `memoryware`; it needs the extra `memoryware[cli]`."""

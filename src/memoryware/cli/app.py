@@ -1,0 +1,36 @@
+"""The command and its groups."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memoryware._version import __version__
+from memoryware.cli import bench
+
+app = typer.Typer(
+    name="memoryware",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Memory for agents that its owners can trust.",
+)
+app.add_typer(bench.app, name="bench")
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_tell_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Memory for agents that its owners can trust."""

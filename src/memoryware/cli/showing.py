@@ -1,0 +1,80 @@
+"""How a command shows what it has to say: tables, progress, files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from memoryware.errors import SettingError
+
+STDOUT: Final = "-"
+"""The name of a file that means: print it."""
+_WIDE: Final = 200
+"""Columns that a table may have where there is no terminal to measure."""
+
+
+def screen() -> Console:
+    """Return what prints for people; without colours, and without cutting, into a pipe."""
+    is_terminal = sys.stdout.isatty()
+    return Console(highlight=False, width=None if is_terminal else _WIDE)
+
+
+def table(title: str, head: list[str], rows: list[list[str]], *, markdown: bool = False) -> Table:
+    """Return a table whose first column is text and whose others are numbers."""
+    style = box.MARKDOWN if markdown else box.SIMPLE_HEAD
+    made = Table(title=title, title_justify="left", title_style="bold", box=style)
+    for place, name in enumerate(head):
+        made.add_column(name, justify="right" if place else "left", no_wrap=not place)
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+@contextmanager
+def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Show how far something is on the error output, if that is a terminal.
+
+    Yields:
+        What is called with the number of steps that are done.
+    """
+    console = Console(stderr=True)
+    columns = TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(
+        *columns, console=console, disable=not console.is_terminal, transient=True
+    ) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def check_target(option: str, target: str | None, suffix: str = "") -> None:
+    """See that a file can be written at the end, before a long run begins.
+
+    Raises:
+        SettingError: If it cannot.
+    """
+    if target is None or (target == STDOUT and not suffix):
+        return
+    path = Path(target)
+    if suffix and path.suffix != suffix:
+        raise SettingError(f"{option} {target}: the name must end in {suffix}")
+    if not path.parent.is_dir():
+        raise SettingError(f"{option} {target}: there is no folder {str(path.parent)!r}")
+    if path.is_dir():
+        raise SettingError(f"{option} {target}: this is a folder; name a file in it")
+
+
+def write(target: str, text: str) -> None:
+    """Write a text to a file, or print it if its name is "-"."""
+    whole = text if text.endswith("\n") else f"{text}\n"
+    if target == STDOUT:
+        sys.stdout.write(whole)
+    else:
+        Path(target).write_text(whole, encoding="utf-8")
