@@ -1,0 +1,89 @@
+"""How the time of a search grows with the number of memories, as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from memoryware.bench.speed.report import Report, Scope
+from memoryware.bench.speed.sides import HYBRID, VECTORS, WORDS
+from memoryware.errors import SettingError
+
+_LINES: Final = (
+    ("memoryware", HYBRID, "#0f766e", 2.2),
+    ("memoryware", VECTORS, "#14b8a6", 1.6),
+    ("memoryware", WORDS, "#5eead4", 1.6),
+    ("InMemoryStore", VECTORS, "#b45309", 1.2),
+    ("SqliteStore", VECTORS, "#be123c", 1.2),
+    ("PostgresStore", VECTORS, "#1d4ed8", 1.2),
+    ("mem0", HYBRID, "#7c3aed", 1.2),
+    ("NumPy", VECTORS, "#9ca3af", 1.0),
+    ("SQLite", WORDS, "#4b5563", 1.0),
+)
+"""Side, what is asked, colour and width of each line."""
+_PANELS: Final[tuple[tuple[Scope, str], ...]] = (
+    ("small", "in one group of 1,000"),
+    ("all", "over everything"),
+)
+_CLOSE: Final = 0.11
+"""Parts of ten by which the names of two lines stand apart at least."""
+
+
+def draw(report: Report, path: Path) -> None:
+    """Write the picture of a report; the ending says its form, such as .svg or .png.
+
+    Raises:
+        SettingError: If matplotlib is not installed.
+    """
+    matplotlib, figures = _matplotlib()
+    settings = {"svg.hashsalt": "memoryware", "svg.fonttype": "none", "font.size": 9}
+    with matplotlib.rc_context(settings):
+        figure = figures.Figure(figsize=(10, 4.6), layout="constrained")
+        both = figure.subplots(1, 2, sharey=True)
+        for axes, (scope, title) in zip(both, _PANELS, strict=True):
+            _panel(axes, report, scope, title)
+        both[0].set_ylabel("milliseconds, median")
+        made = {"Date": None} if path.suffix == ".svg" else None
+        figure.savefig(path, metadata=made)
+
+
+def _panel(axes: Any, report: Report, scope: Scope, title: str) -> None:
+    axes.set(xscale="log", yscale="log", title=f"A search {title}", xlabel="memories in the store")
+    sizes = sorted({one.size for one in report.rows})
+    ends: list[tuple[float, int, str, str]] = []
+    for side, kind, colour, width in _LINES:
+        points = [
+            (size, row.values[side])
+            for size in sizes
+            if (row := report.row(size, kind, scope)) and side in row.values
+        ]
+        if not points:
+            continue
+        axes.plot(*zip(*points, strict=True), color=colour, linewidth=width, marker="o", ms=3)
+        ends.append((points[-1][1], points[-1][0], f"{side}, {kind}", colour))
+    axes.set_xlim(sizes[0] * 0.8, sizes[-1] * (sizes[-1] / sizes[0]) ** 0.55 * 1.3)
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+    axes.minorticks_off()
+    axes.grid(visible=True, color="#e5e7eb", linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    _names(axes, ends)
+
+
+def _names(axes: Any, ends: list[tuple[float, int, str, str]]) -> None:
+    """Write at the end of each line what it is, so that no two names overlap."""
+    last = 0.0
+    for height, size, name, colour in sorted(ends):
+        place = max(height, last * 10**_CLOSE)
+        last = place
+        axes.annotate(
+            name, (size, height), xytext=(size * 1.15, place), color=colour, va="center", fontsize=8
+        )
+
+
+def _matplotlib() -> tuple[Any, Any]:
+    try:
+        import matplotlib as mpl
+        from matplotlib import figure
+    except ImportError as error:
+        raise SettingError("a plot needs matplotlib: pip install matplotlib") from error
+    return mpl, figure
