@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from memoryware.bench.speed.made import BEST, Made, Question
 from memoryware.bench.speed.sides import (
+    FREQUENT,
     PROMOTE,
     QUICK_PUT,
     VECTORS,
@@ -87,7 +88,10 @@ class SQLite(Side):
         self._db.execute("COMMIT")
 
     def asks(self) -> Mapping[str, Ask]:
-        return {WORDS: self._words}
+        return {
+            WORDS: lambda question, whole: self._words(question, question.words, whole),
+            FREQUENT: lambda question, whole: self._words(question, question.frequent, whole),
+        }
 
     def puts(self) -> Mapping[str, Put]:
         return {PROMOTE: self._flushed, QUICK_PUT: self._unflushed}
@@ -98,8 +102,8 @@ class SQLite(Side):
     def numbers(self, answer: Any) -> list[int]:
         return [number for number, _ in answer]
 
-    def _words(self, question: Question, whole: bool) -> Any:
-        asked = {"words": " OR ".join(question.words), "owner": question.group, "most": BEST}
+    def _words(self, question: Question, words: Sequence[str], whole: bool) -> Any:
+        asked = {"words": " OR ".join(words), "owner": question.group, "most": BEST}
         return self._db.execute(_EVERYWHERE if whole else _IN_ONE, asked).fetchall()
 
     def _add(self, number: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoryware.bench.speed.report import Judged, Report, Scope
-from memoryware.bench.speed.sides import HYBRID, PROMOTE, QUICK_PUT, VECTORS, WORDS
+from memoryware.bench.speed.sides import FREQUENT, HYBRID, PROMOTE, QUICK_PUT, VECTORS, WORDS
 
 LOAD, MEMORY, DISK = "bulk load", "memory", "disk"
 AT: Final = 100_000
@@ -47,7 +47,9 @@ FASTER: Final = (
     Faster("26", LOAD, "", _SQLITE, 2),
     Faster("27", MEMORY, "", _IN_MEMORY, 6),
     Faster("words", WORDS, "all", "SQLite", 5),
+    Faster("words", FREQUENT, "all", "SQLite", 5),
     Faster("words", WORDS, "all", "SQLite", 5, _STORE),
+    Faster("words", FREQUENT, "all", "SQLite", 5, _STORE),
 )
 
 

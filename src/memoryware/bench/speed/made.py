@@ -26,6 +26,8 @@ _TOPICS, _NOISE = 400, 1.0
 _WORDS, _SHORTEST, _LONGEST = 20_000, 12, 28
 _MIDDLING: Final = (20, 200)
 """Ranks of the words of questions: from about a tenth to a hundredth of all texts have one."""
+_FREQUENT: Final = (0, 12)
+"""Ranks of words that from a tenth to more than half of all texts have."""
 _ASKED: Final = 3
 _AT_ONCE: Final = 50_000
 
@@ -37,12 +39,14 @@ class Question:
     Attributes:
         number: Which one it is.
         words: Three words of middling frequency.
+        frequent: Three words that very many texts have.
         vector: What a model would make of it.
         group: The group that is asked where not everything is.
     """
 
     number: int
     words: tuple[str, ...]
+    frequent: tuple[str, ...]
     vector: list[float]
     group: int
 
@@ -115,10 +119,13 @@ class Made:
         return sum(map(len, self.texts[: self.size]))
 
     def _question(self, dice: Any, number: int) -> Question:
-        ranks = dice.choice(self.numpy.arange(*_MIDDLING), _ASKED, replace=False)
-        words = tuple(self.vocabulary[int(rank)] for rank in ranks)
+        words, frequent = (self._words(dice, ranks) for ranks in (_MIDDLING, _FREQUENT))
         vector = self._near(dice, 1)[0].tolist()
-        return Question(number, words, vector, int(dice.integers(self.groups)))
+        return Question(number, words, frequent, vector, int(dice.integers(self.groups)))
+
+    def _words(self, dice: Any, ranks: tuple[int, int]) -> tuple[str, ...]:
+        chosen = dice.choice(self.numpy.arange(*ranks), _ASKED, replace=False)
+        return tuple(self.vocabulary[int(rank)] for rank in chosen)
 
     def _near(self, dice: Any, count: int) -> Any:
         """Return vectors of length 1, each near a topic."""

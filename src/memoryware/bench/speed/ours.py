@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from memoryware.bench.speed.made import BEST, DIMENSION, Made, Question, looked_up
 from memoryware.bench.speed.sides import (
+    FREQUENT,
     HYBRID,
     PROMOTE,
     RECORD,
@@ -63,7 +64,12 @@ class Ours(Side):
             self._load(self.single, _SINGLE, numbers)
 
     def asks(self) -> Mapping[str, Ask]:
-        return {WORDS: self._words, VECTORS: self._vectors, HYBRID: self._hybrid}
+        return {
+            WORDS: lambda question, whole: self._words(question, question.words, whole),
+            FREQUENT: lambda question, whole: self._words(question, question.frequent, whole),
+            VECTORS: self._vectors,
+            HYBRID: self._hybrid,
+        }
 
     def puts(self) -> Mapping[str, Put]:
         return {RECORD: self._record, PROMOTE: self._promote}
@@ -105,9 +111,9 @@ class Ours(Side):
         memory, scope = self.memory(whole), self.scope(question, whole)
         return memory.retrieve(question.wordless, scope, layers=("cold",))
 
-    def _words(self, question: Question, whole: bool) -> Any:
+    def _words(self, question: Question, words: Sequence[str], whole: bool) -> Any:
         memory = self._by_words[self.memory(whole)]
-        return memory.retrieve(question.text, self.scope(question, whole), layers=("cold",))
+        return memory.retrieve(" ".join(words), self.scope(question, whole), layers=("cold",))
 
     def _record(self, number: int) -> None:
         scope = self._later(number)
@@ -169,7 +175,11 @@ class OurStore(Side):
         self._ours = ours
 
     def asks(self) -> Mapping[str, Ask]:
-        return {WORDS: self._words, VECTORS: self._vectors}
+        return {
+            WORDS: lambda question, whole: self._words(question, question.words, whole),
+            FREQUENT: lambda question, whole: self._words(question, question.frequent, whole),
+            VECTORS: self._vectors,
+        }
 
     def puts(self) -> Mapping[str, Put]:
         return {PROMOTE: self._add}
@@ -180,9 +190,9 @@ class OurStore(Side):
     def disk(self) -> int | None:
         return None
 
-    def _words(self, question: Question, whole: bool) -> Any:
-        words = query_words(question.text)
-        return self._store(whole).by_words(words, self._which(question, whole), limit=BEST)
+    def _words(self, question: Question, words: Sequence[str], whole: bool) -> Any:
+        stems = query_words(" ".join(words))
+        return self._store(whole).by_words(stems, self._which(question, whole), limit=BEST)
 
     def _vectors(self, question: Question, whole: bool) -> Any:
         which = self._which(question, whole)

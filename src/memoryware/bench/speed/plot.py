@@ -11,8 +11,8 @@ from memoryware.errors import SettingError
 
 _LINES: Final = (
     ("memoryware", HYBRID, "#0f766e", 2.2),
-    ("memoryware", VECTORS, "#14b8a6", 1.6),
-    ("memoryware", WORDS, "#5eead4", 1.6),
+    ("memoryware", VECTORS, "#0891b2", 1.6),
+    ("memoryware", WORDS, "#65a30d", 1.6),
     ("InMemoryStore", VECTORS, "#b45309", 1.2),
     ("SqliteStore", VECTORS, "#be123c", 1.2),
     ("PostgresStore", VECTORS, "#1d4ed8", 1.2),
@@ -25,8 +25,12 @@ _PANELS: Final[tuple[tuple[Scope, str], ...]] = (
     ("small", "in one group of 1,000"),
     ("all", "over everything"),
 )
-_CLOSE: Final = 0.11
-"""Parts of ten by which the names of two lines stand apart at least."""
+_APART: Final = 0.04
+"""The part of a panel's height by which the names of two lines stand apart at least."""
+
+
+_End = tuple[float, int, str, str]
+"""Of a line: its last value and size, what it is, and its colour."""
 
 
 def draw(report: Report, path: Path) -> None:
@@ -40,17 +44,22 @@ def draw(report: Report, path: Path) -> None:
     with matplotlib.rc_context(settings):
         figure = figures.Figure(figsize=(10, 4.6), layout="constrained")
         both = figure.subplots(1, 2, sharey=True)
-        for axes, (scope, title) in zip(both, _PANELS, strict=True):
+        ends = [
             _panel(axes, report, scope, title)
+            for axes, (scope, title) in zip(both, _PANELS, strict=True)
+        ]
+        for axes, found in zip(both, ends, strict=True):
+            _names(axes, found)  # when both panels have the height that they share
         both[0].set_ylabel("milliseconds, median")
         made = {"Date": None} if path.suffix == ".svg" else None
         figure.savefig(path, metadata=made)
 
 
-def _panel(axes: Any, report: Report, scope: Scope, title: str) -> None:
+def _panel(axes: Any, report: Report, scope: Scope, title: str) -> list[_End]:
+    """Draw the lines of one scope; return where each of them ends."""
     axes.set(xscale="log", yscale="log", title=f"A search {title}", xlabel="memories in the store")
     sizes = sorted({one.size for one in report.rows})
-    ends: list[tuple[float, int, str, str]] = []
+    ends: list[_End] = []
     for side, kind, colour, width in _LINES:
         points = [
             (size, row.values[side])
@@ -66,15 +75,16 @@ def _panel(axes: Any, report: Report, scope: Scope, title: str) -> None:
     axes.minorticks_off()
     axes.grid(visible=True, color="#e5e7eb", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    _names(axes, ends)
+    return ends
 
 
-def _names(axes: Any, ends: list[tuple[float, int, str, str]]) -> None:
+def _names(axes: Any, ends: list[_End]) -> None:
     """Write at the end of each line what it is, so that no two names overlap."""
-    last = 0.0
+    lowest, highest = axes.get_ylim()
+    apart = (highest / lowest) ** _APART
+    place = 0.0
     for height, size, name, colour in sorted(ends):
-        place = max(height, last * 10**_CLOSE)
-        last = place
+        place = max(height, place * apart)
         axes.annotate(
             name, (size, height), xytext=(size * 1.15, place), color=colour, va="center", fontsize=8
         )

@@ -23,6 +23,7 @@ from memoryware.bench.speed.mem0 import Mem0
 from memoryware.bench.speed.ours import Ours, OurStore
 from memoryware.bench.speed.report import Missing, Report, Row, Scope
 from memoryware.bench.speed.sides import (
+    FREQUENT,
     HYBRID,
     PROMOTE,
     QUICK_PUT,
@@ -42,7 +43,7 @@ from memoryware.errors import SettingError
 PEERS: Final[tuple[type[Side], ...]] = (InMemory, Sqlite, Postgres, Mem0, NumPy, SQLite)
 """Everybody else, in the order of the columns. A new peer is a class more here."""
 _ALL: Final[tuple[type[Side], ...]] = (Ours, *PEERS)
-KINDS: Final = (WORDS, VECTORS, HYBRID)
+KINDS: Final = (WORDS, FREQUENT, VECTORS, HYBRID)
 _PARTS: Final = 10
 """Turns of each side in a bulk load."""
 _MOST_AT_ONCE: Final = 10_000
@@ -155,7 +156,8 @@ class _Size:
         for name, side in self.sides.items():
             if (put := self._put(side, operation)) is not None:
                 acts[name] = lambda _: next(self.later), put
-        if acts:
+        own = [name for name in acts if operation in self.sides[name].puts()]
+        if own:  # a side of its own, not only what others are held against
             self._time(operation, "", acts, lambda *_: None)
 
     def _put(self, side: Side, operation: str) -> Put | None:

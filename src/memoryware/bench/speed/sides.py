@@ -21,6 +21,7 @@ Put = Callable[[int], Any]
 """Keeps one of the memories that come later."""
 
 WORDS: Final = "words"
+FREQUENT: Final = "frequent words"
 VECTORS: Final = "vectors"
 HYBRID: Final = "hybrid"
 RECORD: Final = "record"
