@@ -15,6 +15,7 @@ from memoryware.bench.speed.langgraph import InMemory, Sqlite
 from memoryware.bench.speed.made import BEST, Made, shared
 from memoryware.bench.speed.ours import Ours, OurStore
 from memoryware.bench.speed.report import Report, Row
+from memoryware.bench.speed.running import _grown
 from memoryware.bench.speed.sides import VECTORS, WORDS, Absent, Place, resident
 from memoryware.bench.speed.turns import in_turns
 from memoryware.errors import SettingError
@@ -191,6 +192,23 @@ def test_memory_is_that_of_a_process_that_only_opens_and_asks():
     assert grown["InMemoryStore"] > 3000 * 384 * 8 / 1e6 / 2  # lists of numbers, some room reused
 
 
+def test_what_was_measured_is_handed_over_after_each_size():
+    seen = []
+    wanted = Wanted(sizes=[20, 30], rounds=1, peers=["NumPy"], alone=False)
+    run(wanted, lambda line: None, lambda report: seen.append({one.size for one in report.rows}))
+    assert seen == [{20}, {20, 30}]
+
+
+def test_a_side_that_fails_in_a_process_of_its_own_is_named(tmp_path):
+    report, made = Report(), Made(20, later=0)
+    folder = tmp_path / "SQLite"
+    side = SQLite(made, Place(folder))
+    side.close()
+    (folder / "floor.db").write_bytes(b"no database" * 1000)
+    assert _grown([side], report) == {}
+    assert [(one.side, "process ended" in one.why) for one in report.missing] == [("SQLite", True)]
+
+
 @pytest.mark.slow
 def test_the_command_writes_tables_json_and_a_picture(tmp_path):
     pytest.importorskip("matplotlib")
@@ -212,6 +230,7 @@ def test_the_command_writes_tables_json_and_a_picture(tmp_path):
             for kind in ("words", "vectors", "hybrid")
             for scope in ("small", "all")
         }
+        searches |= {(size, "frequent words", scope) for scope in ("small", "all")}
         puts = {(size, name, "") for name in ("bulk load", "record", "promote", "disk")}
         assert searches | puts <= operations
     for one in found["rows"]:

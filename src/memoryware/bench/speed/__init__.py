@@ -66,11 +66,14 @@ def command(
         patience=patience,
         alone=alone,
     )
-    report = run(wanted, lambda line: say(f"{line}\n"))
+
+    def kept(report: Report) -> None:
+        if json_path is not None:
+            text = json.dumps(report.as_json(), indent=1, ensure_ascii=False)
+            Path(json_path).write_text(text + "\n", encoding="utf-8")
+
+    report = run(wanted, lambda line: say(f"{line}\n"), kept)
     out(text_of(report))
-    if json_path is not None:
-        text = json.dumps(report.as_json(), indent=1, ensure_ascii=False)
-        Path(json_path).write_text(text + "\n", encoding="utf-8")
     if plot_path is not None:
         draw(report, Path(plot_path))
     return report

@@ -187,8 +187,14 @@ class _Size:
         self.say(f"{row.size:,} {row.operation} {row.scope} ({row.unit}): {shown}")
 
 
-def run(wanted: Wanted, say: Say) -> Report:
-    """Measure everything that is wanted, and return what was found."""
+def run(wanted: Wanted, say: Say, after: Callable[[Report], object] = lambda _: None) -> Report:
+    """Measure everything that is wanted, and return what was found.
+
+    Args:
+        wanted: What is asked for.
+        say: Is given a line for each step.
+        after: Is given what there is after each size; the large ones take hours.
+    """
     report = Report(about=_about(wanted))
     room = None
     for size in wanted.sizes:
@@ -200,14 +206,15 @@ def run(wanted: Wanted, say: Say) -> Report:
                 _Size(made, sides, wanted, report, say).measure()
                 local = [one for one in sides.values() if one.local and not one.place.url]
             disk = {one.name: room_of for one in local if (room_of := one.disk())}
-            report.rows.append(_in_megabytes(size, DISK, disk))
+            if disk:
+                report.rows.append(_in_megabytes(size, DISK, disk))
             if size == AT and Ours.name in disk:
                 room = disk[Ours.name] / (size * DIMENSION * _STORED + made.text_bytes())
-            if wanted.alone and resident() is not None:
+            if wanted.alone and local and resident() is not None:
                 say(f"{size:,} memories: each side in a process of its own")
-                grown = {one.name: _alone(type(one), made, one.place) for one in local}
-                report.rows.append(_in_megabytes(size, MEMORY, grown))
-    report.goals = judged(report, room)
+                report.rows.append(_in_megabytes(size, MEMORY, _grown(local, report)))
+        report.goals = judged(report, room)
+        after(report)
     return report
 
 
@@ -238,14 +245,29 @@ def _ask(side: Side) -> None:
         ask(question, True)  # noqa: FBT003 - whole
 
 
-def _alone(kind: type[Side], made: Made, place: Place) -> int:
-    given = [kind.name, str(made.size), str(made.later), str(place.folder)]
+def _grown(sides: Sequence[Side], report: Report) -> dict[str, int]:
+    """Return how much memory each side needs; note who failed, as in a machine with too little."""
+    found = {}
+    for one in sides:
+        try:
+            found[one.name] = _alone(one)
+        except Absent as absent:
+            report.missing.append(Missing(one.name, one.made.size, str(absent)))
+    return found
+
+
+def _alone(side: Side) -> int:
+    given = [side.name, str(side.made.size), str(side.made.later), str(side.place.folder)]
     command = [sys.executable, "-m", "memoryware.bench.speed", "--alone", *given]
-    ran = subprocess.run(  # noqa: S603 - this interpreter and this module
-        command, capture_output=True, check=False, timeout=_ALONE_SECONDS, text=True
-    )
-    if ran.returncode:
-        raise RuntimeError(f"{kind.name} failed in a process of its own: {ran.stderr[-2000:]}")
+    try:
+        ran = subprocess.run(  # noqa: S603 - this interpreter and this module
+            command, capture_output=True, check=True, timeout=_ALONE_SECONDS, text=True
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Absent(f"memory: more than {_ALONE_SECONDS} seconds") from error
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr.splitlines() or [""])[-1]
+        raise Absent(f"memory: its process ended with {error.returncode}: {said}") from error
     return int(json.loads(ran.stdout.splitlines()[-1]))
 
 
