@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from memoryware.bench.speed import Wanted, run, text_of
+from memoryware.bench.speed import Wanted, command, run, text_of
 from memoryware.bench.speed.floors import NumPy, SQLite
 from memoryware.bench.speed.goals import AT, judged
 from memoryware.bench.speed.langgraph import InMemory, Sqlite
@@ -241,6 +241,24 @@ def test_the_command_writes_tables_json_and_a_picture(tmp_path):
             assert set(one["ratios"]["memoryware"]) == set(one["values"]) - {"memoryware"}
     assert "memoryware" in found["about"]["versions"]
     assert "memoryware, hybrid" in drawn.read_text(encoding="utf-8")
+
+
+def test_without_numpy_the_command_says_what_to_install():
+    script = (
+        "import sys\nsys.modules['numpy'] = None\n"
+        "from memoryware.bench.speed.__main__ import main\nsys.exit(main(['--sizes', '20']))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert ran.returncode == 2
+    assert "pip install numpy" in ran.stderr.splitlines()[-1]
+
+
+def test_where_results_cannot_be_written_is_said_before_anything_is_measured(tmp_path):
+    for name in ("json_path", "plot_path"):
+        with pytest.raises(SettingError, match="no folder"):
+            command(sizes=[20], **{name: tmp_path / "nowhere" / "speed.svg"})
 
 
 def test_a_wrong_wish_ends_the_command_with_a_sentence():

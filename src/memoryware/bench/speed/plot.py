@@ -39,9 +39,9 @@ def draw(report: Report, path: Path) -> None:
     Raises:
         SettingError: If matplotlib is not installed.
     """
-    matplotlib, figures = _matplotlib()
+    mpl, figures = matplotlib()
     settings = {"svg.hashsalt": "memoryware", "svg.fonttype": "none", "font.size": 9}
-    with matplotlib.rc_context(settings):
+    with mpl.rc_context(settings):
         figure = figures.Figure(figsize=(10, 4.6), layout="constrained")
         both = figure.subplots(1, 2, sharey=True)
         ends = [
@@ -90,7 +90,12 @@ def _names(axes: Any, ends: list[_End]) -> None:
         )
 
 
-def _matplotlib() -> tuple[Any, Any]:
+def matplotlib() -> tuple[Any, Any]:
+    """Return matplotlib and its figures.
+
+    Raises:
+        SettingError: If it is not installed.
+    """
     try:
         import matplotlib as mpl
         from matplotlib import figure
