@@ -124,6 +124,8 @@ class _Size:
             first = turn % len(taken)
             for name in [*taken][first:] + [*taken][:first]:
                 added(taken[name], lambda name=name, part=numbers: self.sides[name].load(part))  # type: ignore[misc]
+            if numbers.stop % _MOST_AT_ONCE == 0:
+                self.say(f"{numbers.stop:,} of {self.made.size:,} are in")
         rates = {name: self.made.size / sum(one.wall) for name, one in taken.items()}
         self._add(Row.counted(self.made.size, LOAD, "/s", rates))
         for name in taken:
