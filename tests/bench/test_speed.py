@@ -139,7 +139,8 @@ def test_goals_are_held_against_what_was_measured():
         "its store": {"SqliteStore": 29.0},
     }
     report.rows[0].recalls = {"memoryware": 1.0, "its store": 0.9}
-    report.rows.append(Row(10_000, VECTORS, "small", "ms", {"memoryware": 0.5}))
+    report.rows.append(Row(10_000, VECTORS, "small", "ms", {"memoryware": 1.0}))
+    report.rows[0].cpu, report.rows[1].cpu = {"memoryware": 1.0}, {"memoryware": 0.5}
     report.goals = judged(report, room=1.4)
     known = {one.what: one.held for one in report.goals if one.held is not None}
     assert known == {

@@ -18,7 +18,7 @@ class Mem0(Side):
 
     name: ClassVar[str] = "mem0"
     most: ClassVar[int] = 2000
-    too_many: ClassVar[str] = "it keeps some thirty a second, so it would take hours"
+    too_many: ClassVar[str] = "it keeps them one by one, and slower the more there are"
     packages = ("mem0ai", "qdrant-client")
 
     def __init__(self, made: Made, place: Place) -> None:
