@@ -1,1 +1,1 @@
-"""Measures of what memory is worth, for anyone to run again: recall, and later more."""
+"""Measurements that anyone can run again: how much is found, and how fast."""
