@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from bench.made import EXAMPLE, locomo_list, longmemeval
 from memoryware import MemoryScope, TieredMemory
 from memoryware.bench.datasets import jsonl
 from memoryware.bench.recall import Report, measure, plan
-from memoryware.bench.recall.asking import RETRIEVE, TENANT, VECTORS, WORDS, memory_of, moment_of
+from memoryware.bench.recall.asking import RETRIEVE, TENANT, VECTORS, WORDS, memories_of, moment_of
 from memoryware.bench.recall.caching import CachedEmbeddings
 from memoryware.bench.recall.plotting import svg
 from memoryware.bench.recall.report import lines_of, number
@@ -67,7 +68,7 @@ def test_the_mean_is_that_of_the_questions(measured):
 def test_a_k_that_is_asked_alone_counts_what_somebody_gets_who_wants_k(example):
     exact = measure(example, embeddings=HashEmbeddings(), alone=(3,))
     with TieredMemory.open("memory://", embeddings=HashEmbeddings()) as memory:
-        memory.parts.stores.long_term.load([memory_of(one, "g") for one in example[0].turns])
+        memory.parts.stores.long_term.load(memories_of(replace(example[0], id="g")))
         memory.embed_pending()
         scope = MemoryScope(tenant=TENANT, group_id="g")
         for asked, scored in zip(example[0].questions, exact.scored, strict=True):

@@ -67,9 +67,9 @@ class Asker:
         store.delete(which)
         try:
             began = time.perf_counter()
-            turns = conversation.turns
-            for start in range(0, len(turns), _BATCH):
-                store.load([memory_of(one, conversation.id) for one in turns[start:][:_BATCH]])
+            memories = memories_of(conversation)
+            for start in range(0, len(memories), _BATCH):
+                store.load(memories[start : start + _BATCH])
             put = time.perf_counter()
             if self.memory.parts.embedder is not None:
                 self.memory.embed_pending()
@@ -112,17 +112,30 @@ class Asker:
         return made
 
 
-def memory_of(turn: Turn, group: str) -> Memory:
-    """Return a turn as a memory of the group that is its conversation."""
+def memories_of(conversation: Conversation) -> list[Memory]:
+    """Return the turns of a conversation: a session is a document, and a turn is a chunk of it."""
+    sessions: dict[str, list[Turn]] = {}
+    for turn in conversation.turns:
+        sessions.setdefault(turn.session, []).append(turn)
+    places = {turn.id: at for turns in sessions.values() for at, turn in enumerate(turns)}
+    return [
+        _memory_of(turn, conversation.id, places[turn.id], len(sessions[turn.session]))
+        for turn in conversation.turns
+    ]
+
+
+def _memory_of(turn: Turn, group: str, place: int, count: int) -> Memory:
     return Memory(
         id=turn.id,
-        document_id=turn.id,
+        document_id=turn.session,
         scope=MemoryScope(tenant=TENANT, group_id=group, session_id=turn.session),
         content=turn.content,
         created_at=turn.time,
         provenance=Provenance(Origin(turn.role, turn.speaker)),
         promoted_by=TENANT,
-        content_hash=hash_of(turn.content),
+        chunk_index=place,
+        chunk_count=count,
+        content_hash=hash_of(f"{turn.session} {turn.content}"),
         metadata={"speaker": turn.speaker, "role": turn.role},
         valid_from=turn.time,
     )

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from langchain_core.embeddings import Embeddings
+
 from memoryware.errors import SettingError
 
 _FILE: Final = "vectors.db"
@@ -16,7 +18,7 @@ _PART: Final = 500
 """Texts that are looked for at once."""
 
 
-class CachedEmbeddings:
+class CachedEmbeddings(Embeddings):
     """An `Embeddings` object that remembers in a folder what another one has made.
 
     Vectors are kept by the name of their space, what the text is (a document or a query), and
