@@ -11,6 +11,7 @@ from typing import Final
 
 from memoryware.bench.datasets.values import Conversation, Question, Turn
 from memoryware.bench.recall.scoring import Ranking
+from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers.ranking import query_words
 from memoryware.tiers.records import Memory, Origin, Provenance, hash_of
@@ -95,6 +96,8 @@ class Asker:
         found = self.memory.retrieve(
             question.text, scope, max_results=most, at=at, layers=("cold",)
         )
+        if found.failed:  # no answer is no wrong answer
+            raise StoreUnavailable(f"The memory could not be asked: {'; '.join(found.notes)}")
         return tuple(one.id for one in found)
 
     def _lists(self, question: Question, scope: MemoryScope, at: datetime) -> dict[str, Ranking]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.events import logger
@@ -49,8 +50,9 @@ def _say_why(search: Search, one: Considered) -> None:
 
 
 async def _found(search: Search, part: Part, which: Select) -> Heap:
-    searched = await _searched(search, which, _chooser(search, part))
-    judgements = judged(searched.sight, search.parts.ranking)
+    judge = lru_cache(maxsize=1)(lambda sight: judged(sight, search.parts.ranking))
+    searched = await _searched(search, which, _chooser(search, part, judge))
+    judgements = judge(searched.sight)
     heap = {
         memory.id: _considered(memory, part, judgements[place])
         for place, memory in searched.memories.items()
@@ -96,7 +98,7 @@ async def _searched(search: Search, which: Select, choose: Choose) -> Searched:
     return searched
 
 
-def _chooser(search: Search, part: Part) -> Choose:
+def _chooser(search: Search, part: Part, judge: Callable[[Sight], Sequence[Found]]) -> Choose:
     """Return what says which of all that is seen is read: what can come to be shown."""
     limits, wanted = search.parts.limits, search.wanted
     group = limits.cold_items if wanted.cold_items is None else wanted.cold_items
@@ -106,7 +108,7 @@ def _chooser(search: Search, part: Part) -> Choose:
         if wanted.explain:
             return range(len(sight.seen))
         rules, vectors = search.parts.ranking, _measures(search)
-        judgements = judged(sight, rules)
+        judgements = judge(sight)
         places = range(len(judgements))
         scores = [fused(one, rules, vectors=vectors) for one in judgements]
         best = sorted(places, key=lambda at: -scores[at])[:most]

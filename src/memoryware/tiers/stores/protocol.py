@@ -177,7 +177,7 @@ class Seen:
     follows: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sight:
     """Everything that a search sees, thread by thread.
 

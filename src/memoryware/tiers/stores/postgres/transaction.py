@@ -13,7 +13,7 @@ from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.postgres.link import Half, Link
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
-from memoryware.tiers.stores.protocol import Vector
+from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition
 
@@ -141,6 +141,14 @@ class PostgresTransaction:
             wanted, unwanted, *values, most,
         )  # fmt: skip
         return [(seq, score) for seq, score in rows]
+
+    async def sight(
+        self,
+        query: Query,  # noqa: ARG002 - its index is on the server
+        which: Select,  # noqa: ARG002
+        space: tuple[int, bytes] | None,  # noqa: ARG002
+    ) -> tuple[Sight, Sequence[int]] | None:
+        return None
 
     async def counted(
         self, names: Sequence[str], words: Sequence[str], numbers: Sequence[int]

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from memoryware.tiers.stores.protocol import Select, Vector
+from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
 from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 Row: TypeAlias = Sequence[Any]
@@ -75,6 +75,18 @@ class Transaction(Protocol):
 
         More than `most` need not be named, if those are the best and all that are as good as
         the last of them.
+        """
+        ...
+
+    async def sight(
+        self, query: Query, which: Select, space: tuple[int, bytes] | None
+    ) -> tuple[Sight, Sequence[int]] | None:
+        """Return what is seen and the numbers of it, None where it is put together in SQL.
+
+        Args:
+            query: What is looked for.
+            which: What fits.
+            space: The number of the space, and the vector of the query as `packed` makes it.
         """
         ...
 

@@ -72,22 +72,41 @@ async def search(port: Port, query: Query, which: Select, choose: Choose) -> Sea
     """Return what is seen of memories that fit, and those that are chosen of it."""
     if which.groups == ():
         return Searched()
-    wanted = [one for one in query.words if _WORD.fullmatch(one)]
-    where = port.rows.condition("long_term", which)
     async with port.transaction(which) as tx:
-        corpus = await _corpus(tx, port.rows, which, wanted)
-        by_words = await _scored(tx, corpus, where, query.limit) if query.limit > 0 else {}
-        near, space = await _near(tx, query, where)
-        hits = {*newest_best(by_words, query.limit), *newest_best(near, query.limit)}
-        shown = beside(await _threads(tx, port.rows, query, which, hits), hits, query.reach)
-        numbers = [number for number, _ in shown]
-        seen = await _seen(tx, port.rows, query, which, corpus, numbers, space)
-        having = tuple(corpus.having.get(word, 0) for word in query.words)
-        rows = [replace(seen[number], follows=follows) for number, follows in shown]
-        sight = Sight(rows, having, corpus.count, corpus.mean)
+        space = await _space(tx, query)
+        seen = await tx.sight(query, which, space)
+        sight, numbers = seen or await _sight(tx, port.rows, query, which, space)
         chosen = {numbers[place]: place for place in choose(sight)}
         found = await _memories(tx, port.rows, which, chosen)
     return Searched(sight, {chosen[number]: one for number, one in found.items()})
+
+
+async def _sight(
+    tx: Transaction, rows: Rows, query: Query, which: Select, space: tuple[int, bytes] | None
+) -> tuple[Sight, Sequence[int]]:
+    """Return what is seen and the numbers of it, list by list."""
+    where = rows.condition("long_term", which)
+    corpus = await _corpus(tx, rows, which, [one for one in query.words if _WORD.fullmatch(one)])
+    by_words = await _scored(tx, corpus, where, query.limit) if query.limit > 0 else {}
+    near = await tx.nearest(*space, where, query.limit) if space and query.limit > 0 else ()
+    measured = {seq: value for seq, value in near if not math.isnan(value)}
+    hits = {*newest_best(by_words, query.limit), *newest_best(measured, query.limit)}
+    shown = beside(await _threads(tx, rows, query, which, hits), hits, query.reach)
+    numbers = [number for number, _ in shown]
+    seen = await _seen(tx, rows, query, which, corpus, numbers, space)
+    having = tuple(corpus.having.get(word, 0) for word in query.words)
+    found = [replace(seen[number], follows=follows) for number, follows in shown]
+    return Sight(found, having, corpus.count, corpus.mean), numbers
+
+
+async def _space(tx: Transaction, query: Query) -> tuple[int, bytes] | None:
+    """Return the number of the space that is searched, and the packed vector of the query."""
+    if query.vector is None or query.space is None:
+        return None
+    data = packed(query.vector, query.space)
+    number = await number_of(tx, query.space)
+    await _must_be_current(tx, query.space)
+    return None if number is None else (number, data)
 
 
 async def _corpus(tx: Transaction, rows: Rows, which: Select, words: Sequence[str]) -> Corpus:
@@ -100,25 +119,6 @@ async def _corpus(tx: Transaction, rows: Rows, which: Select, words: Sequence[st
     )
     count, size = counted[0]
     return Corpus(names, having, count, size / count if count else 0)
-
-
-async def _near(
-    tx: Transaction, query: Query, where: Condition
-) -> tuple[dict[int, float], tuple[int, bytes] | None]:
-    """Return the nearest by number, and the number of the space with the packed query."""
-    if query.vector is None or query.space is None:
-        return {}, None
-    data = packed(query.vector, query.space)
-    number = await number_of(tx, query.space)
-    await _must_be_current(tx, query.space)
-    if number is None or query.limit < 1:
-        return {}, None
-    found = {
-        seq: value
-        for seq, value in await tx.nearest(number, data, where, query.limit)
-        if not math.isnan(value)
-    }
-    return found, (number, data)
 
 
 async def _threads(

@@ -19,6 +19,7 @@ from memoryware.tiers.stores._turns import Ticket, Turns
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Port
+from memoryware.tiers.stores.sqlite.index import Indexes
 from memoryware.tiers.stores.sqlite.rows import SqliteRows, has
 from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
 from memoryware.tiers.stores.sqlite.transaction import INDEX, SqliteTransaction
@@ -51,10 +52,13 @@ class SqliteFile:
 
     rows = SqliteRows()
 
-    def __init__(self, path: str | os.PathLike[str], lock_timeout: float = 30.0) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], lock_timeout: float = 30.0, indexed: int = 250_000
+    ) -> None:
         self.path = _absolute(path)
         self._timeout = min(lock_timeout, _LONGEST)
         self._turns = Turns(self._timeout, self._late)
+        self._indexes = Indexes(indexed)
         self._open: list[SqliteTransaction] = []
         """Those that have begun, the outermost first."""
         self._closed = self._unwiped = False
@@ -89,7 +93,7 @@ class SqliteFile:
         writes: bool = False,
     ) -> AsyncIterator[SqliteTransaction]:
         """Begin a transaction; it is kept if nothing goes wrong inside, else it never was."""
-        tx = SqliteTransaction(self._connection(), self.errors, writes=writes)
+        tx = SqliteTransaction(self._connection(), self.errors, self._indexes, writes=writes)
         self._open.append(tx)
         try:
             tx.begin()
@@ -115,6 +119,7 @@ class SqliteFile:
     async def wipe(self) -> None:
         """Overwrite what was deleted in the log as well: now, or when nobody reads it anymore."""
         self._unwiped = True
+        self._indexes.clear()
         self._wipe(_WIPING)
 
     def _wipe(self, seconds: float) -> None:
@@ -275,6 +280,7 @@ class SqliteFile:
     def begin_anew(self) -> None:
         """Forget in a child what belongs to its parent."""
         self._turns, self._open = Turns(self._timeout, self._late), []
+        self._indexes.clear()
         if self._db is not None:
             _ABANDONED.append(self._db)  # closing it would give up locks of the parent
             self._db = None

@@ -65,5 +65,16 @@ CREATE TABLE vector (
 CREATE INDEX vector_seq ON vector (seq)
 """
 
-STEPS: Final = (_FIRST,)
+_SECOND: Final = """
+-- Which memories have changed, in order, so that a process can follow with its index.
+CREATE TABLE change (id INTEGER PRIMARY KEY AUTOINCREMENT, seq INTEGER NOT NULL);
+CREATE TRIGGER record_added AFTER INSERT ON record WHEN NEW.tier = 'long_term'
+  BEGIN INSERT INTO change (seq) VALUES (NEW.seq); END;
+CREATE TRIGGER record_changed AFTER UPDATE ON record WHEN NEW.tier = 'long_term'
+  BEGIN INSERT INTO change (seq) VALUES (NEW.seq); END;
+CREATE TRIGGER record_gone AFTER DELETE ON record WHEN OLD.tier = 'long_term'
+  BEGIN INSERT INTO change (seq) VALUES (OLD.seq); END
+"""
+
+STEPS: Final = (_FIRST, _SECOND)
 """Statements, with a semicolon between them; step n brings a file from version n to n + 1."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Final, TypeAlias
 
+from memoryware._twins import finish
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.ranking import bm25
 from memoryware.tiers.stores._vectors import scores, unpacked
-from memoryware.tiers.stores.protocol import Vector
+from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
+from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition
+from memoryware.tiers.stores.sqlite.index import Indexes, PartIndex, is_known
 from memoryware.tiers.stores.sqlite.rows import SqliteRows
 
 _ROWS: Final = SqliteRows()
@@ -27,8 +30,13 @@ class SqliteTransaction:
     Inside of another one it is a savepoint.
     """
 
-    def __init__(self, db: sqlite3.Connection, errors: Errors, *, writes: bool) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, errors: Errors, indexes: Indexes, *, writes: bool
+    ) -> None:
         self.db, self._errors, self._untidy = db, errors, False
+        self._writes = writes
+        # What is not kept yet must not come into an index.
+        self._indexes = None if db.in_transaction or writes else indexes
         how = _BEGUN if db.in_transaction else _WRITES if writes else _READS
         self._begin, self._keep, *self._undo = how
 
@@ -38,6 +46,8 @@ class SqliteTransaction:
 
     async def keep(self) -> None:
         await self._tidy()
+        if self._writes:
+            await self.execute(_PRUNED, CHANGES)
         with self._errors():
             self.db.execute(self._keep)
 
@@ -119,6 +129,37 @@ class SqliteTransaction:
             (seq, bm25(Counter(text.split()), corpus.having, count, mean)) for seq, text in found
         ]
 
+    async def sight(
+        self, query: Query, which: Select, space: tuple[int, bytes] | None
+    ) -> tuple[Sight, Sequence[int]] | None:
+        index = self._index(which)
+        if index is None:
+            return None
+        from memoryware.tiers.stores.sqlite.sighting import sight_of, unit
+
+        number, data = space or (0, b"")
+        if space is not None:
+            index.read_vectors(self._asked, number)
+
+        def measure(numbers: Sequence[int]) -> Mapping[int, float]:
+            return finish(self.measured(number, data, numbers)) if numbers else {}
+
+        return sight_of(index, query, which, unit(data) if space else None, measure)
+
+    def _index(self, which: Select) -> PartIndex | None:
+        """Return the index that can say what fits a selection."""
+        one_group = which.groups is not None and len(which.groups) == 1
+        if self._indexes is None or not one_group or not is_known(which):
+            return None
+        (group,) = which.groups or (None,)
+        part = _ROWS.key(sql_rows.part_of(which.tenant, group))
+        return self._indexes.of(str(part), self._asked)
+
+    def _asked(self, sql: str, *values: object) -> Iterator[Row]:
+        with self._errors():
+            self._must_go_on()
+            yield from self.db.execute(sql, values)
+
     async def counted(
         self,
         names: Sequence[str],  # noqa: ARG002 - the words of a text stand there once
@@ -173,6 +214,9 @@ class SqliteTransaction:
         """There is nothing to make ready."""
 
 
+CHANGES: Final = 20_000
+"""Changes of records that a file knows, so that indexes can follow them."""
+_PRUNED: Final = "DELETE FROM change WHERE id <= (SELECT max(id) FROM change) - ?"
 _TIDIED: Final = (
     "INSERT INTO about VALUES ('tidied', 1)"
     " ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value"

@@ -1,0 +1,205 @@
+"""What a search sees of a group whose index is in this process; with NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
+from memoryware.tiers.stores._looking import beside
+from memoryware.tiers.stores.protocol import Query, Seen, Select, Sight
+from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sqlite.index import PartIndex, Vectors, number_of
+
+_BLOCK: Final = 512
+"""Rows that are multiplied at once: as floats they fit into the cache of a processor."""
+Measure = Callable[[Sequence[int]], Mapping[int, float]]
+"""Returns the exact cosine of memories by number."""
+
+
+def sight_of(
+    index: PartIndex, query: Query, which: Select, vector: Any, measure: Measure
+) -> tuple[Sight, list[int]] | None:
+    """Return what is seen and the numbers of it; None if the threads are too long.
+
+    Args:
+        index: What is known of the group.
+        query: What is looked for.
+        which: What fits.
+        vector: The vector of the query as 32-bit floats, None to search by words alone.
+        measure: Measures by the vectors themselves.
+    """
+    import numpy as np
+
+    count = len(index)
+    sizes = np.frombuffer(index.size, "i4") if count else np.zeros(0, "i4")
+    mean = float(sizes.mean()) if count else 0.0
+    having = tuple(len(index.words[one][0]) if one in index.words else 0 for one in query.words)
+    if not count or query.limit < 1:
+        return Sight((), having, count, mean), []
+    fits = _fitting(np, index, which)
+    hits = set(_by_words(np, index, query, having, sizes, mean, fits).tolist())
+    if vector is not None and index.vectors is not None and index.vectors.dimension:
+        hits |= _nearest(np, index, index.vectors, query, vector, fits, measure)
+    threads = _threads(index, query, hits, fits)
+    if threads is None:
+        return None
+    shown = beside(threads, hits, max(0, query.reach))
+    rows = np.fromiter((row for row, _ in shown), "i8", len(shown))
+    numbers = [index.seq[row] for row in rows]
+    near = measure(numbers) if vector is not None and numbers else {}
+    counts = _counts(np, index, query, rows)
+    seen = [
+        Seen(tuple(often), int(sizes[row]), near.get(number), follows)
+        for (row, follows), number, often in zip(shown, numbers, counts, strict=True)
+    ]
+    return Sight(seen, having, count, mean), numbers
+
+
+def unit(data: bytes) -> Any:
+    """Return a packed vector as 32-bit floats, with length 1."""
+    import numpy as np
+
+    vector = np.frombuffer(data, "<f2").astype("f4")
+    return vector / (np.linalg.norm(vector) or 1.0)
+
+
+def _fitting(np: Any, index: PartIndex, which: Select) -> Any:
+    """Return for each row whether it fits."""
+
+    def column(name: str) -> Any:
+        return np.frombuffer(getattr(index, name), "i8")
+
+    fits = np.ones(len(index), bool)
+    if which.live_at is not None:
+        moment = sql_rows.micros(which.live_at)
+        fits &= np.frombuffer(index.revoked, "i1") == 0
+        fits &= (column("begins") <= moment) & (column("ends") > moment)
+    if which.since is not None:
+        fits &= column("created") >= sql_rows.micros(which.since)
+    if which.before is not None:
+        fits &= column("created") < sql_rows.micros(which.before)
+    for name, wanted in (("agent", which.agents), ("session", which.sessions)):
+        if wanted is not None:
+            numbers = [number_of(sql_rows.flat(one)) for one in wanted]
+            fits &= np.isin(column(name), numbers)
+    return fits
+
+
+def _by_words(
+    np: Any,
+    index: PartIndex,
+    query: Query,
+    having: Sequence[int],
+    sizes: Any,
+    mean: float,
+    fits: Any,
+) -> Any:
+    """Return the rows with the best BM25 scores."""
+    scores = np.zeros(len(index))
+    for word, texts in zip(query.words, having, strict=True):
+        if texts:
+            rows, often = _posting(np, index, word)
+            norm = SATURATION * (1 - LENGTHS + LENGTHS * sizes[rows] / mean)
+            scores[rows] += rarity(texts, len(index)) * often * (SATURATION + 1) / (often + norm)
+    scores[~fits] = 0
+    return _newest_best(np, scores, np.flatnonzero(scores), query.limit)
+
+
+def _posting(np: Any, index: PartIndex, word: str) -> tuple[Any, Any]:
+    rows, often = index.words[word]
+    return np.frombuffer(rows, "i4"), np.frombuffer(often, "u2").astype("f8")
+
+
+def _newest_best(np: Any, scores: Any, rows: Any, most: int) -> Any:
+    """Return the rows with the best scores; of those that are as good, the last ones."""
+    if len(rows) <= most:
+        return rows
+    values = scores[rows]
+    least = np.partition(values, len(values) - most)[len(values) - most]
+    better, equal = rows[values > least], rows[values == least]
+    return np.concatenate([better, equal[len(equal) - (most - len(better)) :]])
+
+
+def _nearest(
+    np: Any,
+    index: PartIndex,
+    vectors: Vectors,
+    query: Query,
+    vector: Any,
+    fits: Any,
+    measure: Measure,
+) -> set[int]:
+    """Return the rows that are nearest, exactly.
+
+    The small numbers say of each row between which bounds its cosine is. Those that can be
+    among the nearest are measured by the vectors themselves.
+    """
+    scale = np.frombuffer(vectors.scale, "f4")
+    near = _products(np, vectors, vector) * scale
+    error = np.frombuffer(vectors.error, "f4")
+    rows = np.flatnonzero(fits[: len(scale)] & (scale > 0))
+    if len(rows) > query.limit:
+        least = near[rows] - error[rows]
+        bound = np.partition(least, len(rows) - query.limit)[len(rows) - query.limit]
+        rows = rows[near[rows] + error[rows] >= bound]
+    exact = measure([index.seq[row] for row in rows])
+    scores = np.full(len(index), -2.0)
+    for row in rows:
+        scores[row] = exact.get(index.seq[row], -2.0)
+    return set(_newest_best(np, scores, rows, query.limit).tolist())
+
+
+def _products(np: Any, vectors: Vectors, vector: Any) -> Any:
+    """Return the product of the query with the small numbers of each row.
+
+    In one thread: the pools of threads that a matrix product starts are slower where others
+    work as well.
+    """
+    numbers = np.frombuffer(vectors.data, "i1").reshape(-1, vectors.dimension)
+    made = np.empty(len(numbers), "f4")
+    floats = np.empty((min(_BLOCK, len(numbers)), vectors.dimension), "f4")
+    for start in range(0, len(numbers), _BLOCK):
+        some = numbers[start : start + _BLOCK]
+        block = floats[: len(some)]
+        np.copyto(block, some)
+        np.vecdot(block, vector, out=made[start : start + len(some)])
+    return made
+
+
+def _threads(index: PartIndex, query: Query, hits: set[int], fits: Any) -> list[list[int]] | None:
+    """Return the fitting rows of each thread that a hit is in; None if these are too many."""
+    if query.reach < 1:
+        return []
+    found: dict[tuple[bool, int], list[int]] = {}
+    total = 0
+    for row in sorted(hits):
+        by_session = query.sessions and index.session[row] != 0
+        column = "session" if by_session else "document"
+        name = by_session, getattr(index, column)[row]
+        if name not in found:
+            thread = index.thread(row, column)
+            found[name] = [
+                one for one in thread if fits[one] and (by_session or _is_own(index, one, query))
+            ]
+            total += len(found[name])
+            if total > query.thread:
+                return None
+    return list(found.values())
+
+
+def _is_own(index: PartIndex, row: int, query: Query) -> bool:
+    """Say whether a row belongs to the thread that is its document."""
+    return not query.sessions or index.session[row] == 0
+
+
+def _counts(np: Any, index: PartIndex, query: Query, rows: Any) -> list[list[int]]:
+    """Return how often each row has each word of the query."""
+    counts = np.zeros((len(rows), len(query.words)), "i8")
+    for at, word in enumerate(query.words):
+        if word in index.words:
+            having, often = _posting(np, index, word)
+            places = np.minimum(np.searchsorted(having, rows.astype("i4")), len(having) - 1)
+            counts[:, at] = np.where(having[places] == rows, often[places], 0)
+    found: list[list[int]] = counts.tolist()
+    return found
