@@ -175,7 +175,9 @@ class Ranking(_Ranged):
     scarce: float = _limit(0.5, 0)
     """Below this share of the question's words in any text, places are kept for meaning."""
     kept_place: int = _limit(4, 0)
-    """Which place that is: 4 keeps the fourth, the eighth and so on; 0 keeps none."""
+    """Which place that is: 4 keeps the fourth and the eighth; 0 keeps none."""
+    kept_later: int = _limit(3, 0)
+    """Which places after the tenth are kept for meaning in any case; 0 keeps none."""
 
     def __post_init__(self) -> None:
         _Ranged.__post_init__(self)

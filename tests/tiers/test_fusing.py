@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memoryware.errors import SettingError
 from memoryware.settings import Ranking
-from memoryware.tiers.fusing import Found, fused, judged, share_of, with_places
+from memoryware.tiers.fusing import Found, fused, judged, kept_places, share_of, with_places
 from memoryware.tiers.ranking import bm25, rarity
 from memoryware.tiers.stores.protocol import Seen, Sight
 
@@ -107,27 +107,36 @@ LISTS = st.integers(0, 40).flatmap(
 )
 
 
-@given(LISTS, st.integers(0, 6))
+@given(LISTS, st.integers(1, 6))
 def test_every_so_many_th_place_is_for_the_best_of_the_other_list(lists, every):
-    ranked, kept = lists
-    placed = with_places(ranked, kept, every)
+    ranked, other = lists
+    placed = with_places(ranked, other, lambda place: place % every == every - 1)
     assert sorted(placed) == sorted(ranked)
-    assert with_places(ranked, kept, 0) == ranked
+    assert with_places(ranked, other, lambda _: False) == ranked
     for count in range(len(placed) + 1):
-        turns = count // every if every else 0
-        assert set(kept[:turns]) <= set(placed[:count])
+        assert set(other[: count // every]) <= set(placed[:count])
 
 
 def test_lists_that_say_the_same_change_nothing():
     ranked = [f"t{n}" for n in range(10)]
-    assert with_places(ranked, ranked, 4) == ranked
-    assert with_places(ranked, [], 4) == ranked
+    assert with_places(ranked, ranked, lambda _: True) == ranked
+    assert with_places(ranked, [], lambda _: True) == ranked
 
 
 def test_equal_texts_are_different_places():
     one, same, other = [1], [1], [2]
-    placed = with_places([one, same, other], [other], 2)
+    placed = with_places([one, same, other], [other], lambda place: place == 1)
     assert [id(each) for each in placed] == [id(one), id(other), id(same)]
+
+
+def test_places_are_kept_where_words_are_scarce_and_late_in_a_long_list():
+    def kept(rules: Ranking, *, scarce: bool) -> list[int]:
+        is_kept = kept_places(rules, scarce=scarce)
+        return [place + 1 for place in range(16) if is_kept(place)]
+
+    assert kept(RULES, scarce=True) == [4, 8, 12, 14, 16]
+    assert kept(RULES, scarce=False) == [12, 15]
+    assert kept(Ranking(kept_place=0, kept_later=0), scarce=True) == []
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from memoryware.settings import Ranking
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
@@ -147,20 +147,41 @@ def _near(run: Sequence[Seen], place: int, rules: Ranking) -> float | None:
     return total / present
 
 
-def with_places(ranked: Sequence[T], kept: Sequence[T], every: int) -> list[T]:
-    """Return all of a ranked list, with each so-and-so-many-th place for the best of another.
+def with_places(ranked: Sequence[T], other: Sequence[T], is_kept: Callable[[int], bool]) -> list[T]:
+    """Return all of a ranked list, with some of the places for the best of another list.
 
     Args:
         ranked: All items, best first.
-        kept: Some of them, best first in another way.
-        every: Which places are kept: 4 for the fourth, the eighth and so on; 0 for none.
+        other: Some of them, best first in another way.
+        is_kept: Says of a place, from 0, whether it is for the best of the other list that has
+            no place yet.
     """
-    waiting = [iter(ranked), iter(kept)]
+    waiting = [iter(ranked), iter(other)]
     placed: dict[int, T] = {}
     while len(placed) < len(ranked):
-        turn = int(every > 0 and len(placed) % every == every - 1)
-        following = next((one for one in waiting[turn] if id(one) not in placed), None)
-        if following is None:  # the other list is at its end
-            following = next(one for one in waiting[0] if id(one) not in placed)
+        lists = waiting[::-1] if is_kept(len(placed)) else waiting[:1]
+        following = next(one for some in lists for one in some if id(one) not in placed)
         placed[id(following)] = following
     return list(placed.values())
+
+
+def kept_places(rules: Ranking, *, scarce: bool) -> Callable[[int], bool]:
+    """Return what says of a place, from 0, whether it is kept for the nearest in meaning.
+
+    Args:
+        rules: Which places are kept.
+        scarce: Whether no text has much of what the query says.
+    """
+
+    def is_kept(place: int) -> bool:
+        if place < _FIRST:
+            every = rules.kept_place if scarce else 0
+        else:
+            every = min(rules.kept_later, 2) if scarce else rules.kept_later
+        return every > 0 and place % every == every - 1
+
+    return is_kept
+
+
+_FIRST: Final = 10
+"""Places that are kept for meaning only where words are scarce."""

@@ -10,7 +10,7 @@ from typing import Final, get_args
 
 from memoryware.events import logger
 from memoryware.tiers.contradiction import why
-from memoryware.tiers.fusing import with_places
+from memoryware.tiers.fusing import kept_places, with_places
 from memoryware.tiers.ranking import best_first, cosine, words_of
 from memoryware.tiers.records import hash_of
 from memoryware.tiers.retrieval.asking import Considered, Part, Search, order
@@ -84,20 +84,20 @@ def _leave(found: Iterable[Considered], most: int, where: str) -> None:
 
 
 def _keep_places(search: Search, found: Sequence[Considered]) -> None:
-    """Lift the nearest in meaning where no text has much of what the query says.
+    """Lift the nearest in meaning to the places that are kept for them.
 
-    Words find little then, and what they find would keep out a text that says the same in
-    other words.
+    Where no text has much of what the query says, what words find would else keep out a text
+    that says the same in other words.
     """
     rules = search.parts.ranking
-    if max((one.found.coverage for one in found), default=0) >= rules.scarce:
-        return
+    best = max((one.found.coverage for one in found), default=0.0)
+    is_kept = kept_places(rules, scarce=best < rules.scarce)
     for part in _PARTS:
         right = sorted((one for one in _still(found, part) if not one.is_wrong), key=order)
         near = best_first(right, lambda one: one.found.similarity)
         if not near:
             continue
-        placed = with_places(right, near, rules.kept_place)
+        placed = with_places(right, near, is_kept)
         for one, following in reversed(list(pairwise(placed))):
             if one.item.score < following.item.score:
                 lifted = math.nextafter(following.item.score, math.inf)
