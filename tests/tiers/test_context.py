@@ -64,7 +64,7 @@ async def test_all_layers_stand_in_their_order(door):
         "## What the group knows\n\n"
         f"<recalled_memory>\n{NOTE}\n\n"
         "1. [00000000; long-term memory; verified; written by a person; person:ann; 2026-01-01;"
-        " relevance 0.96] The orders are in PostgreSQL 17.\n"
+        " relevance 0.98] The orders are in PostgreSQL 17.\n"
         "</recalled_memory>\n\n---\n\n"
         "## What you have learned yourself\n\n"
         f"<recalled_memory>\n{NOTE}\n\n"

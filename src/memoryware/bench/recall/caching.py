@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from langchain_core.embeddings import Embeddings
-
 from memoryware.errors import SettingError
 
 _FILE: Final = "vectors.db"
@@ -18,7 +16,7 @@ _PART: Final = 500
 """Texts that are looked for at once."""
 
 
-class CachedEmbeddings(Embeddings):
+class CachedEmbeddings:
     """An `Embeddings` object that remembers in a folder what another one has made.
 
     Vectors are kept by the name of their space, what the text is (a document or a query), and

@@ -167,8 +167,9 @@ def _opened(
             if embedder is None:
                 yield memory
                 return
-            kept = CachedEmbeddings(embedder.embeddings, embedder.name, cache or folder)
-            with closing(kept):
+            made = CachedEmbeddings(embedder.embeddings, embedder.name, cache or folder)
+            kept: Any = made  # it has what an `Embeddings` object has, without loading LangChain
+            with closing(made):
                 yield TieredMemory(
                     memory.parts.stores,
                     embeddings=kept,

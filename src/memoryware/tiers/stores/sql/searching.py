@@ -6,7 +6,7 @@ import heapq
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final
 
@@ -75,25 +75,35 @@ async def search(port: Port, query: Query, which: Select, choose: Choose) -> Sea
     async with port.transaction(which) as tx:
         space = await _space(tx, query)
         seen = await tx.sight(query, which, space)
-        sight, numbers = seen or await _sight(tx, port.rows, query, which, space)
+        sight, numbers = seen or await _sight(tx, _Asked(port.rows, query, which, space))
         chosen = {numbers[place]: place for place in choose(sight)}
         found = await _memories(tx, port.rows, which, chosen)
     return Searched(sight, {chosen[number]: one for number, one in found.items()})
 
 
-async def _sight(
-    tx: Transaction, rows: Rows, query: Query, which: Select, space: tuple[int, bytes] | None
-) -> tuple[Sight, Sequence[int]]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a search is asked for."""
+
+    rows: Rows
+    query: Query
+    which: Select
+    space: tuple[int, bytes] | None
+
+
+async def _sight(tx: Transaction, asked: _Asked) -> tuple[Sight, Sequence[int]]:
     """Return what is seen and the numbers of it, list by list."""
-    where = rows.condition("long_term", which)
-    corpus = await _corpus(tx, rows, which, [one for one in query.words if _WORD.fullmatch(one)])
-    by_words = await _scored(tx, corpus, where, query.limit) if query.limit > 0 else {}
-    near = await tx.nearest(*space, where, query.limit) if space and query.limit > 0 else ()
+    rows, query, space = asked.rows, asked.query, asked.space
+    where, most = rows.condition("long_term", asked.which), query.limit
+    words = [one for one in query.words if _WORD.fullmatch(one)]
+    corpus = await _corpus(tx, rows, asked.which, words)
+    by_words = await _scored(tx, corpus, where, most) if most > 0 else {}
+    near = await tx.nearest(*space, where, most) if space and most > 0 else ()
     measured = {seq: value for seq, value in near if not math.isnan(value)}
-    hits = {*newest_best(by_words, query.limit), *newest_best(measured, query.limit)}
-    shown = beside(await _threads(tx, rows, query, which, hits), hits, query.reach)
+    hits = {*newest_best(by_words, most), *newest_best(measured, most)}
+    shown = beside(await _threads(tx, asked, hits), hits, query.reach)
     numbers = [number for number, _ in shown]
-    seen = await _seen(tx, rows, query, which, corpus, numbers, space)
+    seen = await _seen(tx, asked, corpus, numbers)
     having = tuple(corpus.having.get(word, 0) for word in query.words)
     found = [replace(seen[number], follows=follows) for number, follows in shown]
     return Sight(found, having, corpus.count, corpus.mean), numbers
@@ -121,13 +131,12 @@ async def _corpus(tx: Transaction, rows: Rows, which: Select, words: Sequence[st
     return Corpus(names, having, count, size / count if count else 0)
 
 
-async def _threads(
-    tx: Transaction, rows: Rows, query: Query, which: Select, hits: Collection[int]
-) -> list[list[int]]:
+async def _threads(tx: Transaction, asked: _Asked, hits: Collection[int]) -> list[list[int]]:
     """Return the numbers of each thread that a hit is in: what fits of it, in order.
 
     The newest of all of them are looked through, `query.thread` at most.
     """
+    rows, query, which = asked.rows, asked.query, asked.which
     if not hits or query.reach < 1:
         return []
     where, values = rows.numbered("seq", hits)
@@ -160,20 +169,15 @@ async def _threads(
 
 
 async def _seen(
-    tx: Transaction,
-    rows: Rows,
-    query: Query,
-    which: Select,
-    corpus: Corpus,
-    numbers: Sequence[int],
-    space: tuple[int, bytes] | None,
+    tx: Transaction, asked: _Asked, corpus: Corpus, numbers: Sequence[int]
 ) -> dict[int, Seen]:
+    rows, query = asked.rows, asked.query
     if not numbers:
         return {}
     words = list(corpus.having)
     counts = await tx.counted(corpus.names, words, numbers) if words else {}
-    near = await tx.measured(*space, numbers) if space is not None else {}
-    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
+    near = await tx.measured(*asked.space, numbers) if asked.space is not None else {}
+    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(asked.which.tenant)
     sized = await tx.execute(f"SELECT seq, size FROM record WHERE {where}{here}", *values, *more)
     sizes = {row[0]: row[1] for row in sized}
     at = {word: place for place, word in enumerate(words)}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores._looking import beside
@@ -13,47 +14,68 @@ from memoryware.tiers.stores.sqlite.index import PartIndex, Vectors, number_of
 
 _BLOCK: Final = 512
 """Rows that are multiplied at once: as floats they fit into the cache of a processor."""
-Measure = Callable[[Sequence[int]], Mapping[int, float]]
+Measure: TypeAlias = Callable[[Sequence[int]], Mapping[int, float]]
 """Returns the exact cosine of memories by number."""
 
 
-def sight_of(
-    index: PartIndex, query: Query, which: Select, vector: Any, measure: Measure
-) -> tuple[Sight, list[int]] | None:
-    """Return what is seen and the numbers of it; None if the threads are too long.
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a group.
 
-    Args:
+    Attributes:
         index: What is known of the group.
         query: What is looked for.
         which: What fits.
         vector: The vector of the query as 32-bit floats, None to search by words alone.
         measure: Measures by the vectors themselves.
     """
-    import numpy as np
 
-    count = len(index)
-    sizes = np.frombuffer(index.size, "i4") if count else np.zeros(0, "i4")
-    mean = float(sizes.mean()) if count else 0.0
-    having = tuple(len(index.words[one][0]) if one in index.words else 0 for one in query.words)
+    index: PartIndex
+    query: Query
+    which: Select
+    vector: Any
+    measure: Measure
+
+    @property
+    def sizes(self) -> Any:
+        """The words of each row."""
+        import numpy as np
+
+        return np.frombuffer(self.index.size, "i4")
+
+
+def sight_of(look: Look) -> tuple[Sight, list[int]] | None:
+    """Return what is seen and the numbers of it; None if the threads are too long."""
+    index, query = look.index, look.query
+    words, count = index.words, len(index)
+    having = tuple(len(words[one][0]) if one in words else 0 for one in query.words)
+    mean = float(look.sizes.mean()) if count else 0.0
     if not count or query.limit < 1:
         return Sight((), having, count, mean), []
-    fits = _fitting(np, index, which)
-    hits = set(_by_words(np, index, query, having, sizes, mean, fits).tolist())
-    if vector is not None and index.vectors is not None and index.vectors.dimension:
-        hits |= _nearest(np, index, index.vectors, query, vector, fits, measure)
+    fits = _fitting(look)
+    hits = set(_by_words(look, having, mean, fits).tolist())
+    if look.vector is not None and index.vectors is not None and index.vectors.dimension:
+        hits |= _nearest(look, index.vectors, fits)
     threads = _threads(index, query, hits, fits)
     if threads is None:
         return None
-    shown = beside(threads, hits, max(0, query.reach))
-    rows = np.fromiter((row for row, _ in shown), "i8", len(shown))
-    numbers = [index.seq[row] for row in rows]
-    near = measure(numbers) if vector is not None and numbers else {}
-    counts = _counts(np, index, query, rows)
+    seen, numbers = _seen(look, beside(threads, hits, max(0, query.reach)))
+    return Sight(seen, having, count, mean), numbers
+
+
+def _seen(look: Look, shown: Sequence[tuple[int, bool]]) -> tuple[list[Seen], list[int]]:
+    import numpy as np
+
+    index, sizes = look.index, look.index.size
+    rows = np.fromiter((row for row, _ in shown), "i4", len(shown))
+    numbers = [index.seq[row] for row, _ in shown]
+    near = look.measure(numbers) if look.vector is not None and numbers else {}
+    counts = _counts(look, rows)
     seen = [
-        Seen(tuple(often), int(sizes[row]), near.get(number), follows)
+        Seen(tuple(often), sizes[row], near.get(number), follows)
         for (row, follows), number, often in zip(shown, numbers, counts, strict=True)
     ]
-    return Sight(seen, having, count, mean), numbers
+    return seen, numbers
 
 
 def unit(data: bytes) -> Any:
@@ -64,8 +86,11 @@ def unit(data: bytes) -> Any:
     return vector / (np.linalg.norm(vector) or 1.0)
 
 
-def _fitting(np: Any, index: PartIndex, which: Select) -> Any:
+def _fitting(look: Look) -> Any:
     """Return for each row whether it fits."""
+    import numpy as np
+
+    index, which = look.index, look.which
 
     def column(name: str) -> Any:
         return np.frombuffer(getattr(index, name), "i8")
@@ -86,33 +111,32 @@ def _fitting(np: Any, index: PartIndex, which: Select) -> Any:
     return fits
 
 
-def _by_words(
-    np: Any,
-    index: PartIndex,
-    query: Query,
-    having: Sequence[int],
-    sizes: Any,
-    mean: float,
-    fits: Any,
-) -> Any:
+def _by_words(look: Look, having: Sequence[int], mean: float, fits: Any) -> Any:
     """Return the rows with the best BM25 scores."""
+    import numpy as np
+
+    index, query, sizes = look.index, look.query, look.sizes
     scores = np.zeros(len(index))
     for word, texts in zip(query.words, having, strict=True):
         if texts:
-            rows, often = _posting(np, index, word)
+            rows, often = _posting(index, word)
             norm = SATURATION * (1 - LENGTHS + LENGTHS * sizes[rows] / mean)
             scores[rows] += rarity(texts, len(index)) * often * (SATURATION + 1) / (often + norm)
     scores[~fits] = 0
-    return _newest_best(np, scores, np.flatnonzero(scores), query.limit)
+    return _newest_best(scores, np.flatnonzero(scores), query.limit)
 
 
-def _posting(np: Any, index: PartIndex, word: str) -> tuple[Any, Any]:
+def _posting(index: PartIndex, word: str) -> tuple[Any, Any]:
+    import numpy as np
+
     rows, often = index.words[word]
     return np.frombuffer(rows, "i4"), np.frombuffer(often, "u2").astype("f8")
 
 
-def _newest_best(np: Any, scores: Any, rows: Any, most: int) -> Any:
+def _newest_best(scores: Any, rows: Any, most: int) -> Any:
     """Return the rows with the best scores; of those that are as good, the last ones."""
+    import numpy as np
+
     if len(rows) <= most:
         return rows
     values = scores[rows]
@@ -121,22 +145,17 @@ def _newest_best(np: Any, scores: Any, rows: Any, most: int) -> Any:
     return np.concatenate([better, equal[len(equal) - (most - len(better)) :]])
 
 
-def _nearest(
-    np: Any,
-    index: PartIndex,
-    vectors: Vectors,
-    query: Query,
-    vector: Any,
-    fits: Any,
-    measure: Measure,
-) -> set[int]:
+def _nearest(look: Look, vectors: Vectors, fits: Any) -> set[int]:
     """Return the rows that are nearest, exactly.
 
     The small numbers say of each row between which bounds its cosine is. Those that can be
     among the nearest are measured by the vectors themselves.
     """
+    import numpy as np
+
+    index, query, measure = look.index, look.query, look.measure
     scale = np.frombuffer(vectors.scale, "f4")
-    near = _products(np, vectors, vector) * scale
+    near = _products(vectors, look.vector) * scale
     error = np.frombuffer(vectors.error, "f4")
     rows = np.flatnonzero(fits[: len(scale)] & (scale > 0))
     if len(rows) > query.limit:
@@ -147,15 +166,17 @@ def _nearest(
     scores = np.full(len(index), -2.0)
     for row in rows:
         scores[row] = exact.get(index.seq[row], -2.0)
-    return set(_newest_best(np, scores, rows, query.limit).tolist())
+    return set(_newest_best(scores, rows, query.limit).tolist())
 
 
-def _products(np: Any, vectors: Vectors, vector: Any) -> Any:
+def _products(vectors: Vectors, vector: Any) -> Any:
     """Return the product of the query with the small numbers of each row.
 
     In one thread: the pools of threads that a matrix product starts are slower where others
     work as well.
     """
+    import numpy as np
+
     numbers = np.frombuffer(vectors.data, "i1").reshape(-1, vectors.dimension)
     made = np.empty(len(numbers), "f4")
     floats = np.empty((min(_BLOCK, len(numbers)), vectors.dimension), "f4")
@@ -193,13 +214,15 @@ def _is_own(index: PartIndex, row: int, query: Query) -> bool:
     return not query.sessions or index.session[row] == 0
 
 
-def _counts(np: Any, index: PartIndex, query: Query, rows: Any) -> list[list[int]]:
+def _counts(look: Look, rows: Any) -> list[list[int]]:
     """Return how often each row has each word of the query."""
-    counts = np.zeros((len(rows), len(query.words)), "i8")
-    for at, word in enumerate(query.words):
-        if word in index.words:
-            having, often = _posting(np, index, word)
-            places = np.minimum(np.searchsorted(having, rows.astype("i4")), len(having) - 1)
+    import numpy as np
+
+    counts = np.zeros((len(rows), len(look.query.words)), "i8")
+    for at, word in enumerate(look.query.words):
+        if word in look.index.words:
+            having, often = _posting(look.index, word)
+            places = np.minimum(np.searchsorted(having, rows), len(having) - 1)
             counts[:, at] = np.where(having[places] == rows, often[places], 0)
     found: list[list[int]] = counts.tolist()
     return found

@@ -135,7 +135,7 @@ class SqliteTransaction:
         index = self._index(which)
         if index is None:
             return None
-        from memoryware.tiers.stores.sqlite.sighting import sight_of, unit
+        from memoryware.tiers.stores.sqlite.sighting import Look, sight_of, unit
 
         number, data = space or (0, b"")
         if space is not None:
@@ -144,7 +144,7 @@ class SqliteTransaction:
         def measure(numbers: Sequence[int]) -> Mapping[int, float]:
             return finish(self.measured(number, data, numbers)) if numbers else {}
 
-        return sight_of(index, query, which, unit(data) if space else None, measure)
+        return sight_of(Look(index, query, which, unit(data) if space else None, measure))
 
     def _index(self, which: Select) -> PartIndex | None:
         """Return the index that can say what fits a selection."""
