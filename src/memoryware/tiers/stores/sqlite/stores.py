@@ -25,14 +25,23 @@ from memoryware.tiers.stores.sqlite.file import SqliteFile
 T = TypeVar("T")
 
 
-def sqlite_stores(path: str | os.PathLike[str], *, lock_timeout: float = 30.0) -> Stores:
+def sqlite_stores(
+    path: str | os.PathLike[str], *, lock_timeout: float = 30.0, indexed: int = 250_000
+) -> Stores:
     """Return the stores in a file, which is made if it is not there.
+
+    Args:
+        path: The file.
+        lock_timeout: Seconds to wait for who is writing.
+        indexed: Memories of the groups searched last that this process keeps an index of, so
+            that a search reads little; 0 for none. That takes NumPy, and about 600 bytes for
+            a memory with a vector of 384 numbers.
 
     Raises:
         StoreUnavailable: If it cannot be opened, or is something else.
         StoreNewer: If a newer version has written it.
     """
-    file = _Sqlite(SqliteFile(path, lock_timeout))
+    file = _Sqlite(SqliteFile(path, lock_timeout, indexed))
     return Stores(QuarantineInSql(file), WorkingInSql(file), LongTermInSql(file))
 
 

@@ -1,0 +1,288 @@
+"""The index that a process keeps of a group: it says what the file says, whatever happens."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from memoryware.conformance._documents import document
+from memoryware.conformance._tiers import ACME, later, within
+from memoryware.errors import EmbeddingMismatch
+from memoryware.tiers.ranking import query_words
+from memoryware.tiers.stores.protocol import Query, Select, Space
+from memoryware.tiers.stores.sqlite import file as files
+from memoryware.tiers.stores.sqlite import index as indexes
+from memoryware.tiers.stores.sqlite import schema, sqlite_stores
+
+SPACE, OTHER = Space("wide", 8), Space("other", 4)
+WORDS = [f"word{n}" for n in range(12)]
+NUMBERS = count()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def opened(path):
+    made = []
+
+    def opened(**options):
+        made.append(sqlite_stores(path, **options))
+        return made[-1].long_term
+
+    yield opened
+    for one in made:
+        one.long_term.close()
+
+
+def seen(store, query, which=None):
+    """Return everything that a search says, by memory."""
+    found = store.search(query, which or within(), lambda sight: range(len(sight.seen)))
+    sight = found.sight
+    assert len(found.memories) == len(sight.seen)
+    rows = [
+        (
+            found.memories[place].id,
+            found.memories[place].content,
+            found.memories[place].revocation,
+            one.counts,
+            one.size,
+            None if one.similarity is None else round(one.similarity, 5),
+            found.memories[place - 1].id if one.follows else None,
+        )
+        for place, one in enumerate(sight.seen)
+    ]
+    return sorted(rows), sight.having, sight.count, round(sight.mean, 6)
+
+
+def vector(dice, space=SPACE):
+    return [dice.gauss(0, 1) for _ in range(space.dimension)]
+
+
+def text(dice):
+    return " ".join(dice.choices(WORDS, k=dice.randint(1, 8))) + f" n{next(NUMBERS)}"
+
+
+def asked(dice, space=SPACE, **more):
+    words = query_words(" ".join(dice.sample(WORDS, 3)))
+    found = Query(words=words, vector=vector(dice, space), space=space, limit=5, reach=2, **more)
+    return replace(found, vector=None, space=None) if dice.random() < 0.3 else found
+
+
+def selections(dice):
+    yield within()
+    yield within(live_at=later(hours=dice.randint(0, 48)))
+    yield within(agents=(None,), live_at=later(hours=1))
+    yield within(agents=("helper", None), sessions=("s1", None))
+    yield within(since=later(hours=1), before=later(hours=30))
+    yield within(replace(ACME, group_id="another"))
+
+
+def add(store, dice):
+    session = dice.choice([None, "s1", "s2"])
+    scope = replace(
+        ACME,
+        group_id=dice.choice([ACME.group_id, ACME.group_id, "another"]),
+        agent_id=dice.choice([None, "helper"]),
+        session_id=session,
+    )
+    given = document(*(text(dice) for _ in range(dice.randint(1, 4))), scope=scope)
+    given = [replace(one, created_at=later(hours=dice.randint(0, 40))) for one in given]
+    vectors = [vector(dice) if dice.random() < 0.8 else None for _ in given]
+    store.add(given, vectors, SPACE)
+
+
+def some(store, dice):
+    every = store.find(within()).items
+    return Select.within(every[0].scope, ids=(dice.choice(every).id,)) if every else within()
+
+
+def revoke(store, dice):
+    store.edit(some(store, dice), lambda one: replace(one, revocation="r"))
+
+
+def end(store, dice):
+    store.edit(some(store, dice), lambda one: replace(one, valid_to=later(hours=5)))
+
+
+def rewrite(store, dice):
+    store.edit(some(store, dice), lambda one: replace(one, content=text(dice)))
+
+
+def move(store, dice):
+    store.edit(some(store, dice), lambda one: replace(one, document_id="moved"))
+
+
+def forget(store, dice):
+    store.delete(some(store, dice))
+
+
+def embed(store, dice):
+    store.put_vectors([(one, vector(dice)) for one in store.unembedded(SPACE, limit=3)], SPACE)
+
+
+def fail(store, dice):
+    """Change something, look at it from inside, and undo it."""
+
+    def change(one):
+        seen(store, asked(dice))
+        raise OSError("midway")
+
+    add(store, dice)
+    with pytest.raises(OSError, match="midway"):
+        store.edit(within(), change)
+
+
+CHANGES = [*[add] * 8, revoke, end, rewrite, move, forget, embed, fail]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_happens_the_index_says_what_the_file_says(opened, seed):
+    dice = random.Random(seed)
+    mine, others, plain = opened(), opened(), opened(indexed=0)
+    for one in (mine, others) * 3:
+        add(one, dice)
+    for _ in range(120):
+        for _ in range(dice.randint(0, 3)):
+            dice.choice(CHANGES)(dice.choice([mine, others]), dice)
+        query = asked(dice, sessions=dice.random() < 0.3)
+        for which in selections(dice):
+            assert seen(mine, query, which) == seen(plain, query, which)
+
+
+def test_the_nearest_are_the_nearest_however_close_they_are(opened):
+    dice = random.Random(1)
+    wide = Space("wide", 64)
+    middle = vector(dice, wide)
+    near = [[one + dice.gauss(0, 0.01) for one in middle] for _ in range(400)]
+    store, plain = opened(), opened(indexed=0)
+    store.add(document(*(f"text {n}" for n in range(400))), near, wide)
+    query = Query(words=(), vector=middle, space=wide, limit=20, reach=0)
+    for _ in range(2):
+        assert seen(store, query) == seen(plain, query)
+        assert len(seen(store, query)[0]) == 20
+
+
+def test_what_nobody_can_follow_anymore_is_read_anew(opened, path):
+    dice = random.Random(2)
+    mine, others, plain = opened(), opened(), opened(indexed=0)
+    for _ in range(20):
+        add(mine, dice)
+    query = asked(dice)
+    seen(mine, query)
+    for _ in range(10):
+        revoke(others, dice)
+    with sqlite3.connect(path) as db:  # as if there had been many more
+        db.execute("DELETE FROM change WHERE id < (SELECT max(id) FROM change)")
+    assert seen(mine, query) == seen(plain, query)
+
+
+def test_a_file_knows_so_many_changes_and_no_more(opened, path, monkeypatch):
+    monkeypatch.setattr("memoryware.tiers.stores.sqlite.transaction.CHANGES", 7)
+    dice = random.Random(3)
+    store = opened()
+    for _ in range(30):
+        add(store, dice)
+    with sqlite3.connect(path) as db:
+        ((kept,),) = db.execute("SELECT count(*) FROM change")
+    assert kept <= 7
+
+
+def test_a_large_group_is_indexed_when_it_is_asked_again(opened, monkeypatch):
+    monkeypatch.setattr(indexes, "_SMALL", 5)
+    dice = random.Random(4)
+    mine, plain = opened(), opened(indexed=0)
+    for _ in range(10):
+        add(mine, dice)
+    query = asked(dice)
+    assert seen(mine, query) == seen(mine, query) == seen(plain, query)
+
+
+def test_groups_that_were_not_asked_lately_have_no_index(opened):
+    dice = random.Random(5)
+    mine, plain = opened(indexed=10), opened(indexed=0)
+    for n in range(6):
+        scope = replace(ACME, group_id=f"g{n}")
+        mine.add(document(*(text(dice) for _ in range(6)), scope=scope), (), None)
+    for _ in range(2):
+        for n in range(6):
+            which = within(replace(ACME, group_id=f"g{n}"))
+            query = Query(words=WORDS[:3], limit=4, reach=1)
+            assert seen(mine, query, which) == seen(plain, query, which)
+
+
+def test_the_space_that_is_searched_is_the_current_one(opened):
+    dice = random.Random(6)
+    mine, others = opened(), opened()
+    memories = mine.add(document("word1", "word2"), [vector(dice), vector(dice)], SPACE)
+    query = Query(words=(), vector=vector(dice), space=SPACE)
+    assert len(seen(mine, query)[0]) == 2
+    others.put_vectors([(one, vector(dice, OTHER)) for one in memories[:1]], OTHER)
+    others.adopt(OTHER, drop_others=True)
+    with pytest.raises(EmbeddingMismatch):
+        seen(mine, query)
+    now = Query(words=(), vector=vector(dice, OTHER), space=OTHER, reach=0)
+    assert len(seen(mine, now)[0]) == 1
+
+
+def test_a_file_from_before_is_made_ready_for_indexes(path, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setattr(files, "STEPS", schema.STEPS[:1])
+        before.setattr("memoryware.tiers.stores.sqlite.transaction._PRUNED", "SELECT ?")
+        old = sqlite_stores(path)
+        old.long_term.add(document("word1 of old"), (), None)
+        old.long_term.close()
+    store = sqlite_stores(path).long_term
+    query = Query(words=["word1"])
+    assert [row[1] for row in seen(store, query)[0]] == ["word1 of old"]
+    store.add(document("word1 of new"), (), None)
+    assert {row[1] for row in seen(store, query)[0]} == {"word1 of old", "word1 of new"}
+    store.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_child_sees_what_its_parent_has_stored_and_what_it_stores_later(opened):
+    dice = random.Random(7)
+    store, query = opened(), Query(words=["word1"])
+    store.add(document("word1"), [vector(dice)], SPACE)
+    seen(store, query)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        store.add(document("word1 of a child"), (), None)
+        os._exit(0 if len(seen(store, query)[0]) == 2 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len(seen(store, query)[0]) == 2
+
+
+def test_without_numpy_everything_is_found_all_the_same(opened, path):
+    dice = random.Random(8)
+    store = opened()
+    for _ in range(30):
+        add(store, dice)
+    query = Query(words=["word1", "word2"], vector=vector(dice), space=SPACE, limit=5)
+    program = (
+        "import sys; sys.modules['numpy'] = None; sys.path.insert(0, 'tests')\n"
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *more: None if name == 'numpy' else real(name, *more)\n"
+        "from tiers.stores.test_sqlite_index import *\n"
+        f"query = Query(words=['word1', 'word2'], vector={query.vector}, space=SPACE, limit=5)\n"
+        "store = sqlite_stores(sys.argv[1]).long_term\n"
+        "print([row[0] for row in seen(store, query)[0]])\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip() == str([row[0] for row in seen(store, query)[0]])
