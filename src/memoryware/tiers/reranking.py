@@ -81,6 +81,9 @@ class Rescorer:
         return await in_thread(self._in_time, query, texts)
 
     def _asked(self, query: str, texts: list[str]) -> list[Any]:
-        if callable(getattr(self.reranker, "rerank", None)):
-            return list(self.reranker.rerank(query, texts))
-        return list(self.reranker.score([(query, text) for text in texts]))
+        try:
+            if callable(getattr(self.reranker, "rerank", None)):
+                return list(self.reranker.rerank(query, texts))
+            return list(self.reranker.score([(query, text) for text in texts]))
+        except StopIteration as ended:
+            raise RuntimeError from ended  # no future takes it, and who waits would wait for ever

@@ -64,6 +64,7 @@ def _place(ranked: Sequence[Considered], scored: Sequence[tuple[Considered, floa
         one.measured = {"reranker": score, "fused": one.item.score}
         one.ranks["reranker"] = place
         one.level = Level.SCORED
-        one.item = replace(one.item, score=score + lift)
+        lifted = score + lift
+        one.item = replace(one.item, score=lifted if one.is_wrong else max(highest, lifted))
     for one in others:
         one.level = Level.NOT_SCORED
