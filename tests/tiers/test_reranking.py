@@ -244,6 +244,16 @@ async def test_a_part_that_shows_nothing_is_not_sent(door):
     assert marks.asked[0][1] == ["fact #2"]
 
 
+async def test_working_memory_is_ranked_by_what_fits_where_there_is_a_reranker(door, stores):
+    given = given_with(Marks(), stores)
+    for mark in (2, 3, 1):
+        hot(given, f"hot fact #{mark}")
+        given.clock.forward(minutes=1)
+    cold(given, "fact #4")
+    found = await recall(door, given, "fact")
+    assert [one.score for one in found] == [4, 3, 2, 1]
+
+
 async def test_working_memory_by_time_is_left_alone_and_stands_first(door, stores):
     marks = Marks()
     given = given_with(marks, stores, hot_ranking="recency")
