@@ -140,13 +140,15 @@ def _texts_after_fields(kind: type[Any]) -> dict[str, str]:
 
 def _range(field: dataclasses.Field[Any]) -> str:
     low, high = field.metadata.get("low"), field.metadata.get("high")
+    if isinstance(field.default, tuple):
+        return "each 0 to 1"
     if low is None:
         return "yes or no" if isinstance(field.default, bool) else "any"
     return f"from {_number(low)}" if high is None else f"{_number(low)} to {_number(high)}"
 
 
 def _number(value: Any) -> str:
-    if isinstance(value, bool | str):
+    if isinstance(value, bool | str | tuple):
         return f"`{value!r}`"
     return f"{value:,g}" if isinstance(value, float) else f"{value:,}"
 

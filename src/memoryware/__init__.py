@@ -35,11 +35,13 @@ _HOMES: Final = {
         "ImportLimits",
         "MemoryLimits",
         "PostgresLimits",
+        "Ranking",
         "TierLimits",
         "ToolLimits",
     ),
     "memoryware.tiers.service": ("TieredMemory",),
     "memoryware.tiers.policy": ("PromotionPolicy",),
+    "memoryware.tiers.reranking": ("Reranker",),
     "memoryware.tiers.context": (
         "BuiltContext",
         "ContextBuilder",
@@ -304,6 +306,7 @@ if TYPE_CHECKING:
         ImportLimits,
         MemoryLimits,
         PostgresLimits,
+        Ranking,
         TierLimits,
         ToolLimits,
     )
@@ -330,6 +333,7 @@ if TYPE_CHECKING:
     )
     from memoryware.tiers.policy import PromotionPolicy
     from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, Verdict
+    from memoryware.tiers.reranking import Reranker
     from memoryware.tiers.roles import ROLES, RoleRules
     from memoryware.tiers.service import TieredMemory
     from memoryware.tiers.showing import Labels
@@ -458,12 +462,14 @@ __all__ = [
     "PromotionRefused",
     "Provenance",
     "QuarantineStore",
+    "Ranking",
     "ReadResult",
     "Recall",
     "Receipt",
     "Recorded",
     "Refusal",
     "Reindexed",
+    "Reranker",
     "ResponseCountError",
     "RoleRules",
     "ScopeMissing",

@@ -238,6 +238,12 @@ class TierLimits(_Ranged):
     """Memories that each list of a search names before they are ranked together."""
     neighbours: int = _limit(5000, 0)
     """Memories of the threads of what was found among which neighbours are looked for."""
+    rerank_candidates: int = _limit(25, 1)
+    """Texts of working memory, of the group and of the agent each that a reranker scores."""
+    rerank_chars: int = _limit(2000, 1)
+    """Characters of each of them that it is shown, from the beginning."""
+    rerank_timeout: float = _limit(30.0, 0)
+    """Seconds that it may take for all of them; then the order without it stays."""
     query_chars: int = _limit(4000, 1)
     """Characters of a query that are looked at."""
     hot_chars: int = _limit(20_000, 1)

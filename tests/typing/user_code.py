@@ -59,6 +59,7 @@ from memoryware import (
     Origin,
     PathRefused,
     Promotion,
+    Ranking,
     Recall,
     Refusal,
     SettingError,
@@ -259,6 +260,8 @@ async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
     TieredMemory.open("memory://", embeddings=7)  # type: ignore[arg-type]
     TieredMemory.open("memory://", on_eror="raise")  # type: ignore[call-arg]
     TieredMemory.open("memory://", hot_ranking="newest")  # type: ignore[arg-type]
+    TieredMemory.open("memory://", reranker=Longest(), ranking=Ranking(sessions=True))
+    TieredMemory.open("memory://", reranker=NoGossip())  # type: ignore[arg-type]
     create_agent(model, middleware=[TieredMemoryMiddleware(memory)], context_schema=Asker)
     TieredMemoryMiddleware(memory, placement="prompt")  # type: ignore[arg-type]
 
@@ -277,6 +280,13 @@ async def tiers(model: BaseChatModel, embeddings: Embeddings) -> None:
     memory.list(scope, layer="hot")  # type: ignore[arg-type]
     assert_type(ContextBuilder(memory).build("q", scope).text, str)
     ContextBuilder(memory, headings=Headings(persona="Who"), labels=Labels(hot="now"))
+
+
+class Longest:
+    """A reranker of one's own."""
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [float(len(one)) for one in texts]
 
 
 class NoGossip:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -21,6 +22,15 @@ def _has(*names: str) -> Callable[[Any], bool]:
 
 def _embeddings(value: Any) -> bool:
     return isinstance(value, str) or callable(getattr(value, "embed_documents", None))
+
+
+def _reranker(value: Any) -> bool:
+    if isinstance(value, type) or _has("compress_documents")(value):
+        return False  # a compressor of LangChain may have a `rerank` that is another thing
+    rerank = getattr(value, "rerank", None)
+    if rerank is None:
+        return _has("score")(value)
+    return callable(rerank) and not inspect.iscoroutinefunction(rerank)
 
 
 def _is(kind: type) -> Callable[[Any], bool]:
@@ -48,6 +58,10 @@ _CAN_BE: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     ),
     "limits": (_is(TierLimits), "must be TierLimits(...)"),
     "ranking": (_is(Ranking), "must be Ranking(...)"),
+    "reranker": (
+        _reranker,
+        "must have rerank(query, texts), no coroutine, or be a LangChain cross-encoder",
+    ),
     "guard": (_is(Guard), "must be a Guard(...), or None to keep secrets"),
     "filters": (
         _all_filters,

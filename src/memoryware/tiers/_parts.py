@@ -16,6 +16,7 @@ from memoryware.scope import MemoryScope
 from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.records import Entry
+from memoryware.tiers.reranking import Rescorer
 from memoryware.tiers.stores.protocol import Stores
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class Parts:
     policy: PromotionPolicy
     filters: Sequence[IngressFilter] = ()
     embedder: Embedder | None = None
+    rescorer: Rescorer | None = None
     model: Any = None
     splitter: Any = None
     guard: Guard | None = field(default_factory=lambda: Guard(on_secret="redact"))  # noqa: S106

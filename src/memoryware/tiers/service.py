@@ -26,10 +26,12 @@ from memoryware.tiers.ingress import default_filters
 from memoryware.tiers.naming_models import anamed_embeddings, named_embeddings
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.reindexing import check_space
+from memoryware.tiers.reranking import Reranker, Rescorer
 from memoryware.tiers.stores.opening import aopen_stores, open_stores
 from memoryware.tiers.stores.protocol import Stores
 
 if TYPE_CHECKING:
+    from langchain_core.cross_encoders import BaseCrossEncoder
     from langchain_core.embeddings import Embeddings
 
 _REDACT = Guard(on_secret="redact")  # noqa: S106 - a mode, not a secret
@@ -43,6 +45,7 @@ class Options(TypedDict, total=False):
     model: Any
     limits: TierLimits | None
     ranking: Ranking | None
+    reranker: Reranker | BaseCrossEncoder | None
     guard: Guard | None
     filters: Sequence[IngressFilter] | None
     policy: PromotionPolicy | None
@@ -71,6 +74,8 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
             of sentences that are there.
         limits: Every limit.
         ranking: What counts how much where recalled texts are ranked.
+        reranker: A model that scores the best of what was found once more: a `Reranker`, or
+            a LangChain cross-encoder.
         guard: What finds secrets, which are cut out of every text before it is kept; None
             keeps them.
         filters: What a text must pass to enter working memory, in order; the first that
@@ -83,7 +88,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         ttl_scope: "item" lets each entry of working memory expire after its own time, "list"
             lets every write keep the whole list.
         hot_ranking: "recency" ranks working memory by age alone; by default what fits the
-            query comes first if there is an embedder.
+            query comes first if there is an embedder or a reranker.
         clock: Says what time it is.
         new_id: Makes ids.
 
@@ -100,6 +105,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         model: Any = None,
         limits: TierLimits | None = None,
         ranking: Ranking | None = None,
+        reranker: Reranker | BaseCrossEncoder | None = None,
         guard: Guard | None = _REDACT,
         filters: Sequence[IngressFilter] | None = None,
         policy: PromotionPolicy | None = None,
@@ -121,6 +127,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
             model=model,
             limits=limits,
             ranking=ranking,
+            reranker=reranker,
             guard=guard,
             filters=filters,
             policy=policy,
@@ -139,6 +146,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
             guard=guard,
             limits=limits,
             ranking=ranking or Ranking(),
+            rescorer=Rescorer(reranker, limits.rerank_timeout) if reranker is not None else None,
             on_error=on_error,
             ttl_scope=ttl_scope,
             hot_ranking=hot_ranking,

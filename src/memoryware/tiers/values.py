@@ -118,7 +118,8 @@ class ContextItem:
         id: Of the entry or memory.
         content: Its text.
         source: "hot" from working memory, "cold" from long-term memory.
-        score: Its rank, higher is better; comparable within one recall only.
+        score: Its rank, higher is better; comparable within one recall only. Of what a reranker
+            has scored that score, where needed raised above those that it has not.
         similarity: The cosine to the query; None where none was measured.
         created_at: When it was recorded or promoted.
         scope: On whose behalf.
@@ -186,8 +187,9 @@ class Candidate:
     Attributes:
         item: The text; its score is the final one.
         ranks: Its place, from 1, in each list that it was in: "recency", "words", "vectors",
-            "neighbours".
-        values: What each list measured.
+            "neighbours", "reranker".
+        values: What each list measured; of what a reranker scored also "fused", the score that
+            it had before.
         reason: Why it was found, in words.
         left_out: Why it is not in the answer: a code such as "threshold", "limit",
             "duplicate", "time_range"; None if it is.

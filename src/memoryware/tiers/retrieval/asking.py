@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import IntEnum
 from typing import Final, Literal
 
 from memoryware._twins import Via
@@ -35,6 +36,7 @@ _REASONS: Final = {
     "neighbours": "stands beside a text that was found",
     "in_time": "is of the time that the query names",
     "speaker": "was said by somebody whom the query names",
+    "reranker": "was scored by the reranker",
 }
 
 
@@ -87,6 +89,14 @@ class Wanted:
             checking.moment("at", self.at)
 
 
+class Level(IntEnum):
+    """What a text has its place by once a reranker was asked; lower comes first."""
+
+    BY_TIME = 0
+    SCORED = 1
+    NOT_SCORED = 2
+
+
 @dataclass(slots=True, eq=False)
 class Considered:
     """A text that was found, and what speaks for and against it."""
@@ -99,6 +109,10 @@ class Considered:
     """Document and number of the chunk."""
     found: Found = field(default_factory=Found)
     ranks: dict[str, int] = field(default_factory=dict)
+    level: Level = Level.BY_TIME
+    """The same for all as long as no reranker was asked."""
+    measured: dict[str, float] = field(default_factory=dict)
+    """What the reranker said, and the score before."""
     left_out: str | None = None
     detail: str = ""
     promoted: ContextItem | None = None
@@ -137,7 +151,10 @@ class Considered:
         return Candidate(
             item=self.item,
             ranks=dict(self.ranks),
-            values={name: value for name, value in values.items() if value is not None},
+            values={
+                **{name: value for name, value in values.items() if value is not None},
+                **self.measured,
+            },
             reason="; ".join(said for way, said in _REASONS.items() if way in self.ranks),
             left_out=self.left_out,
             detail=self.detail,
@@ -170,7 +187,8 @@ class Search:
     @property
     def ranks_hot(self) -> bool:
         """Whether working memory is ranked by what fits the query, not by time."""
-        default = "relevance" if self.parts.embedder else "recency"
+        by_fit = self.parts.embedder is not None or self.parts.rescorer is not None
+        default = "relevance" if by_fit else "recency"
         return (self.parts.hot_ranking or default) == "relevance"
 
     @property
@@ -197,12 +215,15 @@ class Search:
             self.notes.append(sentence)
 
 
-def order(one: Considered) -> tuple[bool, float, bool, int, float, str]:
+def order(one: Considered) -> tuple[bool, int, int, float, bool, int, float, str]:
     """Return what texts are sorted by: what a check found wrong comes last, else the best first.
 
+    What a reranker has scored comes in its order, before what it has not.
     Of texts that are equally good what is hot comes first, then what is newer.
     """
     item = one.item
     newest = one.ranks.get("recency", 0)
     made = -item.created_at.timestamp()
-    return one.is_wrong, -item.score, item.source == "cold", newest, made, item.id
+    again = one.ranks.get("reranker", 0)
+    hot_first = item.source == "cold"
+    return one.is_wrong, one.level, again, -item.score, hot_first, newest, made, item.id

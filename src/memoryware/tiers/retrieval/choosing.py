@@ -15,6 +15,7 @@ from memoryware.tiers.ranking import best_first, cosine, words_of
 from memoryware.tiers.records import hash_of
 from memoryware.tiers.retrieval.asking import Considered, Part, Search, order
 from memoryware.tiers.retrieval.hot import looked_at, vectors_of, words_in
+from memoryware.tiers.retrieval.reordering import reorder
 from memoryware.tiers.stores.protocol import Vector
 
 _PARTS: Final[tuple[Part, ...]] = get_args(Part)
@@ -28,9 +29,10 @@ async def choose(search: Search, found: Sequence[Considered]) -> list[Considered
     _keep_places(search, found)
     _drop_same(_still(found, "group") + _still(found, "agent"))
     group = limits.cold_items if wanted.cold_items is None else wanted.cold_items
+    hot = limits.hot_items if wanted.hot_items is None else wanted.hot_items
+    await reorder(search, found, {"hot": hot, "group": group, "agent": limits.agent_items})
     _limit(_still(found, "group"), group, "memory of the group")
     _limit(_still(found, "agent"), limits.agent_items, "experience of the agent")
-    hot = limits.hot_items if wanted.hot_items is None else wanted.hot_items
     await _drop_doubles(search, found, hot)
     if search.ranks_hot:
         _limit(_still(found, "hot"), hot, "working memory")

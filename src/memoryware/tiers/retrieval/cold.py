@@ -102,7 +102,10 @@ def _chooser(search: Search, part: Part, judge: Callable[[Sight], Sequence[Found
     """Return what says which of all that is seen is read: what can come to be shown."""
     limits, wanted = search.parts.limits, search.wanted
     group = limits.cold_items if wanted.cold_items is None else wanted.cold_items
-    most = _SPARE * max(1, group if part == "group" else limits.agent_items)
+    shown = group if part == "group" else limits.agent_items
+    if search.parts.rescorer is not None and shown > 0:
+        shown = max(shown, limits.rerank_candidates)
+    most = _SPARE * max(1, shown)
 
     def choose(sight: Sight) -> Sequence[int]:
         if wanted.explain:
@@ -119,7 +122,7 @@ def _chooser(search: Search, part: Part, judge: Callable[[Sight], Sequence[Found
 
 
 _SPARE = 4
-"""So many times as many as are shown are read: some are doubles, or move with who said them."""
+"""So many times as many as are shown or scored are read: some are doubles, others move."""
 
 
 async def _add_lone(search: Search, part: Part, which: Select, heap: Heap) -> None:
