@@ -45,6 +45,15 @@ def opened(path):
         one.long_term.close()
 
 
+class Close(float):
+    """A number that is equal to one that rounding makes of it."""
+
+    def __eq__(self, other):
+        return isinstance(other, Close) and abs(float(self) - float(other)) < 1e-5
+
+    __hash__ = None
+
+
 def seen(store, query, which=None):
     """Return everything that a search says, by memory."""
     found = store.search(query, which or within(), lambda sight: range(len(sight.seen)))
@@ -57,7 +66,7 @@ def seen(store, query, which=None):
             found.memories[place].revocation,
             one.counts,
             one.size,
-            None if one.similarity is None else round(one.similarity, 5),
+            None if one.similarity is None else Close(one.similarity),
             found.memories[place - 1].id if one.follows else None,
         )
         for place, one in enumerate(sight.seen)

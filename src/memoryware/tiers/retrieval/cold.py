@@ -115,13 +115,13 @@ def _chooser(search: Search, part: Part, judge: Callable[[Sight], Sequence[Found
         places = range(len(judgements))
         scores = [fused(one, rules, vectors=vectors) for one in judgements]
         best = sorted(places, key=lambda at: -scores[at])[:most]
-        near = best_first(places, lambda at: judgements[at].similarity)[:most]
+        near = best_first(places, lambda at: judgements[at].similarity)[: 1 + shown]
         return list(dict.fromkeys([*best, *near]))
 
     return choose
 
 
-_SPARE = 4
+_SPARE = 3
 """So many times as many as are shown or scored are read: some are doubles, others move."""
 
 

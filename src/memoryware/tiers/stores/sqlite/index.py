@@ -7,7 +7,6 @@ numbers with the error that this makes, so that the nearest can be told exactly.
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -40,11 +39,8 @@ _BATCH: Final = 2000
 
 
 def number_of(text: str | None) -> int:
-    """Return a number that stands for a name; 0 stands for none."""
-    if text is None:
-        return 0
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True) | 1
+    """Return a number that stands for a name in this process; 0 stands for none."""
+    return 0 if text is None else hash(text) | 1
 
 
 class PartIndex:
@@ -59,8 +55,7 @@ class PartIndex:
         self.begins, self.ends = array("q"), array("q")
         self.agent, self.session, self.document = array("q"), array("q"), array("q")
         self.size, self.revoked = array("i"), array("b")
-        self.words: dict[str, tuple[array[int], array[int]]] = {}
-        """Rows that have a word, in order, and how often."""
+        self.words = Words()
         self.vectors: Vectors | None = None
         self._texts = array("q")
         self._threads: dict[str, dict[int, list[int] | int]] = {}
@@ -76,8 +71,7 @@ class PartIndex:
             changed: Numbers of records of any group.
         """
         if changed is None:
-            for row in ask(f"{_RECORDS} ORDER BY record.seq", self.part):
-                self._add(row)
+            self._read_all(list(ask(f"{_RECORDS} ORDER BY record.seq", self.part)))
             return True
         for start in range(0, len(changed), _BATCH):
             some = changed[start : start + _BATCH]
@@ -118,6 +112,15 @@ class PartIndex:
                 high = middle
         return low if low < len(self.seq) and self.seq[low] == seq else None
 
+    def _read_all(self, rows: Sequence[Row]) -> None:
+        columns = list(zip(*rows, strict=True)) or [()] * 10
+        self.seq.extend(columns[0])
+        for (name, read), values in zip(_COLUMNS, columns[1:9], strict=True):
+            getattr(self, name).extend(map(read, values))
+        texts = [words or "" for words in columns[9]]
+        self._texts.extend(map(number_of, texts))
+        self.words.read(texts)
+
     def _add(self, row: Row) -> None:
         at, words = len(self.seq), row[9] or ""
         self.seq.append(row[0])
@@ -125,12 +128,7 @@ class PartIndex:
         for column, _ in _COLUMNS:
             getattr(self, column).append(0)
         self._set(at, row)
-        for word, often in Counter(words.split()).items():
-            known = self.words.get(word)
-            if known is None:
-                known = self.words[word] = (array("i"), array("H"))
-            known[0].append(at)
-            known[1].append(min(often, 65_535))
+        self.words.add(at, words)
         for column, known_rows in self._threads.items():
             _put(known_rows, getattr(self, column)[at], at)
 
@@ -153,6 +151,55 @@ class PartIndex:
             getattr(self, column)[at] = read(value)
 
 
+class Words:
+    """Which rows have which words, and how often.
+
+    All words that were read at once are in one array, word by word; what came later is beside.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self._starts: Any = None
+        self._rows: Any = None
+        self._often: Any = None
+        self._later: dict[str, tuple[array[int], array[int]]] = {}
+
+    def read(self, texts: Sequence[str]) -> None:
+        """Take up the words of all rows, which are separated by blanks."""
+        np = _numpy()
+        split = [text.split() for text in texts]
+        known = self._known
+        names = array("i", (known.setdefault(one, len(known)) for words in split for one in words))
+        rows = np.repeat(np.arange(len(split)), [len(words) for words in split])
+        keys = np.frombuffer(names, "i4").astype("i8") * len(split) + rows if names else rows
+        keys, often = np.unique(keys, return_counts=True)
+        self._rows = (keys % max(1, len(split))).astype("i4")
+        self._often = np.minimum(often, _OFTEN).astype("u2")
+        self._starts = np.searchsorted(keys // max(1, len(split)), np.arange(len(known) + 1))
+
+    def add(self, row: int, text: str) -> None:
+        """Take up the words of one row more, the last one."""
+        for word, often in Counter(text.split()).items():
+            later = self._later.setdefault(word, (array("i"), array("H")))
+            later[0].append(row)
+            later[1].append(min(often, _OFTEN))
+
+    def of(self, word: str) -> tuple[Any, Any]:
+        """Return the rows that have a word, in order, and how often."""
+        np = _numpy()
+        name, later = self._known.get(word), self._later.get(word)
+        first, last = (0, 0) if name is None else self._starts[name : name + 2]
+        rows, often = self._rows[first:last], self._often[first:last]
+        if later is not None:
+            rows = np.concatenate([rows, np.frombuffer(later[0], "i4")])
+            often = np.concatenate([often, np.frombuffer(later[1], "u2")])
+        return rows, often
+
+
+_OFTEN: Final = 65_535
+"""The most that is counted of one word in one text."""
+
+
 class Vectors:
     """The vectors of one space, each as 8-bit numbers with one scale.
 
@@ -162,11 +209,13 @@ class Vectors:
         scale: What the numbers of a row are multiplied with, so that its length is about 1; 0
             if it has no vector.
         error: How far a row is away from its vector, at most.
+        exact: The vectors as the file has them, where they are few.
     """
 
     def __init__(self, space: int) -> None:
         self.space, self.dimension = space, 0
         self.data, self.scale, self.error = array("b"), array("f"), array("f")
+        self.exact: array[int] | None = array("H")
 
     def read(self, ask: Ask, index: PartIndex, changed: Sequence[int] = ()) -> None:
         """Read the vectors of all memories, or of those that have changed."""
@@ -179,6 +228,23 @@ class Vectors:
         if batch:
             self._keep(index, batch)
         self._make_room(len(index))
+
+    def measured(self, query: Any, rows: Sequence[int]) -> list[float] | None:
+        """Return the cosine of a query to rows that have a vector, None where that takes the file.
+
+        Args:
+            query: The vector of the query as 32-bit floats, with length 1.
+            rows: Rows.
+        """
+        if self.exact is None:
+            return None
+        np = _numpy()
+        halves = np.frombuffer(self.exact, "f2").reshape(-1, self.dimension)
+        matrix = halves[np.fromiter(rows, "i8", len(rows))].astype("f4")
+        lengths = np.linalg.norm(matrix, axis=1)
+        near = np.vecdot(matrix, query) / np.where(lengths > 0, lengths, 1)
+        found: list[float] = np.clip(near, -1, 1).tolist()
+        return found
 
     def _keep(self, index: PartIndex, batch: Sequence[Row]) -> None:
         np = _numpy()
@@ -198,6 +264,9 @@ class Vectors:
         numbers[rows] = small.astype("i1")
         np.frombuffer(self.scale, "f4")[rows] = scale
         np.frombuffer(self.error, "f4")[rows] = error
+        if self.exact is not None:
+            halves = np.frombuffer(b"".join(row[1] for row in batch), "u2")
+            np.frombuffer(self.exact, "u2").reshape(-1, width)[rows] = halves.reshape(-1, width)
 
     def _make_room(self, count: int) -> None:
         missing = count - len(self.scale)
@@ -205,8 +274,14 @@ class Vectors:
             self.data.frombytes(bytes(missing * self.dimension))
             self.scale.frombytes(bytes(missing * 4))
             self.error.frombytes(bytes(missing * 4))
+            if count > _EXACT:
+                self.exact = None
+            elif self.exact is not None:
+                self.exact.frombytes(bytes(missing * self.dimension * 2))
 
 
+_EXACT: Final = 20_000
+"""Memories of a group whose vectors are kept as they are, too."""
 _ROUNDING: Final = 1e-5
 """What sums of 32-bit floats are off by, at most."""
 

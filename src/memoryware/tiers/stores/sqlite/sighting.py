@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
@@ -35,6 +35,8 @@ class Look:
     which: Select
     vector: Any
     measure: Measure
+    known: dict[int, float] = field(default_factory=dict)
+    """Cosines that were measured already, by row."""
 
     @property
     def sizes(self) -> Any:
@@ -47,8 +49,8 @@ class Look:
 def sight_of(look: Look) -> tuple[Sight, list[int]] | None:
     """Return what is seen and the numbers of it; None if the threads are too long."""
     index, query = look.index, look.query
-    words, count = index.words, len(index)
-    having = tuple(len(words[one][0]) if one in words else 0 for one in query.words)
+    count = len(index)
+    having = tuple(len(index.words.of(one)[0]) for one in query.words)
     mean = float(look.sizes.mean()) if count else 0.0
     if not count or query.limit < 1:
         return Sight((), having, count, mean), []
@@ -69,11 +71,11 @@ def _seen(look: Look, shown: Sequence[tuple[int, bool]]) -> tuple[list[Seen], li
     index, sizes = look.index, look.index.size
     rows = np.fromiter((row for row, _ in shown), "i4", len(shown))
     numbers = [index.seq[row] for row, _ in shown]
-    near = look.measure(numbers) if look.vector is not None and numbers else {}
+    near = _measured(look, [row for row, _ in shown]) if look.vector is not None else {}
     counts = _counts(look, rows)
     seen = [
-        Seen(tuple(often), sizes[row], near.get(number), follows)
-        for (row, follows), number, often in zip(shown, numbers, counts, strict=True)
+        Seen(tuple(often), sizes[row], near.get(row), follows)
+        for (row, follows), often in zip(shown, counts, strict=True)
     ]
     return seen, numbers
 
@@ -119,18 +121,11 @@ def _by_words(look: Look, having: Sequence[int], mean: float, fits: Any) -> Any:
     scores = np.zeros(len(index))
     for word, texts in zip(query.words, having, strict=True):
         if texts:
-            rows, often = _posting(index, word)
+            rows, often = index.words.of(word)
             norm = SATURATION * (1 - LENGTHS + LENGTHS * sizes[rows] / mean)
             scores[rows] += rarity(texts, len(index)) * often * (SATURATION + 1) / (often + norm)
     scores[~fits] = 0
     return _newest_best(scores, np.flatnonzero(scores), query.limit)
-
-
-def _posting(index: PartIndex, word: str) -> tuple[Any, Any]:
-    import numpy as np
-
-    rows, often = index.words[word]
-    return np.frombuffer(rows, "i4"), np.frombuffer(often, "u2").astype("f8")
 
 
 def _newest_best(scores: Any, rows: Any, most: int) -> Any:
@@ -153,7 +148,7 @@ def _nearest(look: Look, vectors: Vectors, fits: Any) -> set[int]:
     """
     import numpy as np
 
-    index, query, measure = look.index, look.query, look.measure
+    query = look.query
     scale = np.frombuffer(vectors.scale, "f4")
     near = _products(vectors, look.vector) * scale
     error = np.frombuffer(vectors.error, "f4")
@@ -162,11 +157,27 @@ def _nearest(look: Look, vectors: Vectors, fits: Any) -> set[int]:
         least = near[rows] - error[rows]
         bound = np.partition(least, len(rows) - query.limit)[len(rows) - query.limit]
         rows = rows[near[rows] + error[rows] >= bound]
-    exact = measure([index.seq[row] for row in rows])
-    scores = np.full(len(index), -2.0)
-    for row in rows:
-        scores[row] = exact.get(index.seq[row], -2.0)
+    scores = np.full(len(look.index), -2.0)
+    for row, similarity in _measured(look, rows.tolist()).items():
+        scores[row] = similarity
     return set(_newest_best(scores, rows, query.limit).tolist())
+
+
+def _measured(look: Look, rows: Sequence[int]) -> dict[int, float]:
+    """Return the exact cosines of those of these rows that have a vector."""
+    vectors = look.index.vectors
+    if vectors is None or not vectors.dimension:
+        return {}
+    having = [row for row in rows if vectors.scale[row] > 0]
+    near = vectors.measured(look.vector, having)
+    if near is not None:
+        return dict(zip(having, near, strict=True))
+    known = look.known
+    missing = [row for row in having if row not in known]
+    seq = look.index.seq
+    exact = look.measure([seq[row] for row in missing])
+    known.update((row, exact[seq[row]]) for row in missing if seq[row] in exact)
+    return {row: known[row] for row in having if row in known}
 
 
 def _products(vectors: Vectors, vector: Any) -> Any:
@@ -220,8 +231,8 @@ def _counts(look: Look, rows: Any) -> list[list[int]]:
 
     counts = np.zeros((len(rows), len(look.query.words)), "i8")
     for at, word in enumerate(look.query.words):
-        if word in look.index.words:
-            having, often = _posting(look.index, word)
+        having, often = look.index.words.of(word)
+        if len(having):
             places = np.minimum(np.searchsorted(having, rows), len(having) - 1)
             counts[:, at] = np.where(having[places] == rows, often[places], 0)
     found: list[list[int]] = counts.tolist()
