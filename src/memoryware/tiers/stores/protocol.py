@@ -144,9 +144,11 @@ class Query:
         vector: The vector of the question; None where words alone are searched.
         space: The space of that vector.
         limit: How many of the best by words, and how many of the nearest, are seen.
-        reach: How many on each side of those, in the same thread, are seen beside them.
+        reach: How many on each side of those, in the same thread, are seen beside them; with 0
+            no thread is looked at, and nothing follows anything.
         sessions: Whether a thread is everything of one session, not only of one document.
-        thread: How many of the threads of those are looked through at most, the newest.
+        thread: How many memories of all the threads of those are looked through at most, the
+            newest that fit.
     """
 
     words: Sequence[str]

@@ -71,7 +71,7 @@ async def by_vector(
 async def search(port: Port, query: Query, which: Select, choose: Choose) -> Searched:
     """Return what is seen of memories that fit, and those that are chosen of it."""
     if which.groups == ():
-        return Searched()
+        return Searched(Sight(having=(0,) * len(query.words)))
     wanted = [one for one in query.words if _WORD.fullmatch(one)]
     where = port.rows.condition("long_term", which)
     async with port.transaction(which) as tx:
@@ -128,35 +128,58 @@ async def _threads(
 
     The newest of all of them are looked through, `query.thread` at most.
     """
-    if not hits or query.reach < 1:
+    if not hits or query.reach < 1 or query.thread < 1:
         return []
     where, values = rows.numbered("seq", hits)
     here, more = rows.where(which.tenant)
-    in_session = "session_id" if query.sessions else "NULL"
+    session = "nullif(session_id, '')" if query.sessions else "NULL"
     found = await tx.execute(
-        f"SELECT part, {in_session}, document FROM record WHERE {where}{here}", *values, *more
+        f"SELECT part, {session}, document FROM record WHERE {where}{here}", *values, *more
     )
-    sessions = {name for _, one, _ in found if one and (name := rows.named(one)) is not None}
-    documents = {
-        name for _, session, one in found if not session and (name := rows.named(one)) is not None
-    }
-    kept = {(part, session or one, not session): list[int]() for part, session, one in found}
-    for lone, narrowed in (
-        (False, which.also(sessions=tuple(sorted(sessions)))),
-        (True, which.also(documents=tuple(sorted(documents)))),
-    ):
-        if not (documents if lone else sessions):
-            continue
-        where, values = rows.condition("long_term", narrowed)
-        for part, session, one, number in await tx.execute(
-            f"SELECT part, {in_session}, document, seq FROM record WHERE {where}"
-            " ORDER BY seq DESC LIMIT ?",
-            *values, query.thread,
-        ):  # fmt: skip
-            place = part, session or one, not session
-            if place in kept and lone == (not session):
-                kept[place].append(number)
-    return [some[::-1] for some in kept.values()]
+    named: list[tuple[str, str]] = []
+    alone: list[tuple[str, str]] = []
+    for part, in_session, document in found:
+        (named if in_session else alone).append((part, in_session or document))
+    numbers = [
+        *await _standing(tx, rows, query, which, "session_id", named),
+        *await _standing(tx, rows, query, which, "document", alone),
+    ]
+    threads: dict[tuple[str, ...], list[int]] = {}
+    for number, *thread in sorted(heapq.nlargest(query.thread, numbers)):
+        threads.setdefault(tuple(thread), []).append(number)
+    return [*threads.values()]
+
+
+async def _standing(
+    tx: Transaction,
+    rows: Rows,
+    query: Query,
+    which: Select,
+    column: str,
+    threads: Sequence[tuple[str, str]],
+) -> list[tuple[int, str, str, str]]:
+    """Return the newest of what fits and stands in threads: number, column, part and name."""
+    known = {one: name for one in threads if (name := rows.named(one[1])) is not None}
+    names = tuple(sorted({*known.values()}))
+    if not names:
+        return []
+    several = which.groups is None or len(which.groups) > 1
+    if column == "session_id":
+        narrowed, also = which.also(sessions=names), ""
+    else:
+        narrowed, also = which.also(documents=names), ""
+        if query.sessions:  # what has a session stands there
+            also = " AND coalesce(session_id, '') = ''"
+    where, values = rows.condition("long_term", narrowed)
+    if several:  # a stranger in another group may have the same name
+        pairs = ", ".join("(?, ?)" for _ in known)
+        also += f" AND (part, {column}) IN (VALUES {pairs})"
+        values = [*values, *(part for pair in known for part in pair)]
+    found = await tx.execute(
+        f"SELECT seq, part, {column} FROM record WHERE {where}{also} ORDER BY seq DESC LIMIT ?",
+        *values, query.thread,
+    )  # fmt: skip
+    return [(seq, column, part, name) for seq, part, name in found]
 
 
 async def _seen(
