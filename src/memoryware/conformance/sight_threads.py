@@ -266,7 +266,8 @@ def _agree(
     seen = [found.memories[place] for place in range(len(found.sight.seen))]
     told = f"{query} {which}"
     assert found.sight.having == sight.having, told
-    assert (found.sight.count, found.sight.mean) == (sight.count, pytest.approx(sight.mean)), told
+    assert found.sight.count == sight.count, told
+    assert found.sight.mean == pytest.approx(sight.mean), told
     assert _told(seen, found) == _told(wanted, Searched(sight)), told
     near = {one.id: sight.seen[place].similarity for place, one in enumerate(wanted)}
     assert {
