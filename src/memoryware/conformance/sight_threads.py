@@ -239,7 +239,7 @@ def _some_selection(dice: random.Random, kept: list[Memory]) -> Select:
     ids = tuple(one.id for one in dice.sample(kept, 120))
     return Select(
         tenant="t",
-        groups=dice.choice([("a",), ("a",), ("b",), ("a", None), ("b", "nobody"), None]),
+        groups=dice.choice([("a",), ("a",), ("a", None), ("b", "a", "nobody"), None]),
         agents=dice.choice([None, (None,), ("x",), (None, "x")]),
         sessions=dice.choice([None, None, ("s1",), ("s1", "s2", None)]),
         documents=dice.choice([None, None, ("d1", "d2", "d3", "d4")]),

@@ -217,7 +217,7 @@ class SightsConformance(SightThreadsConformance):
             assert runs(found) == [["a 0", "a 1", "a 2"], ["c 0", "c 1", "c 2"]]
             found = await store.search(replace(query, thread=9), Select(tenant="t"), everything)
             assert runs(found) == [[f"{group} {n}" for n in range(3)] for group in "abc"]
-            query = asking("a 2", sessions=sessions, reach=1, thread=9)
+            query = asking("a 2", sessions=sessions, reach=1, thread=3)
             found = await store.search(replace(query, limit=1), Select(tenant="t"), everything)
             assert runs(found) == [["a 1", "a 2"]]
 
