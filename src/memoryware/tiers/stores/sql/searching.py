@@ -81,7 +81,7 @@ async def search(port: Port, query: Query, which: Select, choose: Choose) -> Sea
         hits = {*newest_best(by_words, query.limit), *newest_best(near, query.limit)}
         shown = beside(await _threads(tx, port.rows, query, which, hits), hits, query.reach)
         numbers = [number for number, _ in shown]
-        seen = await _seen(tx, port.rows, query, which, corpus, numbers, space)
+        seen = await _seen(tx, query, corpus, numbers, _there(port.rows, which, numbers), space)
         having = tuple(corpus.having.get(word, 0) for word in query.words)
         rows = [replace(seen[number], follows=follows) for number, follows in shown]
         sight = Sight(rows, having, corpus.count, corpus.mean)
@@ -130,12 +130,9 @@ async def _threads(
     """
     if not hits or query.reach < 1 or query.thread < 1:
         return []
-    where, values = rows.numbered("seq", hits)
-    here, more = rows.where(which.tenant)
+    where, values = _there(rows, which, hits)
     session = "nullif(session_id, '')" if query.sessions else "NULL"
-    found = await tx.execute(
-        f"SELECT part, {session}, document FROM record WHERE {where}{here}", *values, *more
-    )
+    found = await tx.execute(f"SELECT part, {session}, document FROM record WHERE {where}", *values)
     named: list[tuple[str, str]] = []
     alone: list[tuple[str, str]] = []
     for part, in_session, document in found:
@@ -184,11 +181,10 @@ async def _standing(
 
 async def _seen(
     tx: Transaction,
-    rows: Rows,
     query: Query,
-    which: Select,
     corpus: Corpus,
     numbers: Sequence[int],
+    there: Condition,
     space: tuple[int, bytes] | None,
 ) -> dict[int, Seen]:
     if not numbers:
@@ -196,8 +192,8 @@ async def _seen(
     words = list(corpus.having)
     counts = await tx.counted(corpus.names, words, numbers) if words else {}
     near = await tx.measured(*space, numbers) if space is not None else {}
-    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
-    sized = await tx.execute(f"SELECT seq, size FROM record WHERE {where}{here}", *values, *more)
+    where, values = there
+    sized = await tx.execute(f"SELECT seq, size FROM record WHERE {where}", *values)
     sizes = {row[0]: row[1] for row in sized}
     at = {word: place for place, word in enumerate(words)}
     places = [at.get(word) for word in query.words]
@@ -237,11 +233,15 @@ async def _memories(
 ) -> dict[int, Memory]:
     if not numbers:
         return {}
-    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
-    found = await tx.execute(
-        f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}{here}", *values, *more
-    )
+    where, values = _there(rows, which, numbers)
+    found = await tx.execute(f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}", *values)
     return {row[2]: sql_rows.record_of("long_term", row) for row in found}
+
+
+def _there(rows: Rows, which: Select, numbers: Collection[int]) -> Condition:
+    """Return the condition that a record has one of these numbers, where its tenant is kept."""
+    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
+    return f"{where}{here}", [*values, *more]
 
 
 async def _scored(
