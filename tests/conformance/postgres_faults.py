@@ -11,6 +11,7 @@ import psycopg
 
 from conformance.postgres_player import Fault, Seed, begins, both, code, text
 from conformance.postgres_row_faults import FAULTS as IN_ROWS
+from conformance.postgres_search_faults import FAULTS as IN_SEARCH
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.ranking import WORDS_VERSION
 from memoryware.tiers.stores.postgres import guard, link, opening, pool, server, transaction
@@ -349,4 +350,11 @@ GUARDED = {
     ),
 }
 
-FAULTS: dict[str, Fault] = {**TRANSACTIONS, **CONNECTIONS, **OPENINGS, **GUARDED, **IN_ROWS}
+FAULTS: dict[str, Fault] = {
+    **TRANSACTIONS,
+    **CONNECTIONS,
+    **OPENINGS,
+    **GUARDED,
+    **IN_ROWS,
+    **IN_SEARCH,
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -14,10 +14,20 @@ import pytest
 import pytest_asyncio
 
 from memoryware.conformance._guarded import Door, Guarded
+from memoryware.conformance._lawful import Answers, lawful
 from memoryware.conformance._threads import at_once, in_thread
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance
-from memoryware.tiers.stores.protocol import Hit, Page, Select, Stores
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Hit,
+    Page,
+    Query,
+    Searched,
+    Select,
+    Sight,
+    Stores,
+)
 
 OpenStores = Callable[[], Stores]
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -122,6 +132,18 @@ class Asked:
         assert all(-1 <= hit.value <= 1 for hit in hits), "a cosine is from -1 to 1"
         return hits
 
+    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        answers: Answers = []
+
+        def noted(sight: Sight) -> Sequence[int]:
+            answers.append((sight, [*choose(sight)]))
+            return answers[-1][1]
+
+        found: Searched = await self._ask("search", query, which, noted)
+        _of_records([*found.memories.values()], which)
+        lawful(found, query, answers)
+        return found
+
     async def ids(self, which: Select, **more: Any) -> list[str]:
         """Return the ids of what is found, in the order of the store."""
         return [one.id for one in (await self.find(which, **more)).items]
@@ -160,7 +182,7 @@ def _of_hits(hits: list[Hit], which: Select, limit: int) -> None:
 
 
 def _of_records(found: list[Any], which: Select) -> None:
-    ids = [one.id for one in found]
+    ids = [(one.scope.group_id, one.id) for one in found]
     assert len(set(ids)) == len(ids), "each record comes once"
     for one in found:
         assert one.scope.tenant == which.tenant, "a record of another tenant"

@@ -9,8 +9,10 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from memoryware.conformance._documents import FLAT, document
+from memoryware.conformance._sights import asking, everything, runs
 from memoryware.conformance._tiers import NOON, Asked, within
 from memoryware.conformance.documents import DocumentsConformance
+from memoryware.conformance.sights import SightsConformance
 from memoryware.conformance.tier_keeping import TierKeepingConformance
 from memoryware.conformance.tier_loading import TierLoadingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
@@ -26,6 +28,7 @@ class LongTermStoreConformance(
     DocumentsConformance,
     WordsConformance,
     VectorsConformance,
+    SightsConformance,
     TierKeepingConformance,
     TierLoadingConformance,
     TierSelectingConformance,
@@ -60,6 +63,9 @@ class LongTermStoreConformance(
             assert await store.add(document("green tea")) == [one]
             assert await by_words(store, "tea") == ["green tea"]
             assert (await by_vector(store, [1, 0, 0]))[0] == ("green tea", 1.0)
+            assert runs(
+                await store.search(asking("tea", [1, 0, 0], limit=1), within(), everything)
+            ) == [["green tea"]]
             assert await store.unembedded(FLAT, limit=5) == []
             assert await store.put_vectors([(one, [0, 0, 1])], FLAT) == 1
             with pytest.raises(EmbeddingMismatch):

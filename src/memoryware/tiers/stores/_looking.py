@@ -53,7 +53,8 @@ def look(
     hits = {*newest_best(by_words, query.limit), *newest_best(near, query.limit)}
     threads: dict[Hashable, list[int]] = {items[place].thread: [] for place in sorted(hits)}
     joined = [place for place, one in enumerate(items) if one.thread in threads]
-    for place in joined[-query.thread :]:
+    most = query.thread if query.reach > 0 else 0
+    for place in joined[max(0, len(joined) - most) :]:
         threads[items[place].thread].append(place)
     shown = beside(threads.values(), hits, query.reach)
     seen = [

@@ -144,9 +144,11 @@ class Query:
         vector: The vector of the question; None where words alone are searched.
         space: The space of that vector.
         limit: How many of the best by words, and how many of the nearest, are seen.
-        reach: How many on each side of those, in the same thread, are seen beside them.
+        reach: How many on each side of those, in the same thread, are seen beside them; with 0
+            no thread is looked at, and nothing follows anything.
         sessions: Whether a thread is everything of one session, not only of one document.
-        thread: How many of the threads of those are looked through at most, the newest.
+        thread: How many memories of all the threads of those are looked through at most, the
+            newest that fit.
     """
 
     words: Sequence[str]
@@ -385,8 +387,13 @@ class LongTermStore(RecordStore[Memory], Protocol):
         """Look for memories by words and by meaning at once, and read those that are chosen.
 
         Seen is what is among the best by BM25, what is among the nearest by cosine, and what
-        stands beside these. All of it fits the selection; of what is as good as the last
-        one, the newest is seen.
+        stands beside these. All of it fits the selection, and what does not fit stands between
+        nothing: the ones around it follow each other. Of what is as good as the last one, the
+        newest is seen. Numbers of words are those of the whole tenant and groups, whatever else
+        the selection says. A thread whose name is too long to be looked for may be none: in
+        PostgreSQL these are sessions and documents with names of more than 200 characters.
+
+        An error in `choose` comes out as it is, and keeps nobody out.
 
         Raises:
             EmbeddingMismatch: As for `by_vector`.

@@ -11,6 +11,8 @@ import pytest
 
 from memoryware import StoreUnavailable, copy_stores
 from memoryware.conformance._documents import FLAT, document
+from memoryware.conformance._sights import asking as asked
+from memoryware.conformance._sights import everything
 from memoryware.conformance._tiers import within
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
@@ -54,6 +56,9 @@ ASKS = {
     "find": lambda one, which: one.long_term.find(which),
     "words": lambda one, which: one.long_term.by_words(["tea"], which, limit=5),
     "vector": lambda one, which: one.long_term.by_vector([1, 0, 0], which, space=FLAT, limit=5),
+    "search": lambda one, which: (
+        one.long_term.search(asked("tea", [1, 0, 0], sessions=True), which, everything).memories
+    ),
     "everywhere": lambda one, which: one.long_term.by_words(
         ["tea"], Select(tenant=which.tenant), limit=5
     ),

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from memoryware.conformance._documents import FLAT, document
+from memoryware.conformance._sights import asking, everything, runs
 from memoryware.conformance._tiers import ACME, later, within
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import cosine
@@ -68,6 +69,24 @@ def test_a_small_group_among_many_finds_its_nearest_by_the_index(address):
     assert good >= 45
     stores.working.close()
     assert looks(address, 5) >= 5
+
+
+def test_a_search_sees_what_is_beside_what_the_index_has_found(address):
+    dice = random.Random(3)
+    stores = postgres_stores(address, limits=PostgresLimits(exact_vectors=10))
+    space = Space("wide", 8)
+    chunks = document(*(f"n{n}" for n in range(300)))
+    made = [[dice.gauss(0, 1) for _ in range(8)] for _ in chunks]
+    made[77] = [0.0] * 8  # has no direction, and is in no index
+    stores.long_term.add(chunks, made, space)
+    query = asking("n77", made[150], space, limit=1, reach=2)
+    found = stores.long_term.search(query, within(), everything)
+    assert runs(found) == [[f"n{at + n}" for n in range(-2, 3)] for at in (150, 77)]
+    near = {one.content: found.sight.seen[at].similarity for at, one in found.memories.items()}
+    wanted = {text: cosine(made[150], made[int(text[1:])]) for text in near}
+    assert near == pytest.approx(wanted, abs=0.01)
+    stores.working.close()
+    assert looks(address, 1) >= 1
 
 
 def looks(address, wanted):

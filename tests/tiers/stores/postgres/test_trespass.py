@@ -10,6 +10,7 @@ import pytest
 
 from memoryware import MemoryScope, copy_stores
 from memoryware.conformance._documents import FLAT, document
+from memoryware.conformance._sights import asking, everything
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.protocol import Select
@@ -55,6 +56,35 @@ def test_a_table_of_its_own_does_not_stand_for_one_of_ours(db):
         db.execute(statement)
     assert db.execute("SELECT content FROM record").fetchall() == [("tea of b",)]
     assert db.execute("SELECT count(*) FROM looked_up('{1}', '{}')").fetchone() == (0,)
+
+
+def test_rows_of_another_tenant_with_our_numbers_are_not_seen(address):
+    stores = postgres_stores(address)
+    chunks = document("tea of a", "milk", scope=MemoryScope("a", "g"))
+    stores.long_term.add(chunks, [[1, 0, 0], [0, 1, 0]], FLAT)
+    # As a role that is bound to tenant b could write them, which may choose any number.
+    query, looked = asking("tea of", [1, 0, 0]), stores.long_term.search
+    before = looked(query, A, everything)
+    assert [*before.memories.values()] == chunks
+    for statement in (
+        (
+            "INSERT INTO record (seq, tier, id, part, tenant, hash, created, content, body)"
+            " SELECT seq, tier, id, 'x', 'b', hash, created, content, body FROM record"
+            " WHERE owner = 'ta'"
+        ),
+        (
+            "INSERT INTO word_index (seq, tokens, often) SELECT seq, tokens, '{9}'"
+            " FROM word_index WHERE owner = 'ta'"
+        ),
+        (
+            "INSERT INTO vector (space, seq, owner, data) SELECT space, seq, 'tb', '[-1,0,0]'"
+            " FROM vector WHERE owner = 'ta'"
+        ),
+    ):
+        postgres.asked(address, f"SET memoryware.owner = 'tb'; {statement}")
+    after = looked(query, A, everything)
+    assert (after.sight.seen, after.memories) == (before.sight.seen, before.memories)
+    stores.working.close()
 
 
 def test_a_function_that_fits_better_is_not_called(address, roles, stores, db):

@@ -160,7 +160,7 @@ class PostgresTransaction:
             columns = ", ".join(f"({_OFTEN_OF.format('?::bigint')})::integer" for _ in some)
             rows = await self.execute(
                 f"SELECT word.seq, {columns} FROM word_index AS word"
-                " WHERE word.seq = ANY(?::bigint[])",
+                f" WHERE word.seq = ANY(?::bigint[]){_MINE}",
                 *(token for _, token in some), [*numbers],
             )  # fmt: skip
             for number, *often in rows:
@@ -208,7 +208,7 @@ class PostgresTransaction:
     ) -> Mapping[int, float]:
         rows = await self.execute(
             f"SELECT seq, 1 - (data {self._apart} ?::{self._vectors}.halfvec)"
-            " FROM vector WHERE space = ? AND seq = ANY(?::bigint[])",
+            f" FROM vector WHERE space = ? AND seq = ANY(?::bigint[]){_MINE}",
             Half(query), space, [*numbers],
         )  # fmt: skip
         return {seq: 0.0 if math.isnan(value) else value for seq, value in rows}

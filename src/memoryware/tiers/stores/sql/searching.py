@@ -71,7 +71,7 @@ async def by_vector(
 async def search(port: Port, query: Query, which: Select, choose: Choose) -> Searched:
     """Return what is seen of memories that fit, and those that are chosen of it."""
     if which.groups == ():
-        return Searched()
+        return Searched(Sight(having=(0,) * len(query.words)))
     async with port.transaction(which) as tx:
         space = await _space(tx, query)
         seen = await tx.sight(query, which, space)
@@ -137,35 +137,51 @@ async def _threads(tx: Transaction, asked: _Asked, hits: Collection[int]) -> lis
     The newest of all of them are looked through, `query.thread` at most.
     """
     rows, query, which = asked.rows, asked.query, asked.which
-    if not hits or query.reach < 1:
+    if not hits or query.reach < 1 or query.thread < 1:
         return []
-    where, values = rows.numbered("seq", hits)
-    here, more = rows.where(which.tenant)
-    in_session = "session_id" if query.sessions else "NULL"
+    where, values = _there(rows, which, hits)
+    session = "nullif(session_id, '')" if query.sessions else "NULL"
+    found = await tx.execute(f"SELECT part, {session}, document FROM record WHERE {where}", *values)
+    named: list[tuple[str, str]] = []
+    alone: list[tuple[str, str]] = []
+    for part, in_session, document in found:
+        (named if in_session else alone).append((part, in_session or document))
+    numbers = [
+        *await _standing(tx, asked, "session_id", named),
+        *await _standing(tx, asked, "document", alone),
+    ]
+    threads: dict[tuple[str, ...], list[int]] = {}
+    for number, *thread in sorted(heapq.nlargest(query.thread, numbers)):
+        threads.setdefault(tuple(thread), []).append(number)
+    return [*threads.values()]
+
+
+async def _standing(
+    tx: Transaction, asked: _Asked, column: str, threads: Sequence[tuple[str, str]]
+) -> list[tuple[int, str, str, str]]:
+    """Return the newest of what fits and stands in threads: number, column, part and name."""
+    rows, query, which = asked.rows, asked.query, asked.which
+    known = {one: name for one in threads if (name := rows.named(one[1])) is not None}
+    names = tuple(sorted({*known.values()}))
+    if not names:
+        return []
+    several = which.groups is None or len(which.groups) > 1
+    if column == "session_id":
+        narrowed, also = which.also(sessions=names), ""
+    else:
+        narrowed, also = which.also(documents=names), ""
+        if query.sessions:  # what has a session stands there
+            also = " AND coalesce(session_id, '') = ''"
+    where, values = rows.condition("long_term", narrowed)
+    if several:  # a stranger in another group may have the same name
+        pairs = ", ".join("(?, ?)" for _ in known)
+        also += f" AND (part, {column}) IN (VALUES {pairs})"
+        values = [*values, *(part for pair in known for part in pair)]
     found = await tx.execute(
-        f"SELECT part, {in_session}, document FROM record WHERE {where}{here}", *values, *more
-    )
-    sessions = {name for _, one, _ in found if one and (name := rows.named(one)) is not None}
-    documents = {
-        name for _, session, one in found if not session and (name := rows.named(one)) is not None
-    }
-    kept = {(part, session or one, not session): list[int]() for part, session, one in found}
-    for lone, narrowed in (
-        (False, which.also(sessions=tuple(sorted(sessions)))),
-        (True, which.also(documents=tuple(sorted(documents)))),
-    ):
-        if not (documents if lone else sessions):
-            continue
-        where, values = rows.condition("long_term", narrowed)
-        for part, session, one, number in await tx.execute(
-            f"SELECT part, {in_session}, document, seq FROM record WHERE {where}"
-            " ORDER BY seq DESC LIMIT ?",
-            *values, query.thread,
-        ):  # fmt: skip
-            place = part, session or one, not session
-            if place in kept and lone == (not session):
-                kept[place].append(number)
-    return [some[::-1] for some in kept.values()]
+        f"SELECT seq, part, {column} FROM record WHERE {where}{also} ORDER BY seq DESC LIMIT ?",
+        *values, query.thread,
+    )  # fmt: skip
+    return [(seq, column, part, name) for seq, part, name in found]
 
 
 async def _seen(
@@ -177,8 +193,8 @@ async def _seen(
     words = list(corpus.having)
     counts = await tx.counted(corpus.names, words, numbers) if words else {}
     near = await tx.measured(*asked.space, numbers) if asked.space is not None else {}
-    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(asked.which.tenant)
-    sized = await tx.execute(f"SELECT seq, size FROM record WHERE {where}{here}", *values, *more)
+    where, values = _there(rows, asked.which, numbers)
+    sized = await tx.execute(f"SELECT seq, size FROM record WHERE {where}", *values)
     sizes = {row[0]: row[1] for row in sized}
     at = {word: place for place, word in enumerate(words)}
     places = [at.get(word) for word in query.words]
@@ -262,3 +278,9 @@ def _first(scores_: Mapping[int, float], limit: int) -> dict[int, float]:
         return good
     least = heapq.nlargest(limit, good.values())[-1]
     return {seq: value for seq, value in good.items() if value >= least}
+
+
+def _there(rows: Rows, which: Select, numbers: Collection[int]) -> Condition:
+    """Return the condition that a record has one of these numbers, where its tenant is kept."""
+    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
+    return f"{where}{here}", [*values, *more]

@@ -206,13 +206,15 @@ def _threads(index: PartIndex, query: Query, hits: set[int], fits: Any) -> list[
     found: dict[tuple[bool, int], list[int]] = {}
     total = 0
     for row in sorted(hits):
-        by_session = query.sessions and index.session[row] != 0
+        by_session = query.sessions and _is_in_session(index, row)
         column = "session" if by_session else "document"
         name = by_session, getattr(index, column)[row]
         if name not in found:
             thread = index.thread(row, column)
             found[name] = [
-                one for one in thread if fits[one] and (by_session or _is_own(index, one, query))
+                one
+                for one in thread
+                if fits[one] and (by_session or not (query.sessions and _is_in_session(index, one)))
             ]
             total += len(found[name])
             if total > query.thread:
@@ -220,9 +222,8 @@ def _threads(index: PartIndex, query: Query, hits: set[int], fits: Any) -> list[
     return list(found.values())
 
 
-def _is_own(index: PartIndex, row: int, query: Query) -> bool:
-    """Say whether a row belongs to the thread that is its document."""
-    return not query.sessions or index.session[row] == 0
+def _is_in_session(index: PartIndex, row: int) -> bool:
+    return index.session[row] not in (0, number_of(""))
 
 
 def _counts(look: Look, rows: Any) -> list[list[int]]:

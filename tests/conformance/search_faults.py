@@ -1,0 +1,471 @@
+"""Long-term memory with one fault each in its search, which its suite has to notice."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from unittest.mock import patch
+
+from conformance.store_faults import Fault
+from memoryware.errors import EmbeddingMismatch
+from memoryware.tiers.stores import _looking
+from memoryware.tiers.stores._held import key_of
+from memoryware.tiers.stores._selecting import fits
+from memoryware.tiers.stores._turns import Ticket
+from memoryware.tiers.stores.embedded import memories
+from memoryware.tiers.stores.protocol import Searched, Select, Sight
+
+FAULTS: list[type] = []
+EVERY = 10**9
+
+
+def fault(kind):
+    FAULTS.append(kind)
+    return kind
+
+
+class _Asks(Fault):
+    """Looks for something else than was asked."""
+
+    def search(self, query, which, choose):
+        return super().search(self.other(query), which, choose)
+
+
+class _Sees(Fault):
+    """Sees something else than there is."""
+
+    def search(self, query, which, choose):
+        def chosen(sight):
+            return choose(self.other(sight, query, which))
+
+        found = super().search(query, which, chosen)
+        return Searched(self.other(found.sight, query, which), found.memories)
+
+
+class _Looks(Fault):
+    """Works with another function than the reference."""
+
+    place, name = _looking, ""
+
+    def search(self, query, which, choose):
+        with patch.object(self.place, self.name, self.wrong):
+            return super().search(query, which, choose)
+
+
+# What is seen.
+
+
+@fault
+class SeesNothingBeside(_Asks):
+    def other(self, query):
+        return replace(query, reach=0)
+
+
+@fault
+class ReachesOneTooFar(_Asks):
+    def other(self, query):
+        return replace(query, reach=query.reach + 1)
+
+
+@fault
+class KnowsNoSessions(_Asks):
+    def other(self, query):
+        return replace(query, sessions=False)
+
+
+@fault
+class TakesSessionsUnasked(_Asks):
+    def other(self, query):
+        return replace(query, sessions=True)
+
+
+@fault
+class LooksThroughWholeThreads(_Asks):
+    def other(self, query):
+        return replace(query, thread=EVERY)
+
+
+@fault
+class TakesNoneOfAThreadForAll(_Asks):
+    def other(self, query):
+        return replace(query, thread=query.thread or EVERY)
+
+
+@fault
+class LimitsBothTogether(_Asks):
+    def other(self, query):
+        return replace(query, limit=(query.limit + 1) // 2)
+
+
+@fault
+class LooksForTheFirstWord(_Looks):
+    place, name = memories, "look"
+
+    @staticmethod
+    def wrong(items, query, corpus):
+        first, known = _looking.look(items, replace(query, words=query.words[:1]), corpus)
+        padded = (0,) * (len(query.words) - 1)
+        seen = [replace(one, counts=(*one.counts, *padded)) for one in first.seen]
+        return replace(first, seen=seen, having=(*first.having, *padded)), known
+
+
+@fault
+class SeesTheOldestOfEquals(_Looks):
+    name = "newest_best"
+
+    @staticmethod
+    def wrong(scores, most):
+        return sorted(scores, key=lambda place: (-scores[place], place))[:most]
+
+
+@fault
+class SeesTheWorst(_Looks):
+    name = "newest_best"
+
+    @staticmethod
+    def wrong(scores, most):
+        return sorted(scores, key=lambda place: (scores[place], -place))[:most]
+
+
+@fault
+class MixesThreadsOfStrangers(_Looks):
+    place, name = memories, "thread_of"
+
+    @staticmethod
+    def wrong(memory, query):
+        return _looking.thread_of(memory, query)[1:]
+
+
+@fault
+class TakesNoSessionForOne(_Looks):
+    place, name = memories, "thread_of"
+
+    @staticmethod
+    def wrong(memory, query):
+        session = memory.scope.session_id if query.sessions else memory.document_id
+        return memory.scope.group_id, session
+
+
+@fault
+class TakesASessionForADocument(_Looks):
+    place, name = memories, "thread_of"
+
+    @staticmethod
+    def wrong(memory, query):
+        group, _, name = _looking.thread_of(memory, query)
+        return group, name.casefold()
+
+
+@fault
+class LooksThroughTheOldest(_Looks):
+    place, name = memories, "look"
+
+    @staticmethod
+    def wrong(items, query, corpus):
+        many = [one.thread for one in items]
+        lone = [
+            one
+            if many[:at].count(one.thread) < query.thread
+            else replace(one, thread=(one.thread, at))
+            for at, one in enumerate(items)
+        ]
+        return _looking.look(lone, query, corpus)
+
+
+@fault
+class SeesWhatDoesNotFitBesideAHit(Fault):
+    def search(self, query, which, choose):
+        lax = Select(tenant=which.tenant, groups=which.groups)
+        hits = super().search(replace(query, reach=0), which, lambda s: range(len(s.seen)))
+        ids = {key_of(one) for one in hits.memories.values()}
+        found = super().search(query, lax, lambda s: range(len(s.seen)))
+        near = [place for place, one in found.memories.items() if key_of(one) in ids]
+        places = [
+            place
+            for place in found.memories
+            if any(abs(place - other) <= query.reach for other in near)
+        ]
+        seen = [found.sight.seen[place] for place in places]
+        seen[:1] = [replace(one, follows=False) for one in seen[:1]]
+        sight = replace(found.sight, seen=seen)
+        return Searched(sight, {at: found.memories[places[at]] for at in choose(sight)})
+
+
+@fault
+class ForgetsToAskWhoMayBeShown(Fault):
+    def search(self, query, which, choose):
+        return super().search(query, which.also(live_at=None), choose)
+
+
+@fault
+class SearchesAllGroups(Fault):
+    def search(self, query, which, choose):
+        return super().search(query, which.also(groups=None), choose)
+
+
+@fault
+class WantsAVectorOfEverything(Fault):
+    def search(self, query, which, choose):
+        if query.vector is not None and query.space is not None:
+            known = self._index.vectors.get(query.space.name, {})
+            ids = tuple(one.id for one in self._fitting(which) if key_of(one) in known)
+            which = which.also(ids=ids)
+        return super().search(query, which, choose)
+
+
+@fault
+class OrdersThreadsByTime(Fault):
+    def _fitting(self, which):
+        found = super()._fitting(which)
+        if self._searching:
+            found.sort(key=lambda one: one.created_at, reverse=True)
+        return found
+
+    _searching = False
+
+    def search(self, query, which, choose):
+        self._searching = True
+        try:
+            return super().search(query, which, choose)
+        finally:
+            self._searching = False
+
+
+@fault
+class CannotTakeOddWords(Fault):
+    def search(self, query, which, choose):
+        if not all(word.replace("_", "").isalnum() for word in query.words):
+            raise ValueError("no word")
+        return super().search(query, which, choose)
+
+
+@fault
+class LooksWhenItIsClosed(Fault):
+    def _must_be_open(self):
+        if not self._searching:
+            super()._must_be_open()
+
+    _searching = False
+
+    def search(self, query, which, choose):
+        self._searching = True
+        try:
+            return super().search(query, which, choose)
+        finally:
+            self._searching = False
+
+
+# What is told of it.
+
+
+@fault
+class CountsWhatFitsOnly(Fault):
+    def _corpus(self, which):
+        fitting = {key_of(one) for one in self._fitting(self._asked or which)}
+        return {key: one for key, one in super()._corpus(which).items() if key in fitting}
+
+    _asked = None
+
+    def search(self, query, which, choose):
+        self._asked = which
+        try:
+            return super().search(query, which, choose)
+        finally:
+            self._asked = None
+
+
+@fault
+class CountsTheWholeTenant(_Sees):
+    def other(self, sight, query, which):
+        every = self._corpus(which.also(groups=None))
+        having = tuple(sum(word in one for one in every.values()) for word in query.words)
+        return replace(sight, having=having, count=len(every))
+
+
+@fault
+class NamesOnlyWordsThatSomeHave(_Sees):
+    def other(self, sight, query, which):
+        return replace(sight, having=tuple(one for one in sight.having if one))
+
+
+@fault
+class CountsInTheOrderOfTheAlphabet(_Sees):
+    def other(self, sight, query, which):
+        order = sorted(range(len(query.words)), key=lambda place: query.words[place])
+        seen = [replace(one, counts=tuple(one.counts[at] for at in order)) for one in sight.seen]
+        return replace(sight, seen=seen, having=tuple(sight.having[at] for at in order))
+
+
+@fault
+class CountsEachWordOnce(_Sees):
+    def other(self, sight, query, which):
+        seen = [replace(one, counts=tuple(min(1, n) for n in one.counts)) for one in sight.seen]
+        return replace(sight, seen=seen)
+
+
+@fault
+class CountsDifferentWordsForTheSize(_Sees):
+    def other(self, sight, query, which):
+        seen = [replace(one, size=min(one.size, 9)) for one in sight.seen]
+        return replace(sight, seen=seen)
+
+
+@fault
+class ForgetsTheMeanWhereNothingIsSeen(_Sees):
+    def other(self, sight, query, which):
+        return sight if sight.seen else Sight(having=sight.having)
+
+
+@fault
+class TellsTheDistance(_Sees):
+    def other(self, sight, query, which):
+        seen = [
+            one if one.similarity is None else replace(one, similarity=1 - max(0, one.similarity))
+            for one in sight.seen
+        ]
+        return replace(sight, seen=seen)
+
+
+@fault
+class MeasuresOnlyWhatIsNear(_Sees):
+    def other(self, sight, query, which):
+        near = sorted((one.similarity or -2 for one in sight.seen), reverse=True)[: query.limit]
+        seen = [
+            one if (one.similarity or -2) in near else replace(one, similarity=None)
+            for one in sight.seen
+        ]
+        return replace(sight, seen=seen)
+
+
+@fault
+class TakesNoVectorForTheFarthest(_Sees):
+    def other(self, sight, query, which):
+        if query.vector is None:
+            return sight
+        seen = [replace(one, similarity=one.similarity or 0.0) for one in sight.seen]
+        return replace(sight, seen=seen)
+
+
+@fault
+class KnowsNobodyThatFollows(_Sees):
+    def other(self, sight, query, which):
+        return replace(sight, seen=[replace(one, follows=False) for one in sight.seen])
+
+
+@fault
+class SaysThatAllFollow(_Sees):
+    def other(self, sight, query, which):
+        seen = [replace(one, follows=place > 0) for place, one in enumerate(sight.seen)]
+        return replace(sight, seen=seen)
+
+
+@fault
+class FollowsOverGaps(_Looks):
+    name = "beside"
+
+    @staticmethod
+    def wrong(threads, hits, reach):
+        found = []
+        for thread in threads:
+            some = _beside([thread], hits & {*thread}, reach)
+            found += [(number, at > 0) for at, (number, _) in enumerate(some)]
+        known = {number for number, _ in found}
+        return found + [(one, False) for one in sorted(hits - known)]
+
+
+_beside = _looking.beside
+
+
+# What is read.
+
+
+@fault
+class ReadsEverything(Fault):
+    def search(self, query, which, choose):
+        found = super().search(query, which, lambda sight: range(len(sight.seen)))
+        choose(found.sight)
+        return found
+
+
+@fault
+class NumbersWhatItReads(Fault):
+    def search(self, query, which, choose):
+        found = super().search(query, which, choose)
+        return Searched(found.sight, dict(enumerate(found.memories.values())))
+
+
+@fault
+class ReadsWhatIsNotChosen(Fault):
+    def search(self, query, which, choose):
+        return super().search(query, which, lambda s: choose(s) or range(len(s.seen)))
+
+
+@fault
+class SharesWhatItReads(_Looks):
+    place, name = memories, "copied"
+
+    @staticmethod
+    def wrong(record):
+        return record
+
+
+@fault
+class SwallowsTheErrorOfWhoChooses(Fault):
+    def search(self, query, which, choose):
+        try:
+            return super().search(query, which, choose)
+        except RuntimeError:
+            return Searched()
+
+
+@fault
+class StaysLockedWhereWhoChoosesFails(Fault):
+    def search(self, query, which, choose):
+        try:
+            return super().search(query, which, choose)
+        except RuntimeError:
+            self._turns.enter(Ticket())
+            raise
+
+
+# Spaces and doors.
+
+
+@fault
+class SearchesByWordsInAnotherSpace(Fault):
+    def search(self, query, which, choose):
+        try:
+            return super().search(query, which, choose)
+        except EmbeddingMismatch:
+            return super().search(replace(query, vector=None), which, choose)
+
+
+@fault
+class ComparesWithVectorsOfAnySpace(Fault):
+    def _similarities(self, among, query):
+        among = [*among]
+        near = super()._similarities(among, query)
+        if query.space is None:
+            return near
+        for space in self._index.vectors:
+            if self._index.dimensions[space] == query.space.dimension:
+                known = self._index.vectors[space]
+                near |= {
+                    key: memories.cosine(query.vector, known[key])
+                    for one in among
+                    if (key := key_of(one)) in known and fits(one, Select(tenant=key[0]))
+                }
+        return near
+
+
+@fault
+class HasNoReachInOneHalf(Fault):
+    async def asearch(self, query, which, choose):
+        return await super().asearch(replace(query, reach=0), which, choose)
+
+
+@fault
+class BlocksTheLoopInASearch(Fault):
+    async def asearch(self, query, which, choose):
+        time.sleep(0.001)  # noqa: ASYNC251 - the fault
+        return self.search(query, which, choose)
