@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.events import logger
@@ -50,7 +49,13 @@ def _say_why(search: Search, one: Considered) -> None:
 
 
 async def _found(search: Search, part: Part, which: Select) -> Heap:
-    judge = lru_cache(maxsize=1)(lambda sight: judged(sight, search.parts.ranking))
+    last: list[tuple[Sight, Sequence[Found]]] = []
+
+    def judge(sight: Sight) -> Sequence[Found]:
+        if not last or last[-1][0] is not sight:
+            last.append((sight, judged(sight, search.parts.ranking)))
+        return last[-1][1]
+
     searched = await _searched(search, which, _chooser(search, part, judge))
     judgements = judge(searched.sight)
     heap = {

@@ -179,7 +179,7 @@ class Seen:
     follows: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Sight:
     """Everything that a search sees, thread by thread.
 
