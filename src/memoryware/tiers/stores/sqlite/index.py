@@ -169,7 +169,9 @@ class Words:
         np = _numpy()
         split = [text.split() for text in texts]
         known = self._known
-        names = array("i", (known.setdefault(one, len(known)) for words in split for one in words))
+        every = [one for words in split for one in words]
+        known.update((one, at) for at, one in enumerate(dict.fromkeys(every)))
+        names = array("i", map(known.__getitem__, every))
         rows = np.repeat(np.arange(len(split)), [len(words) for words in split])
         keys = np.frombuffer(names, "i4").astype("i8") * len(split) + rows if names else rows
         keys, often = np.unique(keys, return_counts=True)
@@ -257,7 +259,7 @@ class Vectors:
         scale = np.where(scale > 0, scale, 1).astype("f4")
         small = np.rint(matrix / scale[:, None])
         error = np.linalg.norm(matrix - small * scale[:, None], axis=1) + _ROUNDING
-        rows = [index.row_of(row[0]) for row in batch]
+        rows = np.searchsorted(np.frombuffer(index.seq, "i8"), [row[0] for row in batch])
         self._make_room(len(index))
         width = self.dimension
         numbers = np.frombuffer(self.data, "i1").reshape(-1, width)
@@ -348,7 +350,7 @@ class Indexes:
         if not self._most or not has_numpy():
             return None
         index = self._known.pop(part, None)  # whoever is interrupted leaves none
-        ((last, first),) = ask("SELECT max(id), min(id) FROM change")
+        ((last, first),) = ask(_CHANGED)
         if index is not None:
             index = self._renewed(index, ask, last or 0, first or 0)
         if index is None:
@@ -400,6 +402,8 @@ def is_known(which: Select) -> bool:
     )
 
 
+_CHANGED: Final = "SELECT (SELECT max(id) FROM change), (SELECT min(id) FROM change)"
+"""Two questions, because SQLite takes the index for one at a time only."""
 _CHANGES: Final = 1000
 """Changes that are always followed one by one."""
 _SMALL: Final = 5000
