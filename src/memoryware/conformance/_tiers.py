@@ -17,7 +17,7 @@ from memoryware.conformance._guarded import Door, Guarded
 from memoryware.conformance._threads import at_once, in_thread
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance
-from memoryware.tiers.stores.protocol import Hit, Page, Select, Stores
+from memoryware.tiers.stores.protocol import Hit, Page, Select, Space, Stores
 
 OpenStores = Callable[[], Stores]
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -121,6 +121,11 @@ class Asked:
         _of_hits(hits, which, more["limit"])
         assert all(-1 <= hit.value <= 1 for hit in hits), "a cosine is from -1 to 1"
         return hits
+
+    async def spaces(self) -> dict[Space, int]:
+        counted: dict[Space, int] = await self._ask("spaces")
+        assert await self._ask("known_spaces") == [*counted], "both name the same, in this order"
+        return counted
 
     async def ids(self, which: Select, **more: Any) -> list[str]:
         """Return the ids of what is found, in the order of the store."""

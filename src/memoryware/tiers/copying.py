@@ -200,7 +200,9 @@ class _Copy:
         source, mark = getattr(self.source, tier), report.marks.get(tier)
         now, is_ended = TierCopy(tier=tier, mark=mark), tier in report.marks and mark is None
         report = replace(report, tiers=(*report.tiers, now))
-        spaces = await self.via(source.spaces, source.aspaces) if tier == "long_term" else ()
+        spaces: Sequence[Space] = ()
+        if tier == "long_term":
+            spaces = await self.via(source.known_spaces, source.aknown_spaces)
         while not is_ended:
             part = await self.via(source.walk, source.awalk, now.mark, limit=self.how.batch)
             now = replace(now, total=now.total if part.total is None else part.total)
@@ -243,8 +245,8 @@ class _Copy:
     async def _adopt(self) -> None:
         """Search in the space of the source, unless the target has one of its own."""
         source, target = self.source.long_term, self.target.long_term
-        spaces = list(await self.via(source.spaces, source.aspaces))
-        there = list(await self.via(target.spaces, target.aspaces))
+        spaces = await self.via(source.known_spaces, source.aknown_spaces)
+        there = await self.via(target.known_spaces, target.aknown_spaces)
         if spaces and set(there) <= set(spaces) and there[:1] != spaces[:1]:
             await self.via(target.adopt, target.aadopt, spaces[0])
 

@@ -215,6 +215,13 @@ async def spaces(port: Port) -> dict[Space, int]:
     return {Space(sql_rows.unflat(name), dimension): count for name, dimension, count in rows}
 
 
+async def known_spaces(port: Port) -> list[Space]:
+    """Return every space, the current one first."""
+    async with port.transaction(None) as tx:
+        rows = await tx.execute("SELECT name, dimension FROM space ORDER BY current DESC, id")
+    return [Space(sql_rows.unflat(name), dimension) for name, dimension in rows]
+
+
 async def adopt(port: Port, space: Space, drop_others: bool) -> None:
     """Make a space the current one."""
     async with port.transaction(None, writes=True) as tx:
