@@ -14,14 +14,13 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores.opening import aopen_stores, open_stores
+from memoryware.tiers.stores.opening import FILE, aopen_stores, file_of, open_stores
 from memoryware.tiers.stores.protocol import Select, Space, Stores, Vector
 
 TIERS: Final = ("quarantine", "working", "long_term")
 _MOST: Final = 100_000
 """Records at most in a batch."""
 _ALIKE: Final = 0.9999
-_FILE: Final = "sqlite:///"
 Marks = Mapping[str, str | None]
 
 
@@ -329,8 +328,8 @@ async def _copied(via: Via, source: Stores | str, target: Stores | str, how: _Ho
 
 def _must_be_there(source: Stores | str) -> None:
     """Refuse a file that opening would only make."""
-    if isinstance(source, str) and source.startswith(_FILE):
-        path = Path(source.partition(" + ")[0].removeprefix(_FILE))
+    if isinstance(source, str) and source.startswith(FILE):
+        path = Path(file_of(source.partition(" + ")[0])[0])
         if not path.exists():
             raise StoreUnavailable(f"There is no file {str(path)!r} to copy from")
 
