@@ -21,6 +21,7 @@ from memoryware.bench.speed.turns import in_turns
 from memoryware.errors import SettingError
 
 pytest.importorskip("numpy")
+SPEED = [sys.executable, "-m", "memoryware", "bench", "speed"]
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +218,7 @@ def test_the_command_writes_tables_json_and_a_picture(tmp_path):
     given = ["--sizes", "200,1000", "--rounds", "2", "--no-memory"]
     given += ["--json", str(written), "--plot", str(drawn)]
     ran = subprocess.run(
-        [sys.executable, "-m", "memoryware.bench.speed", *given],
+        [*SPEED, *given],
         capture_output=True, text=True, timeout=50, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
@@ -247,7 +248,8 @@ def test_the_command_writes_tables_json_and_a_picture(tmp_path):
 def test_without_numpy_the_command_says_what_to_install():
     script = (
         "import sys\nsys.modules['numpy'] = None\n"
-        "from memoryware.bench.speed.__main__ import main\nsys.exit(main(['--sizes', '20']))"
+        "sys.argv = ['memoryware', 'bench', 'speed', '--sizes', '20']\n"
+        "from memoryware.cli.main import main\nmain()"
     )
     ran = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=50, check=False
@@ -262,11 +264,28 @@ def test_where_results_cannot_be_written_is_said_before_anything_is_measured(tmp
             command(sizes=[20], **{name: tmp_path / "nowhere" / "speed.svg"})
 
 
-def test_a_wrong_wish_ends_the_command_with_a_sentence():
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        (["--peers", "Oracle"], 2, "there is no such peer"),
+        (["--sizes", "many"], 2, "numbers with commas"),
+        (["--plot", "speed.png"], 2, "must end in .svg"),
+        (["--json", "nowhere/speed.json"], 2, "there is no folder"),
+        (["--sizes", "20", "--store", "sqlite:///nowhere/memory.db"], 1, "is its folder there"),
+    ],
+)
+def test_what_cannot_be_ends_the_command_with_a_sentence(tmp_path, given, code, said):
     ran = subprocess.run(
-        [sys.executable, "-m", "memoryware.bench.speed", "--peers", "Oracle"],
-        capture_output=True, text=True, timeout=50, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 2
-    assert ran.stderr.count("\n") == 1
-    assert "there is no such peer" in ran.stderr
+        [*SPEED, *given], capture_output=True, text=True, timeout=50, check=False, cwd=tmp_path
+    )
+    assert ran.returncode == code
+    assert said in ran.stderr.splitlines()[-1]
+    assert "Traceback" not in ran.stderr
+    assert not ran.stdout
+
+
+def test_json_on_the_output_is_nothing_but_json():
+    given = ["--sizes", "20", "--rounds", "1", "--peers", "NumPy", "--no-memory", "--json", "-"]
+    ran = subprocess.run([*SPEED, *given], capture_output=True, text=True, timeout=50, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert {one["size"] for one in json.loads(ran.stdout)["rows"]} == {20}

@@ -827,6 +827,24 @@ class NamesSpacesByTheirAge(Fault):
 
 
 @fault
+class KnowsOnlySpacesWithVectors(Fault):
+    def known_spaces(self):
+        return [one for one, count in self.spaces().items() if count]
+
+
+@fault
+class KnowsSpacesByTheirAge(Fault):
+    def known_spaces(self):
+        return [Space(name, length) for name, length in self._index.dimensions.items()]
+
+
+@fault
+class KnowsTheCurrentSpaceOnlyInOneHalf(Fault):
+    async def aknown_spaces(self):
+        return self.known_spaces()[:1]
+
+
+@fault
 class LosesTheCurrentSpaceWhenClosed(Fault):
     async def aclose(self):
         self.close()

@@ -107,6 +107,73 @@ def recall(
     _show(report, measured, json=json, plot=plot, each=each, markdown=markdown)
 
 
+@app.command()
+def speed(
+    *,
+    sizes: Annotated[
+        str, typer.Option(help="Numbers of memories, such as 1000,50000.", metavar="N,N,...")
+    ] = "",
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Turns of each side for each operation; 15.")
+    ] = None,
+    peers: Annotated[
+        str, typer.Option(help="Only these beside ours.", metavar="NAME,NAME,...")
+    ] = "",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="1,000 and 10,000 only, few rounds: does it work here?")
+    ] = False,
+    million: Annotated[bool, typer.Option("--million", help="A million memories as well.")] = False,
+    store: Annotated[
+        str, typer.Option(help="Where ours keeps memories; by default a file, gone afterwards.")
+    ] = "",
+    postgres: Annotated[str, typer.Option(help="A scratch database for PostgresStore.")] = "",
+    patience: Annotated[
+        float, typer.Option(min=0, help="Seconds after which an operation gets no further round.")
+    ] = 30.0,
+    memory: Annotated[
+        bool, typer.Option("--memory/--no-memory", help="Measure how much memory each side needs.")
+    ] = True,
+    json: Annotated[
+        str | None, typer.Option(help='Write everything as JSON; "-" prints it, and no table.')
+    ] = None,
+    plot: Annotated[str | None, typer.Option(help="Write a picture: FILE.svg.")] = None,
+) -> None:
+    """Measure how fast memory is, beside other stores and bare NumPy and SQLite.
+
+    Exit codes: 0 done, 1 a store failed, 2 wrong call.
+    """
+    from memoryware.bench.speed import command, json_of
+
+    showing.check_target("--json", json)
+    showing.check_target("--plot", plot, ".svg")
+    is_printed = json == showing.STDOUT
+    report = command(
+        sizes=_numbers("--sizes", sizes),
+        rounds=rounds,
+        peers=[one.strip() for one in peers.split(",")] if peers else None,
+        json_path=None if is_printed else json,
+        plot_path=plot,
+        million=million,
+        quick=quick,
+        store=store,
+        postgres=postgres,
+        patience=patience,
+        alone=memory,
+        out=(lambda _: None) if is_printed else None,
+    )
+    if is_printed:
+        showing.write(showing.STDOUT, json_of(report))
+
+
+def _numbers(option: str, text: str) -> list[int] | None:
+    try:
+        return [int(one) for one in text.split(",")] if text else None
+    except ValueError:
+        raise SettingError(
+            f"{option} {text}: numbers with commas between them, such as 1000,50000"
+        ) from None
+
+
 def _check(path: Path, **targets: str | None) -> None:
     """Refuse before a long run what would fail at its end."""
     if not path.exists():

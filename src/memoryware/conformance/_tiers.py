@@ -26,6 +26,7 @@ from memoryware.tiers.stores.protocol import (
     Searched,
     Select,
     Sight,
+    Space,
     Stores,
 )
 
@@ -143,6 +144,11 @@ class Asked:
         _of_records([*found.memories.values()], which)
         lawful(found, query, answers)
         return found
+
+    async def spaces(self) -> dict[Space, int]:
+        counted: dict[Space, int] = await self._ask("spaces")
+        assert await self._ask("known_spaces") == [*counted], "both name the same, in this order"
+        return counted
 
     async def ids(self, which: Select, **more: Any) -> list[str]:
         """Return the ids of what is found, in the order of the store."""

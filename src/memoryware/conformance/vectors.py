@@ -35,7 +35,7 @@ async def by_vector(
 
 
 class VectorsConformance(TierSuite):
-    """What `by_vector`, `put_vectors`, `unembedded`, `spaces` and `adopt` do."""
+    """What `by_vector`, `put_vectors`, `unembedded`, `spaces`, `known_spaces` and `adopt` do."""
 
     async def test_the_nearest_comes_first_with_its_cosine(self, store: Asked) -> None:
         vectors = {
@@ -254,6 +254,22 @@ class VectorsConformance(TierSuite):
         await store.adopt(OTHER, drop_others=True)
         assert await store.spaces() == {OTHER: 1}
         assert len(await store.unembedded(FLAT, limit=9)) == 2
+
+    async def test_which_spaces_there_are_is_known_without_counting(self, store: Asked) -> None:
+        assert await store.known_spaces() == []
+        chunks = document("one", "two")
+        await store.add(chunks)
+        assert await store.known_spaces() == []
+        await store.put_vectors([(chunks[0], [1, 0])], OTHER)
+        await store.put_vectors([(one, [1, 0, 0]) for one in chunks], FLAT)
+        assert await store.known_spaces() == [OTHER, FLAT]
+        third = Space("third", 2)
+        await store.adopt(third)
+        assert await store.known_spaces() == [third, OTHER, FLAT]
+        await store.delete(within())
+        assert await store.known_spaces() == [third, OTHER, FLAT]
+        await store.adopt(FLAT, drop_others=True)
+        assert await store.known_spaces() == [FLAT]
 
     async def test_eight_groups_may_begin_a_space_at_once(
         self, store: Asked, opened: OpenStore

@@ -6,9 +6,8 @@ The endings are those of M. F. Porter, "An algorithm for suffix stripping", Prog
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 _STOPPED: Final = """
 a about above after again all also am an and any are as at be because been before being below
@@ -43,23 +42,26 @@ wives wife|wolves wolf|knives knife|indices index|matrices matrix|analyses analy
 _ROOTS: Final = dict(pair.split() for pair in re.split(r"[|\n]", _IRREGULAR) if pair)
 """What is written otherwise in the past, or where there are several."""
 
-_SECOND: Final = (
+_Endings: TypeAlias = tuple[tuple[str, str], ...]
+"""Endings, and what stands in their place."""
+_SECOND: Final[_Endings] = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"),
     ("abli", "able"), ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous"),
     ("ization", "ize"), ("ation", "ate"), ("ator", "ate"), ("alism", "al"), ("iveness", "ive"),
     ("fulness", "ful"), ("ousness", "ous"), ("aliti", "al"), ("iviti", "ive"), ("biliti", "ble"),
 )  # fmt: skip
-_THIRD: Final = (
+_THIRD: Final[_Endings] = (
     ("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""),
     ("ness", ""),
 )  # fmt: skip
-_FOURTH: Final = tuple(
+_FOURTH: Final[_Endings] = tuple(
     (one, "")
     for one in (
         "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "sion", "tion", "ism",
         "ate", "iti", "ous", "ive", "ize", "al", "er", "ic", "ou",
     )
 )  # fmt: skip
+_ENDINGS: Final = {one: tuple(ending for ending, _ in one) for one in (_SECOND, _THIRD, _FOURTH)}
 
 
 @lru_cache(maxsize=65_536)
@@ -129,11 +131,11 @@ def _mended(stem: str) -> str:
     return stem + "e" if _measure(stem) == 1 and _is_short(stem) else stem
 
 
-def _without(word: str, endings: Sequence[tuple[str, str]], measure: int) -> str:
+def _without(word: str, endings: _Endings, measure: int) -> str:
     """Return a word with its longest ending replaced, if enough is left before it."""
-    found = [one for one in endings if word.endswith(one[0])]
-    if not found:
+    if not word.endswith(_ENDINGS[endings]):  # as of most words
         return word
+    found = [one for one in endings if word.endswith(one[0])]
     ending, instead = max(found, key=lambda one: len(one[0]))
     stem = word[: -len(ending)]
     if ending in ("sion", "tion"):  # only "ion" goes

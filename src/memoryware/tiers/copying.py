@@ -14,14 +14,13 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores.opening import aopen_stores, open_stores
+from memoryware.tiers.stores.opening import FILE, aopen_stores, file_of, open_stores
 from memoryware.tiers.stores.protocol import Select, Space, Stores, Vector
 
 TIERS: Final = ("quarantine", "working", "long_term")
 _MOST: Final = 100_000
 """Records at most in a batch."""
 _ALIKE: Final = 0.9999
-_FILE: Final = "sqlite:///"
 Marks = Mapping[str, str | None]
 
 
@@ -200,7 +199,9 @@ class _Copy:
         source, mark = getattr(self.source, tier), report.marks.get(tier)
         now, is_ended = TierCopy(tier=tier, mark=mark), tier in report.marks and mark is None
         report = replace(report, tiers=(*report.tiers, now))
-        spaces = await self.via(source.spaces, source.aspaces) if tier == "long_term" else ()
+        spaces: Sequence[Space] = ()
+        if tier == "long_term":
+            spaces = await self.via(source.known_spaces, source.aknown_spaces)
         while not is_ended:
             part = await self.via(source.walk, source.awalk, now.mark, limit=self.how.batch)
             now = replace(now, total=now.total if part.total is None else part.total)
@@ -243,8 +244,8 @@ class _Copy:
     async def _adopt(self) -> None:
         """Search in the space of the source, unless the target has one of its own."""
         source, target = self.source.long_term, self.target.long_term
-        spaces = list(await self.via(source.spaces, source.aspaces))
-        there = list(await self.via(target.spaces, target.aspaces))
+        spaces = await self.via(source.known_spaces, source.aknown_spaces)
+        there = await self.via(target.known_spaces, target.aknown_spaces)
         if spaces and set(there) <= set(spaces) and there[:1] != spaces[:1]:
             await self.via(target.adopt, target.aadopt, spaces[0])
 
@@ -327,8 +328,8 @@ async def _copied(via: Via, source: Stores | str, target: Stores | str, how: _Ho
 
 def _must_be_there(source: Stores | str) -> None:
     """Refuse a file that opening would only make."""
-    if isinstance(source, str) and source.startswith(_FILE):
-        path = Path(source.partition(" + ")[0].removeprefix(_FILE))
+    if isinstance(source, str) and source.startswith(FILE):
+        path = Path(file_of(source.partition(" + ")[0])[0])
         if not path.exists():
             raise StoreUnavailable(f"There is no file {str(path)!r} to copy from")
 

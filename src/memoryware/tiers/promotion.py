@@ -21,7 +21,7 @@ from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import check
 from memoryware.tiers.proposals import propose, reject
 from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, hash_of
-from memoryware.tiers.reindexing import embed_pending, may_keep
+from memoryware.tiers.reindexing import embed_pending, place_of
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.supersession import AS_IS, How, Old, Place
 from memoryware.tiers.values import Insight, Promotion
@@ -55,13 +55,15 @@ async def promote(
     await check(parts, via, material, actor)
     place = await supersession.place_of(parts, via, material, how)
     asked = _Asked(material, actor, how)
-    made = await _joined(parts, via, await _known(parts, via, material, how), place, asked)
-    made = made or await _added(parts, via, place, asked)
+    known = await _known(parts, via, material, how)
+    made, space = await _joined(parts, via, known, place, asked), None
+    if made is None:
+        made, space = await _added(parts, via, place, asked)
     await _mark(parts, via, asked, made)
     if not made.existing:
         emit(parts.teller(material.scope), "promoted", tier="long_term", entries=len(made.ids))
     if not made.unembedded:
-        await _retry(parts, via)
+        await _retry(parts, via, space)
     return made
 
 
@@ -174,16 +176,19 @@ async def _joined(
 # What is new.
 
 
-async def _added(parts: Parts, via: Via, place: Place, asked: _Asked) -> Promotion:
+async def _added(
+    parts: Parts, via: Via, place: Place, asked: _Asked
+) -> tuple[Promotion, Space | None]:
+    """Return what was put there, and the space of its vectors if that is the current one."""
     work = partial(chunks_of, asked.material.content, parts.splitter, parts.limits)
     chunks = await via(work, partial(in_thread, work))
-    made = _memories(parts, asked, chunks, place.begins)
-    vectors, space = await _vectors(parts, via, chunks)
+    new = _memories(parts, asked, chunks, place.begins)
+    vectors, space, is_current = await _vectors(parts, via, chunks)
     store = parts.stores.long_term
-    kept = await via(store.add, store.aadd, made, vectors, space, replaces=place.replaces)
-    if kept[0].document_id != made[0].document_id:  # somebody else was faster with this text
+    kept = await via(store.add, store.aadd, new, vectors, space, replaces=place.replaces)
+    if kept[0].document_id != new[0].document_id:  # somebody else was faster with this text
         joined = await _joined(parts, via, kept, place, asked)
-        return joined or await _added(parts, via, place, asked)
+        return (joined, None) if joined else await _added(parts, via, place, asked)
     first, ended = kept[0], place.replaces
     if await supersession.was_late(parts, via, first, asked.how.replaces):
         await supersession.undo(parts, via, first)
@@ -192,14 +197,15 @@ async def _added(parts: Parts, via: Via, place: Place, asked: _Asked) -> Promoti
             ("not_current",),
         )
     ended = tuple(dict.fromkeys((*ended, *await supersession.keep_one_current(parts, via, first))))
-    missing = sum(one is None for one in vectors or [None] * len(made)) if parts.embedder else 0
-    return Promotion(
+    missing = sum(one is None for one in vectors or [None] * len(new)) if parts.embedder else 0
+    made = Promotion(
         document_id=first.document_id,
         memories=tuple(kept),
         unembedded=missing,
         superseded=tuple(one for one in ended if one != first.document_id),
         contradictions=place.contradictions(kept),
     )
+    return made, space if is_current else None
 
 
 def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: datetime) -> list[Memory]:
@@ -240,17 +246,21 @@ def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: dateti
 
 async def _vectors(
     parts: Parts, via: Via, chunks: Sequence[str]
-) -> tuple[Sequence[Vector | None], Space | None]:
-    """Return the vectors of chunks; none where that fails, and words find them meanwhile."""
+) -> tuple[Sequence[Vector | None], Space | None, bool]:
+    """Return the vectors of chunks, their space, and whether it is the current one.
+
+    There are none where that fails, and words find the chunks meanwhile.
+    """
     if parts.embedder is None:
-        return (), None
+        return (), None, False
     try:
         made = await parts.embedder.documents(via, chunks)
     except EmbeddingFailed as failed:
         logger.warning("%s; the promoted text is found by its words until it is embedded", failed)
-        return (), None
+        return (), None, False
     space = parts.embedder.space_of(made[0])
-    return (made, space) if await may_keep(parts, via, space) else ((), None)
+    where = await place_of(parts, via, space)
+    return ((), None, False) if where == "nowhere" else (made, space, where == "current")
 
 
 def _ground_of(parts: Parts, asked: _Asked) -> Ground:
@@ -306,11 +316,11 @@ async def _left(parts: Parts, via: Via, made: Promotion, ground: Ground) -> None
     await via(store.edit, store.aedit, which, without)
 
 
-async def _retry(parts: Parts, via: Via) -> None:
-    """Embed what could not be embedded before, if the model answers now."""
+async def _retry(parts: Parts, via: Via, space: Space | None) -> None:
+    """Embed what could not be embedded before, if the model answers now; see `embed_pending`."""
     if parts.embedder is None or not parts.limits.retry_unembedded:
         return
     try:
-        await embed_pending(parts, via, parts.limits.retry_unembedded, again=False)
+        await embed_pending(parts, via, parts.limits.retry_unembedded, again=False, space=space)
     except EmbeddingFailed:
         logger.debug("the embedding model still does not answer; asked again at the next promotion")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from memoryware._twins import Via
 from memoryware.errors import EmbeddingFailed, EmbeddingMismatch, SettingError
@@ -27,7 +27,7 @@ async def check_space(parts: Parts, via: Via, on_mismatch: str) -> None:
     Raises:
         EmbeddingMismatch: If they are of another model, unless words shall find alone.
     """
-    current = await _current(parts, via)
+    current = next(iter(await _known(parts, via)), None)
     if parts.embedder is None or current is None or current.name == parts.embedder.name:
         return
     if on_mismatch == "raise":
@@ -40,8 +40,8 @@ async def check_space(parts: Parts, via: Via, on_mismatch: str) -> None:
     )
 
 
-async def may_keep(parts: Parts, via: Via, space: Space) -> bool:
-    """Say whether vectors of this space may be stored now.
+async def place_of(parts: Parts, via: Via, space: Space) -> Literal["current", "beside", "nowhere"]:
+    """Say where vectors of this space may be stored now.
 
     A store that was opened to serve words alone keeps those of a new model beside the old
     ones, so that `reindex` has less to do.
@@ -49,19 +49,23 @@ async def may_keep(parts: Parts, via: Via, space: Space) -> bool:
     Raises:
         EmbeddingMismatch: If the store has another model, or another length of its vectors.
     """
-    store = parts.stores.long_term
-    known = list(await via(store.spaces, store.aspaces))
+    known = await _known(parts, via)
     named = next((one for one in known if one.name == space.name), space)
     against = named if named != space else known[0] if known and known[0] != space else None
     if against is None:
-        return True
+        return "current"
     if parts.on_mismatch == "raise":
         raise EmbeddingMismatch(str(against), str(space))
-    return named == space
+    return "beside" if named == space else "nowhere"
 
 
 async def embed_pending(
-    parts: Parts, via: Via, limit: int | None = None, *, again: bool = True
+    parts: Parts,
+    via: Via,
+    limit: int | None = None,
+    *,
+    again: bool = True,
+    space: Space | None = None,
 ) -> int:
     """Embed memories that have no vector yet, oldest first; return how many got one.
 
@@ -72,16 +76,18 @@ async def embed_pending(
         via: How to wait.
         limit: How many memories to try.
         again: Whether to try texts that the model has refused before.
+        space: The space of the embedder, of whoever knows that it is the current one.
 
     Raises:
         EmbeddingFailed: If the model does not answer; what was done stays done.
         SettingError: Without an embedder.
     """
     embedder = _embedder(parts)
-    space = await _space(parts, via, embedder)
-    current = await _current(parts, via)
-    if current is not None and current != space:
-        return 0
+    if space is None:
+        known = await _known(parts, via)
+        space = await _space(via, embedder, known)
+        if known and known[0] != space:
+            return 0
     done, _ = await _embed(parts, via, space, limit, again=again)
     return done
 
@@ -153,24 +159,23 @@ async def _must_be_of_one_length(parts: Parts, via: Via, space: Space) -> None:
 
     Both could not be there side by side, so that words alone would find until all is done.
     """
-    store = parts.stores.long_term
-    for one in await via(store.spaces, store.aspaces):
+    for one in await _known(parts, via):
         if one.name == space.name and one != space:
             raise EmbeddingMismatch(str(one), str(space))
 
 
-async def _space(parts: Parts, via: Via, embedder: Embedder) -> Space:
+async def _space(via: Via, embedder: Embedder, known: Sequence[Space]) -> Space:
     """Return the space of an embedder, without asking it if the store knows how long it is."""
-    store = parts.stores.long_term
-    for one in await via(store.spaces, store.aspaces):
+    for one in known:
         if one.name == embedder.name:
             return one
     return embedder.space_of(await embedder.query(via, PROBE))
 
 
-async def _current(parts: Parts, via: Via) -> Space | None:
+async def _known(parts: Parts, via: Via) -> list[Space]:
     store = parts.stores.long_term
-    return next(iter(await via(store.spaces, store.aspaces)), None)
+    known: list[Space] = await via(store.known_spaces, store.aknown_spaces)
+    return known
 
 
 def _embedder(parts: Parts) -> Embedder:

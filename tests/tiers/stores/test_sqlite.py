@@ -17,7 +17,15 @@ from pathlib import Path
 
 import pytest
 
-from memoryware import MemoryScope, StoreNewer, StoreUnavailable, TieredMemory, TierLimits
+from memoryware import (
+    MemoryScope,
+    SettingError,
+    StoreNewer,
+    StoreUnavailable,
+    TieredMemory,
+    TierLimits,
+    open_stores,
+)
 from memoryware.conformance._tiers import entry, memory, within
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import HashEmbeddings
@@ -28,7 +36,7 @@ WORKER = Path(__file__).with_name("worker.py")
 KILLS = 200
 
 
-def start(path: Path, *args: object) -> subprocess.Popen[str]:
+def start(path: Path | str, *args: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, str(WORKER), str(path), *map(str, args)],
         env={**os.environ, "PYTHONPATH": str(TESTS)},
@@ -81,6 +89,42 @@ def check(path: Path, lines: list[str]) -> int:
         working = stores.working.find(within(SHOP))
         assert working.total <= again.limits.working_entries
     return len(documents)
+
+
+def test_a_killed_process_loses_nothing_that_was_confirmed_before_the_disk_had_it(tmp_path):
+    path = tmp_path / "memory.db"
+    with start(f"sqlite:///{path}?durability=normal", 10_000) as worker:
+        lines = [worker.stdout.readline() for _ in range(30)]
+        worker.kill()
+        lines += worker.stdout.readlines()
+    assert worker.returncode == -signal.SIGKILL
+    assert os.listdir(tmp_path)
+    assert check(path, [one for one in lines if one.endswith("\n")]) >= 10
+
+
+def test_there_is_no_other_durability(tmp_path):
+    with pytest.raises(SettingError, match='"full" or "normal"'):
+        sqlite_stores(tmp_path / "memory.db", durability="off")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["what?.db", "a=b.db", "?", "x?y=1/m.db"])
+def test_a_file_may_have_a_question_mark_in_its_name(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    open_stores(f"sqlite:///{path}").long_term.close()
+    assert path.exists()
+
+
+@pytest.mark.parametrize(("durability", "level"), [("full", 2), ("normal", 1)])
+def test_a_durability_holds_for_every_connection(tmp_path, durability, level):
+    stores = open_stores(f"sqlite:///{tmp_path / 'memory.db'}?durability={durability}")
+    file = stores.long_term._database._file
+    for _ in range(2):
+        assert file._connection().execute("PRAGMA synchronous").fetchone() == (level,)
+        file._drop()  # as before a fork
+    stores.long_term.close()
+    assert [one for one in os.listdir(tmp_path) if "?" in one] == []
 
 
 @pytest.mark.slow

@@ -316,3 +316,20 @@ def test_many_who_make_a_file_at_once_make_one(tmp_path):
         made = sqlite_stores(path)
         assert made.quarantine.find(within()).total == 8
         made.quarantine.close()
+
+
+def test_numbers_of_what_was_deleted_are_given_to_nobody(tmp_path):
+    store = sqlite_stores(tmp_path / "memory.db").long_term
+    loaded = [memory(f"text {n}") for n in range(3)]
+    store.load(loaded)
+    assert store.delete(within(ids=tuple(one.id for one in loaded[1:]))) == 2
+    store.add([memory("one by itself")])
+    store.load([memory("many"), memory("more")])
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "memory.db")) as db:
+        assert db.execute("SELECT seq FROM record ORDER BY seq").fetchall() == [
+            (1,), (4,), (5,), (6,)
+        ]  # fmt: skip
+        assert db.execute("SELECT rowid FROM word_index ORDER BY 1").fetchall() == [
+            (1,), (4,), (5,), (6,)
+        ]  # fmt: skip

@@ -13,10 +13,15 @@ from memoryware.bench.speed.running import Wanted, run
 from memoryware.bench.speed.showing import text_of
 from memoryware.errors import SettingError
 
-__all__ = ["Report", "Wanted", "command", "run", "text_of"]
+__all__ = ["Report", "Wanted", "command", "json_of", "run", "text_of"]
 _SIZES, _ROUNDS = (1000, 10_000, 100_000), 15
 _QUICK_SIZES, _QUICK_ROUNDS = (1000, 10_000), 5
 _MILLION = 1_000_000
+
+
+def json_of(report: Report) -> str:
+    """Return everything that was found as JSON."""
+    return json.dumps(report.as_json(), indent=1, ensure_ascii=False) + "\n"
 
 
 def command(
@@ -80,8 +85,7 @@ def command(
 
     def kept(report: Report) -> None:
         if json_path is not None:
-            text = json.dumps(report.as_json(), indent=1, ensure_ascii=False)
-            Path(json_path).write_text(text + "\n", encoding="utf-8")
+            Path(json_path).write_text(json_of(report), encoding="utf-8")
 
     report = run(wanted, lambda line: tell(f"{line}\n"), kept)
     (out or sys.stdout.write)(text_of(report))

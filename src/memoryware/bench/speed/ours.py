@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final
 from uuid import uuid4
@@ -13,6 +14,7 @@ from memoryware.bench.speed.sides import (
     FREQUENT,
     HYBRID,
     PROMOTE,
+    QUICK_PUT,
     RECORD,
     VECTORS,
     WORDS,
@@ -72,7 +74,8 @@ class Ours(Side):
         }
 
     def puts(self) -> Mapping[str, Put]:
-        return {RECORD: self._record, PROMOTE: self._promote}
+        puts = {RECORD: self._record, PROMOTE: self._promote}
+        return puts if self.place.url else {**puts, QUICK_PUT: self._unflushed}
 
     def numbers(self, answer: Any) -> list[int]:
         return [self.made.number_of(one.content) for one in answer]
@@ -81,6 +84,8 @@ class Ours(Side):
         return None if self.place.url else size_of(self._folder(_SPREAD))
 
     def close(self) -> None:
+        if "quick" in vars(self):
+            self.quick.close()
         for one in {self.spread, self.single}:
             if self.place.url:
                 for name in (_SPREAD, _SINGLE):
@@ -98,6 +103,11 @@ class Ours(Side):
     def memory(self, whole: bool) -> TieredMemory:
         """Return the memory in which that group is."""
         return self.single if whole else self.spread
+
+    @cached_property
+    def quick(self) -> TieredMemory:
+        """The same file, by somebody who does not wait for the disk."""
+        return self._opened(_SPREAD, "?durability=normal")
 
     def kept(self, number: int) -> Memory:
         """Return a record that comes later."""
@@ -122,6 +132,9 @@ class Ours(Side):
     def _promote(self, number: int) -> None:
         self.spread.promote(self.made.texts[number], self._later(number), by="ann")
 
+    def _unflushed(self, number: int) -> None:
+        self.quick.promote(self.made.texts[number], self._later(number), by="ann")
+
     def _later(self, number: int) -> MemoryScope:
         return MemoryScope(self._tenant(_SPREAD), f"g{self.made.group_of(number)}")
 
@@ -131,10 +144,10 @@ class Ours(Side):
     def _folder(self, name: str) -> Path:
         return self.place.folder / name
 
-    def _opened(self, name: str) -> TieredMemory:
+    def _opened(self, name: str, how: str = "") -> TieredMemory:
         self._folder(name).mkdir(parents=True, exist_ok=True)
         return TieredMemory.open(
-            self.place.url or f"sqlite:///{self._folder(name) / 'memory.db'}",
+            self.place.url or f"sqlite:///{self._folder(name) / 'memory.db'}{how}",
             embeddings=looked_up(self.made),
             limits=TierLimits(hot_items=0, cold_items=BEST),
         )
@@ -182,7 +195,8 @@ class OurStore(Side):
         }
 
     def puts(self) -> Mapping[str, Put]:
-        return {PROMOTE: self._add}
+        puts = {PROMOTE: self._add}
+        return puts if self.place.url else {**puts, QUICK_PUT: self._add_unflushed}
 
     def numbers(self, answer: Any) -> list[int]:
         return [self.made.number_of(one.memory.content) for one in answer]
@@ -199,9 +213,14 @@ class OurStore(Side):
         return self._store(whole).by_vector(question.vector, which, space=_SPACE, limit=BEST)
 
     def _add(self, number: int) -> None:
-        made = [self._ours.kept(number)]
+        self._add_to(self._store(whole=False), number)
+
+    def _add_unflushed(self, number: int) -> None:
+        self._add_to(self._ours.quick.parts.stores.long_term, number)
+
+    def _add_to(self, store: LongTermStore, number: int) -> None:
         vector = self.made.vectors[number].tolist()
-        self._store(whole=False).add(made, [vector], _SPACE)
+        store.add([self._ours.kept(number)], [vector], _SPACE)
 
     def _store(self, whole: bool) -> LongTermStore:
         return self._ours.memory(whole).parts.stores.long_term

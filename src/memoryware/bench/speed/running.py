@@ -51,6 +51,12 @@ _STORED: Final = 2
 """Bytes of one number of a vector, as ours keeps it."""
 _ALONE_SECONDS: Final = 3600
 _ALONE_ASKS: Final = 5
+_CODE: Final = (
+    "import sys\nfrom memoryware.bench.speed.running import alone\n"
+    "name, size, later, folder = sys.argv[1:]\n"
+    "print(alone(name, int(size), int(later), folder))"
+)
+"""What a process does that measures the memory of one side."""
 Say = Callable[[str], object]
 
 
@@ -260,9 +266,9 @@ def _grown(sides: Sequence[Side], report: Report) -> dict[str, int]:
 
 def _alone(side: Side) -> int:
     given = [side.name, str(side.made.size), str(side.made.later), str(side.place.folder)]
-    command = [sys.executable, "-m", "memoryware.bench.speed", "--alone", *given]
+    command = [sys.executable, "-c", _CODE, *given]
     try:
-        ran = subprocess.run(  # noqa: S603 - this interpreter and this module
+        ran = subprocess.run(  # noqa: S603 - this interpreter and our own code
             command, capture_output=True, check=True, timeout=_ALONE_SECONDS, text=True
         )
     except subprocess.TimeoutExpired as error:

@@ -14,22 +14,27 @@ from memoryware.tiers.records import Entry, Ground, Memory, Origin, Provenance, 
 _TIMES: Final = frozenset(
     {"created_at", "decided_at", "expires_at", "valid_from", "valid_to", "promoted_at"}
 )
-_NAMES: Final = {
-    kind: frozenset(one.name for one in fields(kind))
-    for kind in (Entry, Memory, Ground, MemoryScope)
+_ORDERED: Final[Mapping[type, tuple[str, ...]]] = {
+    kind: tuple(one.name for one in fields(kind))
+    for kind in (Entry, Memory, Ground, MemoryScope, Verdict)
 }
 """The names of what each kind has; to ask for them takes as long as to read a record."""
+_NAMES: Final = {kind: frozenset(names) for kind, names in _ORDERED.items()}
+_SCOPE: Final = _ORDERED[MemoryScope]
+_AS_THEY_ARE: Final = frozenset({str, int, float, bool})
 _TUPLES: Final = frozenset({"echo_of", "memory_ids", "revocations"})
+_MANY: Final = _TUPLES | {"further", "metadata"}
+"""What is left out where it is empty."""
 
 
 def record_to_json(record: Entry | Memory) -> dict[str, Any]:
     """Return a record as what JSON can hold; values that are their default are left out."""
     made: dict[str, Any] = {}
-    for one in fields(record):
-        value = getattr(record, one.name)
-        if value is None or value == () or (one.name == "metadata" and not value):
+    for name in _ORDERED[type(record)]:
+        value = getattr(record, name)
+        if value is None or (name in _MANY and not value):
             continue
-        made[one.name] = _out(value)
+        made[name] = value if type(value) in _AS_THEY_ARE else _out(value)
     return made
 
 
@@ -46,8 +51,10 @@ def memory_from_json(data: Mapping[str, Any]) -> Memory:
 def _out(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, MemoryScope | Verdict | Ground):
-        pairs = ((one.name, getattr(value, one.name)) for one in fields(value))
+    if isinstance(value, MemoryScope):
+        return {name: part for name in _SCOPE if (part := getattr(value, name)) is not None}
+    if isinstance(value, Verdict | Ground):
+        pairs = ((name, getattr(value, name)) for name in _ORDERED[type(value)])
         return {name: _out(part) for name, part in pairs if part is not None and part != ()}
     if isinstance(value, Provenance):
         made = {"origin": str(value.origin), "roots": [str(root) for root in value.roots]}

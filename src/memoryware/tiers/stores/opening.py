@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from memoryware._twins import in_thread
 from memoryware.errors import SettingError, StoreUnavailable
@@ -17,6 +17,9 @@ _KNOWN: Final = (
 _REDIS: Final = frozenset({"redis", "rediss", "valkey", "valkeys", "unix", "redis+unix"})
 
 
+FILE: Final = "sqlite:///"
+"""What the address of a file begins with."""
+_SETTINGS: Final = re.compile(r"\w+=[^=&/]*(&\w+=[^=&/]*)*")
 _JOINED: Final = re.compile(
     r"(?<!^redis)\+\s*(?:sqlite|memory|postgres|postgresql|rediss?|valkeys?|unix|redis\+unix)://"
 )
@@ -84,10 +87,33 @@ def _whole(url: str, lock_timeout: float) -> Stores:
     if scheme == "sqlite" and rest.startswith("/"):
         from memoryware.tiers.stores.sqlite import sqlite_stores
 
-        return sqlite_stores(rest[1:], lock_timeout=lock_timeout)
+        path, settings = file_of(url)
+        return sqlite_stores(path, lock_timeout=lock_timeout, **settings)
     if scheme in ("postgresql", "postgres"):
         return _postgres(f"postgresql://{rest}", lock_timeout)
     raise StoreUnavailable(f"{_shown(url)} is no address of a memory: use {_KNOWN}")
+
+
+def file_of(url: str) -> tuple[str, dict[str, Any]]:
+    """Return the file at an address of SQLite, and the settings behind it: `?durability=normal`.
+
+    Raises:
+        StoreUnavailable: For a setting that there is not, or with a value that cannot be.
+    """
+    whole = url.removeprefix(FILE)
+    path, _, said = whole.rpartition("?")
+    if not path or not _SETTINGS.fullmatch(said):
+        return whole, {}
+    settings = dict(one.split("=") for one in said.split("&"))
+    for name, value in settings.items():
+        if name != "durability":
+            raise StoreUnavailable(
+                f"{name!r} in the address is no setting; there is durability=full or normal. A file"
+                " with such a name can be opened by sqlite_stores(path)"
+            )
+        if value not in ("full", "normal"):
+            raise StoreUnavailable(f"durability={value} in the address: must be full or normal")
+    return path, settings
 
 
 def _postgres(url: str, lock_timeout: float) -> Stores:

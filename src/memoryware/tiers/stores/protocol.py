@@ -442,6 +442,12 @@ class LongTermStore(RecordStore[Memory], Protocol):
 
     async def aspaces(self) -> dict[Space, int]: ...
 
+    def known_spaces(self) -> list[Space]:
+        """Return every space that is known, the current one first, and count no vectors."""
+        ...
+
+    async def aknown_spaces(self) -> list[Space]: ...
+
     def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         """Make a space the current one; with `drop_others` the vectors of all others go.
 

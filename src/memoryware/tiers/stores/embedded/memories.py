@@ -168,6 +168,12 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
     async def aspaces(self) -> dict[Space, int]:
         return await in_thread(self.spaces)
 
+    def known_spaces(self) -> list[Space]:
+        return list(self.spaces())
+
+    async def aknown_spaces(self) -> list[Space]:
+        return await in_thread(self.known_spaces)
+
     @changing
     def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         self._check_space(space)

@@ -193,6 +193,13 @@ async def spaces(items: BaseItems, via: Via) -> dict[Space, int]:
     return {Space(name, dimension): counts[name] for name, dimension in known.items()}
 
 
+async def known_spaces(items: BaseItems, via: Via) -> list[Space]:
+    """Return every space, the current one first."""
+    async with items.reading(via):
+        known = await _spaces(items, via)
+    return [Space(name, dimension) for name, dimension in known.items()]
+
+
 async def adopt(items: BaseItems, via: Via, space: Space, *, drop_others: bool) -> None:
     """Make a space the current one."""
     async with items.writing(via):

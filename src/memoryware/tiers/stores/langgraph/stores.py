@@ -220,6 +220,12 @@ class LangGraphLongTerm(_LangGraphRecords[Memory]):
     async def aspaces(self) -> dict[Space, int]:
         return await documents.spaces(self._items, native)
 
+    def known_spaces(self) -> list[Space]:
+        return finish(documents.known_spaces(self._items, blocking))
+
+    async def aknown_spaces(self) -> list[Space]:
+        return await documents.known_spaces(self._items, native)
+
     def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         finish(documents.adopt(self._items, blocking, space, drop_others=drop_others))
 

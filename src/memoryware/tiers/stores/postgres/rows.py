@@ -67,8 +67,8 @@ class PostgresRows(Rows):
         (fits, values), (here, more) = super().condition(tier, which), self.where(which.tenant)
         return f"{fits}{here}", [*values, *more]
 
-    def _row(self, tier: str, record: Entry | Memory) -> dict[str, Any]:
-        return super()._row(tier, record) | {"folded": _folded(record.content)}
+    def _row(self, tier: str, record: Entry | Memory, words: int) -> dict[str, Any]:
+        return super()._row(tier, record, words) | {"folded": _folded(record.content)}
 
 
 def _folded(content: str) -> bytes | None:

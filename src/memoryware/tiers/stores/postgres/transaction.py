@@ -15,7 +15,7 @@ from memoryware.tiers.stores.postgres.link import Half, Link
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
 from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
-from memoryware.tiers.stores.sql.rows import Condition
+from memoryware.tiers.stores.sql.rows import Condition, insertion
 
 _OFTEN: Final = 32767
 """The most that is counted of one word in one text."""
@@ -81,7 +81,10 @@ class PostgresTransaction:
     async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         await self._link.many(sql, rows)
 
-    async def numbered(self, sql: str, rows: Sequence[Sequence[object]]) -> list[int]:
+    async def keep_records(
+        self, columns: Sequence[str], rows: Sequence[Sequence[object]]
+    ) -> list[int]:
+        sql = f"{insertion(tuple(columns))} RETURNING seq"
         return [row[0] for row in await self._link.many(sql, rows, returning=True)]
 
     async def alone(self) -> None:

@@ -43,9 +43,10 @@ async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Stretch[A
 
 async def load(port: Port, tier: str, records: Sequence[Any]) -> list[Any]:
     """Keep records as they are, tenant by tenant; return those that were not there so."""
-    kept = []
-    for tenant in dict.fromkeys(one.scope.tenant for one in records):
-        mine = {_key(one): one for one in records if one.scope.tenant == tenant}
+    kept, by_tenant = [], dict[str | None, dict[tuple[str | None, str], Any]]()
+    for one in records:
+        by_tenant.setdefault(one.scope.tenant, {})[_key(one)] = one
+    for tenant, mine in by_tenant.items():
         kept += await _load(port, tier, tenant, list(mine.values()))
     return kept
 

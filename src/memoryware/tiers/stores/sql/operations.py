@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, lineages
-from memoryware.tiers.stores._vectors import packed
+from memoryware.tiers.stores._vectors import packed_all
 from memoryware.tiers.stores.protocol import Page, Select, Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Port, Transaction
@@ -23,6 +23,7 @@ from memoryware.tiers.stores.sql.searching import number_of
 
 _EVERY: Final = 2**63 - 1
 """A limit that is none."""
+_NOWHERE: Final[Mapping[int, int]] = {}
 
 
 async def find(port: Port, tier: str, which: Select, limit: int | None, offset: int) -> Page[Any]:
@@ -132,19 +133,18 @@ async def add_document(
     if not memories:
         return []
     first = memories[0]
-    given = vectors or (None,) * len(memories)
+    given = zip(memories, vectors or (None,) * len(memories), strict=True)
+    found = {place: one for place, (_, one) in enumerate(given) if space and one is not None}
     async with port.transaction(Select.within(first.scope), writes=True) as tx:
         known = await _same_document(tx, port.rows, first)
         if known:
             return known
-        ready = [
-            (place, packed(vector, space))
-            for place, (_, vector) in enumerate(zip(memories, given, strict=True))
-            if space and vector is not None
-        ]
+        ready = packed_all([*found.values()], space) if space else []
         number = await _space_made(tx, space) if space and ready else 0
-        numbers = await insert(tx, port.rows, "long_term", memories)
-        await _put(tx, port.rows, number, [(numbers[place], data) for place, data in ready])
+        numbers = await insert(tx, port.rows, "long_term", memories, dict.fromkeys(found, number))
+        if ready:
+            made = [numbers[place] for place in found]
+            await tx.put_vectors(number, list(zip(made, ready, strict=True)))
         if replaces:
             await _end(tx, port, first, replaces)
     return list(memories)
@@ -153,11 +153,11 @@ async def add_document(
 async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
     """Return memories without a vector in a space, oldest first."""
     async with port.transaction(None) as tx:
-        known = await tx.execute("SELECT id FROM space WHERE name = ?", sql_rows.flat(space.name))
-        number = known[0][0] if known else 0
-        others = await tx.execute("SELECT id FROM space WHERE id != ?", number)
+        rows = await tx.execute("SELECT name, id FROM space")
+        known: dict[str | None, int] = {row[0]: row[1] for row in rows}
+        number = known.pop(sql_rows.flat(space.name), 0)
         # As values, so that the database knows how few there are and does not compare all vectors.
-        among, spaces_ = port.rows.numbered("space", [0, *(row[0] for row in others)])
+        among, spaces_ = port.rows.numbered("space", [0, *known.values()])
         rows = await tx.execute(
             f"SELECT {sql_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record"
             f" WHERE {among}"
@@ -171,7 +171,8 @@ async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
 async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
     """Keep vectors of memories that are there and say the same."""
     rows = port.rows
-    ready = {place_of(rows, one): packed(vector, space) for one, vector in vectors}
+    data = packed_all([vector for _, vector in vectors], space)
+    ready = {place_of(rows, one): data[at] for at, (one, _) in enumerate(vectors)}
     if not ready:
         return 0
     async with port.transaction(None, writes=True) as tx:
@@ -215,6 +216,13 @@ async def spaces(port: Port) -> dict[Space, int]:
     return {Space(sql_rows.unflat(name), dimension): count for name, dimension, count in rows}
 
 
+async def known_spaces(port: Port) -> list[Space]:
+    """Return every space, the current one first."""
+    async with port.transaction(None) as tx:
+        rows = await tx.execute("SELECT name, dimension FROM space ORDER BY current DESC, id")
+    return [Space(sql_rows.unflat(name), dimension) for name, dimension in rows]
+
+
 async def adopt(port: Port, space: Space, drop_others: bool) -> None:
     """Make a space the current one."""
     async with port.transaction(None, writes=True) as tx:
@@ -234,13 +242,8 @@ _FIRST: Final = "seq DESC"
 
 
 @cache
-def _statements(columns: Sequence[str]) -> tuple[str, str]:
-    """Return how a record is kept, and how it is replaced."""
-    marks, pairs = ", ".join("?" * len(columns)), ", ".join(f"{one} = ?" for one in columns)
-    return (
-        f"INSERT INTO record (space, {', '.join(columns)}) VALUES (?, {marks}) RETURNING seq",
-        f"UPDATE record SET {pairs} WHERE seq = ?",
-    )
+def _replacement(columns: Sequence[str]) -> str:
+    return f"UPDATE record SET {', '.join(f'{one} = ?' for one in columns)} WHERE seq = ?"
 
 
 async def held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
@@ -252,22 +255,47 @@ async def held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequenc
     )
 
 
-async def insert(tx: Transaction, rows: Rows, tier: str, records: Sequence[Any]) -> list[int]:
-    """Store records with their lineages and words; return their numbers."""
-    statement, _ = _statements(rows.columns)
-    space = 0 if tier == "long_term" else None
-    numbers = await tx.numbered(statement, [(space, *rows.row_of(tier, one)) for one in records])
+async def insert(
+    tx: Transaction,
+    rows: Rows,
+    tier: str,
+    records: Sequence[Any],
+    spaces_: Mapping[int, int] = _NOWHERE,
+) -> list[int]:
+    """Store records with their lineages and words; return their numbers.
+
+    Args:
+        tx: The transaction.
+        rows: How records are written down.
+        tier: Their tier.
+        records: The records.
+        spaces_: The space of those that are given a vector next, by their places.
+    """
+    if not records:
+        return []
+    if tier != "long_term":
+        made = [(None, *rows.row_of(tier, one, 0)) for one in records]
+        numbers = await tx.keep_records(("space", *rows.columns), made)
+        await _link(tx, rows, list(zip(numbers, records, strict=True)))
+        return numbers
+    texts = [words_of(one.content) for one in records]
+    made = [
+        (spaces_.get(place, 0), *rows.row_of(tier, one, len(words)))
+        for place, (one, words) in enumerate(zip(records, texts, strict=True))
+    ]
+    numbers = await tx.keep_records(("space", *rows.columns), made)
     linked = list(zip(numbers, records, strict=True))
     await _link(tx, rows, linked)
-    if tier == "long_term":
-        await _index(tx, linked)
+    pairs = zip(linked, texts, strict=True)
+    await tx.index([(seq, sql_rows.names_of(one.scope), words) for (seq, one), words in pairs])
     return numbers
 
 
 async def replaced(tx: Transaction, port: Port, tier: str, seq: int, old: Any, new: Any) -> None:
     """Put a record in place of an old one, and what hangs on it as far as that differs."""
-    _, update = _statements(port.rows.columns)
-    await tx.execute(update, *port.rows.row_of(tier, new), seq)
+    words = words_of(new.content) if tier == "long_term" else []
+    row = port.rows.row_of(tier, new, len(words))
+    await tx.execute(_replacement(port.rows.columns), *row, seq)
     if lineages(new) != lineages(old):
         for table in ("source", "root"):
             await tx.execute(f"DELETE FROM {table} WHERE seq = ?", seq)
@@ -277,7 +305,7 @@ async def replaced(tx: Transaction, port: Port, tier: str, seq: int, old: Any, n
         await tx.execute("DELETE FROM vector WHERE seq = ?", seq)
         await tx.execute("UPDATE record SET space = 0 WHERE seq = ?", seq)
         await tx.unindex([seq])
-        await _index(tx, [(seq, new)])
+        await tx.index([(seq, sql_rows.names_of(new.scope), words)])
 
 
 async def _link(tx: Transaction, rows: Rows, linked: Sequence[tuple[int, Any]]) -> None:
@@ -288,12 +316,6 @@ async def _link(tx: Transaction, rows: Rows, linked: Sequence[tuple[int, Any]]) 
         if names:
             kept = [(seq, rows.key(name)) for seq, name in dict.fromkeys(names)]
             await tx.many(f"INSERT INTO {table} (seq, name) VALUES (?, ?)", kept)
-
-
-async def _index(tx: Transaction, linked: Sequence[tuple[int, Any]]) -> None:
-    await tx.index(
-        [(seq, sql_rows.names_of(one.scope), words_of(one.content)) for seq, one in linked]
-    )
 
 
 async def _drop(tx: Transaction, rows: Rows, tier: str, numbers: Sequence[int]) -> None:

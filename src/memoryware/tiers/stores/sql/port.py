@@ -43,8 +43,10 @@ class Transaction(Protocol):
         """Do one statement for each of these rows of values."""
         ...
 
-    async def numbered(self, sql: str, rows: Sequence[Sequence[object]]) -> list[int]:
-        """Do one statement for each of these rows of values; return the number that each gives."""
+    async def keep_records(
+        self, columns: Sequence[str], rows: Sequence[Sequence[object]]
+    ) -> list[int]:
+        """Keep rows of values of these columns as new records; return their numbers, in order."""
         ...
 
     async def alone(self) -> None:

@@ -7,11 +7,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
 from memoryware.tiers.stores.protocol import Select
@@ -46,11 +46,16 @@ _COMPARED: Final = (
     "subject", "revocation", "once",
 )  # fmt: skip
 """Columns with texts of any length that are only compared."""
+_KNOWN: Final = 4096
+"""Tenants and groups of which the names are remembered."""
 _ODD: Final = re.compile("[\x00\ud800-\udfff]|^\x01")
 _MARK: Final = "\x01"
+_JSON: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICRO: Final = timedelta(microseconds=1)
 
 
+@lru_cache(maxsize=_KNOWN)
 def part_of(tenant: str | None, group: str | None) -> str:
     """Return tenant and group as one text; no two pairs have the same."""
     return json.dumps([tenant, group], ensure_ascii=True)
@@ -63,14 +68,19 @@ def tokens_of(tenant: str | None, *groups: str | None) -> list[str]:
     return [f"p{one.hexdigest()}" for one in digests]
 
 
-def names_of(scope: MemoryScope) -> list[str]:
+def names_of(scope: MemoryScope) -> tuple[str, ...]:
     """Return the names of the parts that a memory is in: its tenant and its group."""
-    return tokens_of(scope.tenant) + tokens_of(scope.tenant, scope.group_id)
+    return _names_of(scope.tenant, scope.group_id)
+
+
+@lru_cache(maxsize=_KNOWN)
+def _names_of(tenant: str | None, group: str | None) -> tuple[str, ...]:
+    return (*tokens_of(tenant), *tokens_of(tenant, group))
 
 
 def flat(text: str | None) -> str | None:
     """Return a text as every database can keep and compare it; no two texts have the same."""
-    if text is None or not _ODD.search(text):
+    if text is None or text.isprintable() or not _ODD.search(text):
         return text
     return _MARK + json.dumps(text)[1:-1]  # NUL and halves of pairs: what UTF-8 or C cannot hold
 
@@ -101,9 +111,15 @@ def record_of(tier: str, row: Sequence[Any]) -> Any:
         ) from error
 
 
+@lru_cache(maxsize=16)
+def insertion(columns: tuple[str, ...]) -> str:
+    """Return the statement that keeps a new record of these columns."""
+    return f"INSERT INTO record ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
 def micros(moment: datetime | None) -> int | None:
     """Return a moment in whole microseconds since 1970."""
-    return None if moment is None else (moment - _EPOCH) // timedelta(microseconds=1)
+    return None if moment is None else (moment - _EPOCH) // _MICRO
 
 
 class Rows:
@@ -157,12 +173,11 @@ class Rows:
         """Return a condition that the content has a text, whatever its case; that is folded."""
         raise NotImplementedError
 
-    def row_of(self, tier: str, record: Entry | Memory) -> tuple[Any, ...]:
-        """Return a record as the values of `columns`."""
-        row = self._row(tier, record)
-        return tuple(row.get(name) for name in self.columns)
+    def row_of(self, tier: str, record: Entry | Memory, words: int) -> tuple[Any, ...]:
+        """Return a record, whose text has so many words, as the values of `columns`."""
+        return tuple(map(self._row(tier, record, words).get, self.columns))
 
-    def _row(self, tier: str, record: Entry | Memory) -> dict[str, Any]:
+    def _row(self, tier: str, record: Entry | Memory, words: int) -> dict[str, Any]:
         scope, body = record.scope, record_to_json(record)
         content = body.pop("content")
         row: dict[str, Any] = {
@@ -177,17 +192,20 @@ class Rows:
             "hash": record.content_hash,
             "revocation": record.revocation,
             "created": micros(record.created_at),
-            "body": json.dumps(body, ensure_ascii=True),
+            "body": _JSON.encode(body),
+            "size": words,
         }
         if isinstance(record, Entry):
             row |= {"status": record.status, "once": record.key if tier == "quarantine" else None}
-            row |= {"expires": micros(record.expires_at), "size": 0}
+            row["expires"] = micros(record.expires_at)
         else:
             row |= {"document": record.document_id, "subject": record.subject}
             row |= {"valid_from": micros(record.valid_from), "valid_to": micros(record.valid_to)}
-            row |= {"size": len(words_of(content))}
-        kept = {name: self.key(row.get(name)) for name in _COMPARED}
-        return row | kept | {"content": flat(content)}
+        for name in _COMPARED:
+            if (text := row.get(name)) is not None:
+                row[name] = self.key(text)
+        row["content"] = flat(content)
+        return row
 
     def condition(self, tier: str, which: Select) -> Condition:
         """Return the condition of a selection, and its values."""

@@ -191,6 +191,12 @@ class LongTermInSql(_InSql[Memory]):
     async def aspaces(self) -> dict[Space, int]:
         return await self._ado(operations.spaces)
 
+    def known_spaces(self) -> list[Space]:
+        return self._do(operations.known_spaces)
+
+    async def aknown_spaces(self) -> list[Space]:
+        return await self._ado(operations.known_spaces)
+
     def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         self._do(operations.adopt, space, drop_others)
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from memoryware._twins import finish
 from memoryware.errors import StoreNewer, StoreUnavailable
@@ -25,12 +25,15 @@ from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
 from memoryware.tiers.stores.sqlite.transaction import INDEX, SqliteTransaction
 
 T = TypeVar("T")
+Durability: TypeAlias = Literal["full", "normal"]
+"""Whether each change is handed to the disk before it is confirmed, or what gathers in the log."""
 _PRIVATE: Final = 0o600
 _LONGEST: Final = 1_000_000.0
 """Seconds that SQLite can be told to wait."""
 _WIPING: Final = 2.0
 """Seconds that overwriting what was deleted waits for those who read."""
 
+_NO_FOLDER: Final = "it cannot be opened; is its folder there, and may it be written?"
 _AGAIN: Final = 0.01
 """Seconds until a connection is prepared again."""
 _RAISED: Final = "user-defined function raised"
@@ -53,9 +56,13 @@ class SqliteFile:
     rows = SqliteRows()
 
     def __init__(
-        self, path: str | os.PathLike[str], lock_timeout: float = 30.0, indexed: int = 250_000
+        self,
+        path: str | os.PathLike[str],
+        lock_timeout: float = 30.0,
+        durability: Durability = "full",
+        indexed: int = 250_000,
     ) -> None:
-        self.path = _absolute(path)
+        self.path, self._durability = _absolute(path), durability
         self._timeout = min(lock_timeout, _LONGEST)
         self._turns = Turns(self._timeout, self._late)
         self._indexes = Indexes(indexed)
@@ -214,7 +221,7 @@ class SqliteFile:
         self._check(db)  # before anything is changed
         db.create_function("memoryware_has", 2, self._has, deterministic=True)
         db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
+        db.execute(f"PRAGMA synchronous = {self._durability}")
         db.execute("PRAGMA secure_delete = ON")
         self._upgrade(db)
         db.execute("PRAGMA foreign_keys = ON")  # not while tables are being rebuilt
@@ -339,7 +346,8 @@ def _said(error: Exception, timeout: float) -> str:
         "readonly": "it may not be written; check its permissions and those of its folder",
         "not a database": "this file is no SQLite database",
         "malformed": "the file is damaged; restore a copy, or try `sqlite3 FILE .recover`",
-        "unable to open": "it cannot be opened; is its folder there, and may it be written?",
+        "unable to open": _NO_FOLDER,
+        "No such file": _NO_FOLDER,
         "UNIQUE": "a record with this id is there already; nothing was stored",
     }
     known = next((hint for sign, hint in hints.items() if sign in text), None)

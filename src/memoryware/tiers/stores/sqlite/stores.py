@@ -1,8 +1,8 @@
 """The three tiers in one SQLite file: nothing to install, nothing to run.
 
 What is confirmed has been handed to the disk (WAL with `synchronous=FULL`), so it survives a
-killed process, and a power cut as far as the disk keeps its word. Threads and tasks of one
-process take turns; processes do as well, and wait for each other.
+killed process, and a power cut as far as the disk keeps its word; see `durability`. Threads and
+tasks of one process take turns; processes do as well, and wait for each other.
 
 What `delete` removes is overwritten, in the tables, in the index of words and in the log beside
 the file. Somebody who reads at that moment keeps the log as it is; it is overwritten with the
@@ -14,34 +14,44 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from memoryware._twins import in_thread
+from memoryware.errors import SettingError
 from memoryware.tiers.stores.protocol import Stores
 from memoryware.tiers.stores.sql.port import Port
 from memoryware.tiers.stores.sql.stores import LongTermInSql, QuarantineInSql, WorkingInSql
-from memoryware.tiers.stores.sqlite.file import SqliteFile
+from memoryware.tiers.stores.sqlite.file import Durability, SqliteFile
 
 T = TypeVar("T")
 
 
 def sqlite_stores(
-    path: str | os.PathLike[str], *, lock_timeout: float = 30.0, indexed: int = 250_000
+    path: str | os.PathLike[str],
+    *,
+    lock_timeout: float = 30.0,
+    durability: Durability = "full",
+    indexed: int = 250_000,
 ) -> Stores:
     """Return the stores in a file, which is made if it is not there.
 
     Args:
         path: The file.
-        lock_timeout: Seconds to wait for who is writing.
+        lock_timeout: Seconds to wait for others who write.
+        durability: "full": what is confirmed survives a power cut. "normal" does not wait for the
+            disk, so that a power cut may undo the last changes; a killed process undoes none.
         indexed: Memories of the groups searched last that this process keeps an index of, so
             that a search reads little; 0 for none. That takes NumPy, and about 600 bytes for
             a memory with a vector of 384 numbers.
 
     Raises:
+        SettingError: For another durability.
         StoreUnavailable: If it cannot be opened, or is something else.
         StoreNewer: If a newer version has written it.
     """
-    file = _Sqlite(SqliteFile(path, lock_timeout, indexed))
+    if durability not in get_args(Durability):
+        raise SettingError(f'durability={durability!r}: must be "full" or "normal"')
+    file = _Sqlite(SqliteFile(path, lock_timeout, durability, indexed))
     return Stores(QuarantineInSql(file), WorkingInSql(file), LongTermInSql(file))
 
 

@@ -15,7 +15,7 @@ from memoryware.tiers.stores._vectors import scores, unpacked
 from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
-from memoryware.tiers.stores.sql.rows import Condition
+from memoryware.tiers.stores.sql.rows import Condition, insertion
 from memoryware.tiers.stores.sqlite.index import Indexes, PartIndex, is_known
 from memoryware.tiers.stores.sqlite.rows import SqliteRows
 
@@ -70,8 +70,17 @@ class SqliteTransaction:
             self._must_go_on()
             self.db.executemany(sql, rows)
 
-    async def numbered(self, sql: str, rows: Sequence[Sequence[object]]) -> list[int]:
-        return [(await self.execute(sql, *row))[0][0] for row in rows]
+    async def keep_records(
+        self, columns: Sequence[str], rows: Sequence[Sequence[object]]
+    ) -> list[int]:
+        if len(rows) == 1:
+            sql = f"{insertion(tuple(columns))} RETURNING seq"
+            return [(await self.execute(sql, *rows[0]))[0][0]]
+        ((last,),) = await self.execute(_LAST)  # whoever writes is alone
+        numbers = range(last + 1, last + 1 + len(rows))
+        pairs = zip(numbers, rows, strict=True)
+        await self.many(insertion(("seq", *columns)), [(seq, *row) for seq, row in pairs])
+        return [*numbers]
 
     def _must_go_on(self) -> None:
         """Keep SQLite from storing each statement by itself where it has undone the others."""
@@ -217,6 +226,8 @@ class SqliteTransaction:
 CHANGES: Final = 20_000
 """Changes of records that a file knows, so that indexes can follow them."""
 _PRUNED: Final = "DELETE FROM change WHERE id <= (SELECT max(id) FROM change) - ?"
+_LAST: Final = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'record'"
+"""The highest number that a record ever had: none is given twice."""
 _TIDIED: Final = (
     "INSERT INTO about VALUES ('tidied', 1)"
     " ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value"
