@@ -11,7 +11,8 @@ from conformance.tier_faults import part
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import bm25, words_of
 from memoryware.tiers.stores._held import key_of
-from memoryware.tiers.stores.protocol import Hit, Select, Space
+from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.stores.sight import Space
 
 FAULTS: list[type] = []
 EVERY = 10**9

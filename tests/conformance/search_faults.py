@@ -13,7 +13,8 @@ from memoryware.tiers.stores._held import key_of
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores._turns import Ticket
 from memoryware.tiers.stores.embedded import memories
-from memoryware.tiers.stores.protocol import Searched, Select, Sight
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Searched, Sight
 
 FAULTS: list[type] = []
 EVERY = 10**9

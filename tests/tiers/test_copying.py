@@ -26,8 +26,9 @@ from memoryware.conformance._tiers import entry, within
 from memoryware.scope import MemoryScope
 from memoryware.tiers.copying import TIERS
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.protocol import Space, Stores
+from memoryware.tiers.stores.protocol import Stores
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
+from memoryware.tiers.stores.sight import Space
 from servers import postgres
 from tiers.kit import Clock, HashEmbeddings
 

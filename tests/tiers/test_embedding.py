@@ -13,7 +13,7 @@ from langchain_core.embeddings import Embeddings
 from memoryware._twins import blocking, finish, native
 from memoryware.errors import EmbeddingFailed
 from memoryware.tiers.embedding import REMEMBERED, Embedder, space_name, within
-from memoryware.tiers.stores.protocol import Space
+from memoryware.tiers.stores.sight import Space
 from tiers.kit import DOORS, HashEmbeddings
 from tiers.long_term import Moody
 

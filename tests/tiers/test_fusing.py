@@ -12,7 +12,7 @@ from memoryware.errors import SettingError
 from memoryware.settings import Ranking
 from memoryware.tiers.fusing import Found, fused, judged, kept_places, share_of, with_places
 from memoryware.tiers.ranking import bm25, rarity
-from memoryware.tiers.stores.protocol import Seen, Sight
+from memoryware.tiers.stores.sight import Seen, Sight
 
 RULES = Ranking()
 FLAT = Ranking(before=(), after=(), beside=0)

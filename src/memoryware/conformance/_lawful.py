@@ -7,7 +7,7 @@ from typing import Any
 
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores.protocol import Query, Searched, Seen, Sight
+from memoryware.tiers.stores.sight import Query, Searched, Seen, Sight
 
 Answers = list[tuple[Sight, list[int]]]
 """What was seen each time that somebody had to choose, and what was chosen."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from memoryware.conformance._documents import FLAT
 from memoryware.tiers.ranking import words_of
-from memoryware.tiers.stores.protocol import Query, Searched, Seen, Sight, Space, Vector
+from memoryware.tiers.stores.sight import Query, Searched, Seen, Sight, Space, Vector
 
 
 def asking(

@@ -17,7 +17,8 @@ from memoryware.tiers.ranking import cosine, words_of
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import fits
-from memoryware.tiers.stores.protocol import Query, Searched, Select
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Query, Searched
 
 EAST: Final = [1.0, 0.0, 0.0]
 _BROKEN: Final = ("a\x00b", "a\x00c", "\ud800", "\udc00")

@@ -15,7 +15,8 @@ from memoryware.tiers import checking
 from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.opening import FILE, aopen_stores, file_of, open_stores
-from memoryware.tiers.stores.protocol import Select, Space, Stores, Vector
+from memoryware.tiers.stores.protocol import Select, Stores
+from memoryware.tiers.stores.sight import Space, Vector
 
 TIERS: Final = ("quarantine", "working", "long_term")
 _MOST: Final = 100_000

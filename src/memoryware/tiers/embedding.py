@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from memoryware._twins import Via
 from memoryware.errors import EmbeddingFailed
-from memoryware.tiers.stores.protocol import Space, Vector
+from memoryware.tiers.stores.sight import Space, Vector
 
 T = TypeVar("T")
 PROBE: Final = "memory"

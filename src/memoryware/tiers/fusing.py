@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from memoryware.settings import Ranking
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
-from memoryware.tiers.stores.protocol import Seen, Sight
+from memoryware.tiers.stores.sight import Seen, Sight
 
 T = TypeVar("T")
 

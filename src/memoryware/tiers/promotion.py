@@ -22,7 +22,8 @@ from memoryware.tiers.permission import check
 from memoryware.tiers.proposals import propose, reject
 from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, hash_of
 from memoryware.tiers.reindexing import embed_pending, place_of
-from memoryware.tiers.stores.protocol import Select, Space, Vector
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Space, Vector
 from memoryware.tiers.supersession import AS_IS, How, Old, Place
 from memoryware.tiers.values import Insight, Promotion
 

@@ -29,7 +29,8 @@ from memoryware.errors import SettingError, StoreNewer
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.langgraph.base import label
-from memoryware.tiers.stores.protocol import Select, Space
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Space
 
 
 class Spied(InMemoryStore):

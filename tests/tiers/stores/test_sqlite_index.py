@@ -17,7 +17,8 @@ from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import ACME, later, within
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import query_words
-from memoryware.tiers.stores.protocol import Query, Select, Space
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Query, Space
 from memoryware.tiers.stores.sqlite import file as files
 from memoryware.tiers.stores.sqlite import index as indexes
 from memoryware.tiers.stores.sqlite import schema, sqlite_stores

@@ -14,7 +14,8 @@ from memoryware import MemoryScope, PromotionRefused, StoreUnavailable
 from memoryware.conformance._tiers import NOON, entry, later, memory, within
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Origin, Provenance
-from memoryware.tiers.stores.protocol import Select, Space
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.stores.sqlite import sqlite_stores, transaction
 from tiers.kit import bytes_on_disk
 

@@ -29,7 +29,8 @@ from memoryware.settings import TierLimits
 from memoryware.tiers.ranking import query_words
 from memoryware.tiers.records import Memory, Origin, Provenance, hash_of
 from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.stores.protocol import LongTermStore, Select, Space
+from memoryware.tiers.stores.protocol import LongTermStore, Select
+from memoryware.tiers.stores.sight import Space
 
 _SPACE: Final = Space("made up", DIMENSION)
 _NOW: Final = datetime(2026, 11, 1, tzinfo=UTC)

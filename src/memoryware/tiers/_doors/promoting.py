@@ -15,7 +15,7 @@ from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.promotion import How, Old, What
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores.protocol import Space
+from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.values import ContextItem, Digest, Promotion, Reindexed
 
 

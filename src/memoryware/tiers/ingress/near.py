@@ -16,7 +16,7 @@ from memoryware.tiers.embedding import Embedder, space_name
 from memoryware.tiers.ingress.claims import same_claim
 from memoryware.tiers.naming_models import named_embeddings
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores.protocol import Vector
+from memoryware.tiers.stores.sight import Vector
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

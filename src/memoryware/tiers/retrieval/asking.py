@@ -15,7 +15,8 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.fusing import Found, fused, share_of
 from memoryware.tiers.periods import Period, periods_of
 from memoryware.tiers.ranking import query_words, words_of
-from memoryware.tiers.stores.protocol import Select, Vector
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Vector
 from memoryware.tiers.values import Candidate, ContextItem
 
 Source = Literal["hot", "cold"]

@@ -16,7 +16,7 @@ from memoryware.tiers.records import hash_of
 from memoryware.tiers.retrieval.asking import Considered, Part, Search, order
 from memoryware.tiers.retrieval.hot import looked_at, vectors_of, words_in
 from memoryware.tiers.retrieval.reordering import reorder
-from memoryware.tiers.stores.protocol import Vector
+from memoryware.tiers.stores.sight import Vector
 
 _PARTS: Final[tuple[Part, ...]] = get_args(Part)
 

@@ -10,7 +10,8 @@ from memoryware.tiers.fusing import Found, fused, judged
 from memoryware.tiers.ranking import best_first, lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
-from memoryware.tiers.stores.protocol import Choose, Query, Searched, Select, Sight
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight
 from memoryware.tiers.values import item_of
 
 Heap = dict[str, Considered]

@@ -14,7 +14,7 @@ from memoryware.tiers.records import Entry, Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.retrieval.standing import stand_as_promoted
 from memoryware.tiers.stores._looking import Item, look
-from memoryware.tiers.stores.protocol import Query, Vector
+from memoryware.tiers.stores.sight import Query, Vector
 from memoryware.tiers.values import item_of
 
 

@@ -15,15 +15,8 @@ from memoryware.tiers.stores._held import Key, changing, in_turn, key_of
 from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import best_of, fits
 from memoryware.tiers.stores.embedded.records import HeldRecords, copied, part_of
-from memoryware.tiers.stores.protocol import (
-    Choose,
-    Hit,
-    Query,
-    Searched,
-    Select,
-    Space,
-    Vector,
-)
+from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
 
 
 class EmbeddedLongTerm(HeldRecords[Memory]):

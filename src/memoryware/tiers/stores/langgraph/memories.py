@@ -17,15 +17,8 @@ from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import best_of, fits
 from memoryware.tiers.stores._vectors import packed, scores, unpacked
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems, Kept, Place, kept_of
-from memoryware.tiers.stores.protocol import (
-    Choose,
-    Hit,
-    Query,
-    Searched,
-    Select,
-    Space,
-    Vector,
-)
+from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
 
 _Key: TypeAlias = tuple[str | None, str | None, str, str]
 """Tenant, group, id and text of a memory."""

@@ -29,18 +29,8 @@ from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.langgraph import entries
 from memoryware.tiers.stores.langgraph import memories as documents
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems
-from memoryware.tiers.stores.protocol import (
-    Choose,
-    Hit,
-    Page,
-    Query,
-    Searched,
-    Select,
-    Space,
-    Stores,
-    Stretch,
-    Vector,
-)
+from memoryware.tiers.stores.protocol import Hit, Page, Select, Stores, Stretch
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore

@@ -13,7 +13,8 @@ from memoryware.settings import PostgresLimits
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.postgres.link import Half, Link
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
-from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Query, Sight, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition, insertion
 

@@ -8,7 +8,8 @@ from typing import Any
 from memoryware.events import logger
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores._loading import number_of_mark, without_doubles
-from memoryware.tiers.stores.protocol import Select, Space, Stretch, Vector
+from memoryware.tiers.stores.protocol import Select, Stretch
+from memoryware.tiers.stores.sight import Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.operations import held, insert, numbers_of, place_of, replaced
 from memoryware.tiers.stores.sql.port import Port, Transaction

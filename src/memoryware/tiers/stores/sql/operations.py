@@ -15,7 +15,8 @@ from typing import Any, Final, TypeAlias
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, lineages
 from memoryware.tiers.stores._vectors import packed_all
-from memoryware.tiers.stores.protocol import Page, Select, Space, Vector
+from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.tiers.stores.sight import Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Port, Transaction
 from memoryware.tiers.stores.sql.rows import Rows

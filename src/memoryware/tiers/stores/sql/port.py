@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Query, Sight, Vector
 from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 Row: TypeAlias = Sequence[Any]

@@ -16,17 +16,8 @@ from memoryware.tiers.records import Memory
 from memoryware.tiers.stores._looking import beside, newest_best
 from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores._vectors import packed
-from memoryware.tiers.stores.protocol import (
-    Choose,
-    Hit,
-    Query,
-    Searched,
-    Seen,
-    Select,
-    Sight,
-    Space,
-    Vector,
-)
+from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Seen, Sight, Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Corpus, Port, Transaction
 from memoryware.tiers.stores.sql.rows import Condition, Rows

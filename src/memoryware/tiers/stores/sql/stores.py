@@ -7,17 +7,8 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores.protocol import (
-    Choose,
-    Hit,
-    Page,
-    Query,
-    Searched,
-    Select,
-    Space,
-    Stretch,
-    Vector,
-)
+from memoryware.tiers.stores.protocol import Hit, Page, Select, Stretch
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
 from memoryware.tiers.stores.sql import loading, operations, searching
 from memoryware.tiers.stores.sql.port import Port
 

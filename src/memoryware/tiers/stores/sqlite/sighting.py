@@ -8,9 +8,11 @@ from typing import Any, Final, TypeAlias
 
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores._looking import beside
-from memoryware.tiers.stores.protocol import Query, Seen, Select, Sight
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Query, Seen, Sight
 from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sqlite.index import PartIndex, Vectors, number_of
+from memoryware.tiers.stores.sqlite.columns import Vectors
+from memoryware.tiers.stores.sqlite.index import PartIndex, number_of
 
 _BLOCK: Final = 512
 """Rows that are multiplied at once: as floats they fit into the cache of a processor."""

@@ -12,7 +12,8 @@ from memoryware._twins import finish
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.ranking import bm25
 from memoryware.tiers.stores._vectors import scores, unpacked
-from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Query, Sight, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition, insertion

@@ -1,0 +1,101 @@
+"""What a search of long-term memory looks for, and what it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from memoryware.tiers.records import Memory
+
+Vector: TypeAlias = Sequence[float]
+"""An embedding; stores keep it with at least the precision of a 16-bit float."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """An embedding space: vectors of two spaces are never compared.
+
+    Attributes:
+        name: The name of the model.
+        dimension: The length of its vectors.
+    """
+
+    name: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dimension} dimensions)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a search looks for.
+
+    Attributes:
+        words: Words as `ranking.query_words` makes them, each once.
+        vector: The vector of the question; None where words alone are searched.
+        space: The space of that vector.
+        limit: How many of the best by words, and how many of the nearest, are seen.
+        reach: How many on each side of those, in the same thread, are seen beside them; with 0
+            no thread is looked at, and nothing follows anything.
+        sessions: Whether a thread is everything of one session, not only of one document.
+        thread: How many memories of all the threads of those are looked through at most, the
+            newest that fit.
+    """
+
+    words: Sequence[str]
+    vector: Vector | None = None
+    space: Space | None = None
+    limit: int = 50
+    reach: int = 3
+    sessions: bool = False
+    thread: int = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a search sees of a memory, whether it is shown or not.
+
+    Attributes:
+        counts: How often it has each word of the query.
+        size: How many words it has.
+        similarity: Its cosine to the query, from -1 to 1; None if it has no vector.
+        follows: Whether it stands right behind the one that is seen before it, in a thread: the
+            chunks of a document, or with `sessions` everything of a session, in the order in
+            which it was stored.
+    """
+
+    counts: tuple[int, ...]
+    size: int
+    similarity: float | None = None
+    follows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Everything that a search sees, thread by thread.
+
+    Attributes:
+        seen: The memories, in no order but that of their threads.
+        having: How many memories of the tenant and groups have each word of the query.
+        count: How many memories these have.
+        mean: How many words each of them has on average.
+    """
+
+    seen: Sequence[Seen] = ()
+    having: tuple[int, ...] = ()
+    count: int = 0
+    mean: float = 0.0
+
+
+Choose: TypeAlias = Callable[[Sight], Sequence[int]]
+"""Says which of what is seen to read, by places; it may be asked more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search saw, and the memories that were chosen of it, by their places."""
+
+    sight: Sight = field(default_factory=Sight)
+    memories: dict[int, Memory] = field(default_factory=dict)
