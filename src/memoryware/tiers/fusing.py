@@ -46,17 +46,20 @@ def judged(sight: Sight, rules: Ranking) -> list[Found]:
     """Return what is found out about everything that a search sees, in its order."""
     rarities = [rarity(texts, sight.count) for texts in sight.having]
     whole = math.fsum(rarities)
-    level = _level(sight, rules)
+    level, steps = _level(sight, rules), rules.steps
     found = []
     for run in _runs(sight.seen):
         for place, one in enumerate(run):
             own = _bm25(one.counts, one.size, rarities, sight.mean)
+            around = own
+            if len(run) > 1:
+                around = _around(run, place, rarities, sight.mean, steps)
             similarity = one.similarity
             found.append(
                 Found(
                     words=own or None,
                     coverage=own / whole if whole else 0.0,
-                    around=_around(run, place, rarities, sight.mean, rules) / (whole or 1.0),
+                    around=around / (whole or 1.0),
                     similarity=similarity,
                     near=_near(run, place, rules),
                     outstanding=max(0.0, similarity - level) if similarity is not None else 0.0,
@@ -107,7 +110,11 @@ def _runs(seen: Sequence[Seen]) -> Iterator[Sequence[Seen]]:
 
 
 def _around(
-    run: Sequence[Seen], place: int, rarities: Sequence[float], mean: float, rules: Ranking
+    run: Sequence[Seen],
+    place: int,
+    rarities: Sequence[float],
+    mean: float,
+    steps: Sequence[tuple[int, float]],
 ) -> float:
     """Return the BM25 score of a text together with its neighbours.
 
@@ -116,7 +123,7 @@ def _around(
     """
     counts: list[float] = [*run[place].counts]
     size, present = float(run[place].size), 1.0
-    for step, weight in rules.steps:
+    for step, weight in steps:
         if 0 <= place + step < len(run):
             other = run[place + step]
             size, present = size + weight * other.size, present + weight
