@@ -2,7 +2,7 @@
 
 The score is absolute: what other lists hold does not rescale it, so a text that only one of
 them has found keeps what it is worth. The weights are in `settings.Ranking`; how they were
-found is in the guide "Measured".
+found stands on the page "Measured".
 """
 
 from __future__ import annotations
