@@ -149,7 +149,7 @@ class Ranking(_Ranged):
     """A text that has every word of the question, and its neighbours' words."""
     meaning: float = _limit(1.0, 0)
     """A cosine of 1 to the question."""
-    outstanding: float = _limit(5.0, 0)
+    outstanding: float = _limit(4.0, 0)
     """How far a cosine is above that of the text at the rank `compared`."""
     compared: int = _limit(10, 1)
     """The rank by meaning above which a text stands out."""
@@ -174,8 +174,8 @@ class Ranking(_Ranged):
     """The cosine that a text with all words is taken to have as long as it has no vector."""
     scarce: float = _limit(0.5, 0)
     """Below this share of the question's words in any text, places are kept for meaning."""
-    kept_place: int = _limit(4, 0)
-    """Which place that is: 4 keeps the fourth and the eighth; 0 keeps none."""
+    kept_places: tuple[int, ...] = (7, 9, 10)
+    """These places, from 1 on; () keeps none."""
     kept_later: int = _limit(3, 0)
     """Which places after the tenth are kept for meaning in any case; 0 keeps none."""
 
@@ -183,11 +183,14 @@ class Ranking(_Ranged):
         _Ranged.__post_init__(self)
         if not isinstance(self.sessions, bool):
             raise SettingError(f"sessions={self.sessions!r}: must be True or False")
-        for name in ("before", "after"):
+        for name, fits, said in (
+            ("before", _is_share, "numbers from 0 to 1"),
+            ("after", _is_share, "numbers from 0 to 1"),
+            ("kept_places", _is_place, "whole numbers from 1 on"),
+        ):
             value = getattr(self, name)
-            good = isinstance(value, list | tuple) and all(_is_share(one) for one in value)
-            if not good:
-                raise SettingError(f"{name}={value!r}: must be numbers from 0 to 1, or ()")
+            if not isinstance(value, list | tuple) or not all(map(fits, value)):
+                raise SettingError(f"{name}={value!r}: must be {said}, or ()")
             object.__setattr__(self, name, tuple(value))
 
     @property
@@ -200,6 +203,10 @@ class Ranking(_Ranged):
     def reach(self) -> int:
         """How far away the farthest neighbour is that counts."""
         return max(len(self.before), len(self.after), 1 if self.beside else 0)
+
+
+def _is_place(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _is_share(value: Any) -> bool:

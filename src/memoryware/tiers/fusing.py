@@ -182,9 +182,8 @@ def kept_places(rules: Ranking, *, scarce: bool) -> Callable[[int], bool]:
 
     def is_kept(place: int) -> bool:
         if place < _FIRST:
-            every = rules.kept_place if scarce else 0
-        else:
-            every = min(rules.kept_later, 2) if scarce else rules.kept_later
+            return scarce and place + 1 in rules.kept_places
+        every = min(rules.kept_later, 2) if scarce else rules.kept_later
         return every > 0 and place % every == every - 1
 
     return is_kept
