@@ -30,21 +30,32 @@ _UNITS: Final = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
 
 _MONTH: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _UNIT: Final = "|".join(_UNITS)
-_ISO: Final = re.compile(r"\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?\b")
+_ISO: Final = re.compile(r"\b((?:19|20|21)\d{2})-(\d{1,2})(?:-(\d{1,2}))?\b(?!-)")
 _HAN: Final = re.compile(r"(?:(\d{4})\s*年)?\s*(?:(\d{1,2})\s*月)?\s*(?:(\d{1,2})\s*[日号])?")
 _DAY_MONTH: Final = re.compile(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})\b\.?,?(?:\s+(\d{{4}}))?"
+    rf"\b(\d{{1,2}})(st|nd|rd|th)?\s+(of\s+)?({_MONTH})\b\.?,?(?:\s+(\d{{4}}))?"
 )
 _MONTH_DAY: Final = re.compile(
-    rf"\b({_MONTH})\b\.?(?:\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?,?(?:\s+(?:of\s+)?(\d{{4}}))?"
+    rf"\b({_MONTH})\b\.?(?:\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s+(?:{_UNIT}|time)s?))?"
+    r",?(?:\s+(?:of\s+)?(\d{4}))?"
 )
-_YEAR: Final = re.compile(r"\b(?:in|of|during|since|year|before|after)\s+((?:19|20)\d{2})\b")
+_YEAR: Final = re.compile(r"\b(?:in|of|during|year)\s+((?:19|20)\d{2})\b")
 _AGO: Final = re.compile(
     rf"\b(\d{{1,3}}|{'|'.join(_NUMBERS)})\s+({_UNIT})s?\s+(?:ago|back|earlier)\b"
 )
 _LAST: Final = re.compile(rf"\b(last|this)\s+({_UNIT}|{_MONTH}|{'|'.join(_DAYS)})\b")
-_VERB: Final = re.compile(r"\b(?:in|of|on|by|since|until|during|early|late|mid)[\s-]+$")
+_IN: Final = re.compile(r"\b(?:in|of|on|during|early|late|mid)[\s-]{1,3}$")
 """What stands before a month that is also another word, such as "may" and "march"."""
+_APART: Final = re.compile(
+    r"\b(?:before|after|since|until|till|by|from|to)\s{1,3}(?:the\s|early\s|late\s|mid[\s-])?$"
+)
+"""What stands before a time that is only one end of what is meant."""
+_BEFORE: Final = 24
+"""Characters before a time that are looked at."""
+_PLAIN: Final = frozenset(
+    {"january", "february", "july", "september", "october", "november", "december"}
+)
+"""Months that are nothing else, and no names of people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +100,34 @@ def periods_of(question: str, now: datetime) -> list[Period]:
 
 
 def _dates(text: str, written: str) -> Iterator[Period]:
-    for year, month, day in _ISO.findall(text):
-        yield from _date(year, month, day)
-    for year, month, day in _HAN.findall(text):
-        yield from _date(year, month, day)
-    for day, month, year in _DAY_MONTH.findall(text):
-        yield from _date(year, str(_MONTHS[month]), day)
-    told = {one.end(2) for find in (_DAY_MONTH, _LAST) for one in find.finditer(text)}
+    for form in (_ISO, _HAN):
+        for one in form.finditer(text):
+            if one.group() and not _is_end(text, one.start()):
+                yield from _date(*(part or "" for part in one.groups()))
+    told = {one.end(2) for one in _LAST.finditer(text)}
+    for one in _DAY_MONTH.finditer(text):
+        day, ordinal, of, month, year = one.groups()
+        told.add(one.end(4))
+        sure = ordinal or of or year or month != "may" or _is_upper(written, text, one.start(4))
+        if sure and not _is_end(text, one.start()):
+            yield from _date(year or "", str(_MONTHS[month]), day)
     for one in _MONTH_DAY.finditer(text):
         month, day, year = one.groups()
-        named = day or year or _VERB.search(text[: one.start()])
-        if one.end(1) not in told and (named or _is_name(month, one.start(), written)):
+        before = text[max(0, one.start() - _BEFORE) : one.start()]
+        alone = month in _PLAIN and _is_upper(written, text, one.start())
+        named = day or year or _IN.search(before) or alone
+        if named and one.end(1) not in told and not _is_end(text, one.start()):
             yield from _date(year or "", str(_MONTHS[month]), day or "")
 
 
-def _is_name(month: str, start: int, written: str) -> bool:
-    """Say whether a month is one by itself: "July", but not "may" nor "mar"."""
-    plain = month not in ("may", "march") and len(month) > len("sept")
-    return plain and written[start : start + 1].isupper()
+def _is_end(text: str, start: int) -> bool:
+    """Say whether a time is only one end of what is meant, such as "before 2023"."""
+    return _APART.search(text[max(0, start - _BEFORE) : start]) is not None
+
+
+def _is_upper(written: str, text: str, at: int) -> bool:
+    """Say whether a word was written with a capital; no where that cannot be known."""
+    return len(written) == len(text) and written[at : at + 1].isupper()
 
 
 def _date(year: str, month: str, day: str) -> Iterator[Period]:
@@ -135,7 +156,7 @@ def _last(today: datetime, which: str, unit: str) -> Iterator[Period]:
         yield from _span(today, back, back)
     elif unit in _MONTHS:
         month = _MONTHS[unit]
-        past = month < today.month or (which == "this" and month == today.month)
+        past = which == "this" or month < today.month
         yield Period(year=today.year - (0 if past else 1), month=month)
     elif unit == "year":
         yield Period(year=today.year - (which == "last"))

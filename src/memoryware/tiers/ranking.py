@@ -140,6 +140,19 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     """
     if len(one) != len(other):
         raise ValueError(f"vectors of {len(one)} and {len(other)} dimensions have no cosine")
-    lengths = math.hypot(*one) * math.hypot(*other)
+    left, right = math.hypot(*one), math.hypot(*other)
+    if not _SMALL < left * right < _LARGE:  # their squares are no numbers that can be had
+        one, other = _scaled(one), _scaled(other)
+        left, right = math.hypot(*one), math.hypot(*other)
+    lengths = left * right
     product = math.fsum(map(mul, one, other))
     return max(-1.0, min(1.0, product / lengths)) if lengths else 0.0
+
+
+_SMALL: Final = 1e-200
+_LARGE: Final = 1e200
+
+
+def _scaled(vector: Sequence[float]) -> list[float]:
+    most = max(map(abs, vector), default=0.0) or 1.0
+    return [one / most for one in vector]

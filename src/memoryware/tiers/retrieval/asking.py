@@ -26,6 +26,8 @@ BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
 """Both tiers that are recalled from."""
 SPEAKER: Final = "speaker"
 """In the metadata of a text: who said it, where that is another than its origin."""
+_SPEAKS: Final = frozenset({"person", "user", "agent"})
+"""Kinds of origins that are somebody."""
 _NAME: Final = 100
 """Characters of a name that are looked at."""
 _ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
@@ -175,6 +177,8 @@ class Search:
     words: list[str] = field(init=False)
     periods: list[Period] = field(init=False)
     vector: Vector | None = None
+    covered: float = 0.0
+    """The largest share of the query's words that any text has."""
     measures_cold: bool = True
     """Whether long-term memory has vectors that this one can be held against."""
     failed: list[str] = field(default_factory=list)
@@ -201,9 +205,17 @@ class Search:
         except OverflowError:
             return None
 
+    def moves(self, *, vectors: bool) -> float:
+        """Return how much of a score two texts can differ by besides what was found of them."""
+        rules = self.parts.ranking
+        beside = rules.speaker + rules.question + rules.agent
+        beside += rules.in_time if self.periods else 0.0
+        return share_of(beside, rules, vectors=vectors)
+
     def names(self, item: ContextItem) -> bool:
         """Say whether the query names who said a text."""
-        said = item.metadata.get(SPEAKER) or item.provenance.origin.name
+        origin = item.provenance.origin
+        said = item.metadata.get(SPEAKER) or (origin.name if origin.kind in _SPEAKS else "")
         return not set(words_of(str(said)[:_NAME])).isdisjoint(self.words)
 
     def live(self) -> Select:

@@ -92,8 +92,7 @@ def _keep_places(search: Search, found: Sequence[Considered]) -> None:
     that says the same in other words.
     """
     rules = search.parts.ranking
-    best = max((one.found.coverage for one in found), default=0.0)
-    is_kept = kept_places(rules, scarce=best < rules.scarce)
+    is_kept = kept_places(rules, scarce=search.covered < rules.scarce)
     for part in _PARTS:
         right = sorted((one for one in _still(found, part) if not one.is_wrong), key=order)
         near = best_first(right, lambda one: one.found.similarity)

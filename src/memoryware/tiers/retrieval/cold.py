@@ -33,7 +33,7 @@ async def _part(search: Search, part: Part, agent: str | None) -> list[Considere
         which = which.also(sessions=(session,))
     found = await _found(search, part, which)
     if search.wanted.explain and which != whole:
-        for id_, one in (await _found(search, part, whole)).items():
+        for id_, one in (await _found(search, part, whole, counts=False)).items():
             if id_ not in found:
                 found[id_] = one
                 _say_why(search, one)
@@ -49,7 +49,7 @@ def _say_why(search: Search, one: Considered) -> None:
         one.leave_out("time_range", f"older than {search.wanted.time_range_days} days")
 
 
-async def _found(search: Search, part: Part, which: Select) -> Heap:
+async def _found(search: Search, part: Part, which: Select, *, counts: bool = True) -> Heap:
     last: list[tuple[Sight, Sequence[Found]]] = []
 
     def judge(sight: Sight) -> Sequence[Found]:
@@ -59,6 +59,8 @@ async def _found(search: Search, part: Part, which: Select) -> Heap:
 
     searched = await _searched(search, which, _chooser(search, part, judge))
     judgements = judge(searched.sight)
+    if counts:
+        search.covered = max([search.covered, *(one.coverage for one in judgements)])
     heap = {
         memory.id: _considered(memory, part, judgements[place])
         for place, memory in searched.memories.items()
@@ -120,8 +122,11 @@ def _chooser(search: Search, part: Part, judge: Callable[[Sight], Sequence[Found
         judgements = judge(sight)
         places = range(len(judgements))
         scores = [fused(one, rules, vectors=vectors) for one in judgements]
-        best = sorted(places, key=lambda at: -scores[at])[:most]
-        near = best_first(places, lambda at: judgements[at].similarity)[: 1 + shown]
+        best = sorted(places, key=lambda at: (-scores[at], -at))  # of equal ones the newest
+        if len(best) > most:
+            least = scores[best[max(0, shown - 1)]] - search.moves(vectors=vectors)
+            best = [at for rank, at in enumerate(best) if rank < most or scores[at] >= least]
+        near = best_first(places[::-1], lambda at: judgements[at].similarity)[: 1 + shown]
         return list(dict.fromkeys([*best, *near]))
 
     return choose

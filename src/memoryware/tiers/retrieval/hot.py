@@ -38,6 +38,8 @@ async def ask_hot(search: Search) -> list[Considered]:
     for one in found:
         if one.item.trust is Trust.UNTRUSTED and not _is_about(search, one):
             one.leave_out("from_outside", "it came from outside, and is not about the query")
+        elif one.left_out is None and search.ranks_hot:
+            search.covered = max(search.covered, one.found.coverage)
     return found
 
 

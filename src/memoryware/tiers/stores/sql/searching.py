@@ -229,7 +229,14 @@ async def _memories(
     found = await tx.execute(
         f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}{here}", *values, *more
     )
-    return {row[2]: sql_rows.record_of("long_term", row) for row in found}
+    made = {row[2]: sql_rows.record_of("long_term", row) for row in found}
+    # A number alone is no proof of whose memory it is.
+    return {seq: one for seq, one in made.items() if _is_of(one, which)}
+
+
+def _is_of(memory: Memory, which: Select) -> bool:
+    scope = memory.scope
+    return scope.tenant == which.tenant and (which.groups is None or scope.group_id in which.groups)
 
 
 async def _scored(

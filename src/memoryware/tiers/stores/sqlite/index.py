@@ -12,14 +12,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import cache
-from importlib.util import find_spec
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from memoryware.events import logger
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql.port import Row
 from memoryware.tiers.stores.sqlite.columns import BATCH, Ask, Vectors, Words, among
 
+Known: TypeAlias = tuple[int, int | None]
+"""The last change that is known: its number, and its mark."""
 ALWAYS: Final = 2**62
 """The end of what has no end."""
 _RECORDS: Final = (
@@ -41,7 +42,7 @@ class PartIndex:
     Rows are in the order of storing. All columns are arrays that numpy can look into.
     """
 
-    def __init__(self, part: str, known: int) -> None:
+    def __init__(self, part: str, known: Known) -> None:
         self.part, self.known = part, known
         self.seq, self.created = array("q"), array("q")
         self.begins, self.ends = array("q"), array("q")
@@ -192,34 +193,39 @@ class Indexes:
 
     def of(self, part: str, ask: Ask) -> PartIndex | None:
         """Return the index of a group as it is now, None where none is kept of it."""
-        if not self._most or not hasnumpy():
+        if not self._most or not has_numpy():
             return None
         index = self._known.pop(part, None)  # whoever is interrupted leaves none
-        ((last, first),) = ask(_CHANGED)
+        ((number, mark),) = ask(_CHANGED)
+        last = number or 0, mark
         if index is not None:
-            index = self._renewed(index, ask, last or 0, first or 0)
+            index = self._renewed(index, ask, last)
         if index is None:
             if not self._is_worth_it(part, ask):
                 return None
-            index = PartIndex(part, last or 0)
+            index = PartIndex(part, last)
             index.read(ask)
         self._known[part] = index
         while sum(map(len, self._known.values())) > self._most and len(self._known) > 1:
             self._known.popitem(last=False)
         return index
 
-    def _renewed(self, index: PartIndex, ask: Ask, last: int, first: int) -> PartIndex | None:
+    def _renewed(self, index: PartIndex, ask: Ask, last: Known) -> PartIndex | None:
         if index.known == last:
             return index
-        if index.known + 1 < first or index.known > last:
-            return None  # what has changed since is not known anymore
+        number, mark = index.known
+        if [*ask("SELECT mark FROM change WHERE id = ?", number)] != [(mark,)]:
+            return None  # that is not known anymore, or an older file was put back
         most = max(_CHANGES, len(index))
         rows = ask(
             "SELECT DISTINCT seq FROM change WHERE id > ? ORDER BY seq LIMIT ?",
-            index.known, most + 1,
+            number, most + 1,
         )  # fmt: skip
         changed = [row[0] for row in rows]
-        if len(changed) > most or not index.read(ask, changed):
+        try:
+            if len(changed) > most or not index.read(ask, changed):
+                return None
+        except BufferError:  # whoever was interrupted still looks into its arrays
             return None
         index.known = last
         return index
@@ -247,8 +253,10 @@ def is_known(which: Select) -> bool:
     )
 
 
-_CHANGED: Final = "SELECT (SELECT max(id) FROM change), (SELECT min(id) FROM change)"
-"""Two questions, because SQLite takes the index for one at a time only."""
+_CHANGED: Final = (
+    "SELECT (SELECT max(id) FROM change), (SELECT mark FROM change ORDER BY id DESC LIMIT 1)"
+)
+"""The last change."""
 _CHANGES: Final = 1000
 """Changes that are always followed one by one."""
 _SMALL: Final = 5000
@@ -258,11 +266,17 @@ _ASKED: Final = 10_000
 
 
 @cache
-def hasnumpy() -> bool:
-    """Say whether NumPy is installed; if not, that is logged once."""
-    if find_spec("numpy") is not None:
-        return True
+def has_numpy() -> bool:
+    """Say whether a NumPy is installed that can be used; if not, that is logged once."""
+    try:
+        import numpy as np
+    except ImportError as error:
+        reason = str(error)
+    else:
+        if hasattr(np, "vecdot"):
+            return True
+        reason = f"NumPy {np.__version__} is too old"
     logger.info(
-        "NumPy is not installed, so searches in a SQLite file take longer: pip install numpy"
+        "Searches in a SQLite file take longer without NumPy 2 (pip install 'numpy>=2'): %s", reason
     )
     return False

@@ -67,7 +67,11 @@ CREATE INDEX vector_seq ON vector (seq)
 
 _SECOND: Final = """
 -- Which memories have changed, in order, so that a process can follow with its index.
-CREATE TABLE change (id INTEGER PRIMARY KEY AUTOINCREMENT, seq INTEGER NOT NULL);
+-- The mark tells a change from another with its number, where an older file was put back.
+CREATE TABLE change (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, seq INTEGER NOT NULL,
+  mark INTEGER NOT NULL DEFAULT (random())
+);
 CREATE TRIGGER record_added AFTER INSERT ON record WHEN NEW.tier = 'long_term'
   BEGIN INSERT INTO change (seq) VALUES (NEW.seq); END;
 CREATE TRIGGER record_changed AFTER UPDATE ON record WHEN NEW.tier = 'long_term'
