@@ -132,3 +132,11 @@ def test_the_real_data_set_has_the_known_numbers():
         "single-hop": 841,
         "adversarial": 446,
     }
+
+
+def test_a_file_that_is_no_text_is_refused_by_name(tmp_path):
+    for name, content in (("bytes", bytes(range(128, 256))), ("deep", b"[" * 100_000)):
+        path = tmp_path / f"{name}.json"
+        path.write_bytes(content)
+        with pytest.raises(DatasetRefused, match=name):
+            list(locomo.read(path))

@@ -44,3 +44,9 @@ def test_a_cosine_is_a_number_for_every_vector():
 
 def test_one_character_of_a_script_in_pairs_is_known():
     assert lone_characters(["猫", "a", "数据", "한"]) == ["猫", "한"]
+
+
+def test_vectors_of_any_length_have_a_cosine():
+    for long in (1e308, 1e-308, 5e-324):
+        assert cosine((long, 0.0), (long, long)) == pytest.approx(0.5**0.5)
+        assert cosine((long, 0.0), (1.0, 0.0)) == pytest.approx(1.0)

@@ -162,6 +162,29 @@ async def test_what_is_equally_good_comes_newer_first_and_then_by_id(door, store
     assert texts(found) == ["same words 01", "same words 11", "same words 00", "same words 10"]
 
 
+async def test_of_many_that_are_equally_good_the_newest_are_shown(door, stores):
+    given = parts(stores)
+    for n in range(40):
+        cold(given, f"The stock of day {n} was counted")
+        given.clock.forward(hours=1)
+    found = await recall(door, given, "stock counted")
+    assert texts(found) == [f"The stock of day {n} was counted" for n in range(39, 34, -1)]
+    told = await recall(door, given, "stock counted", explain=True)
+    assert texts(told) == texts(found)
+
+
+async def test_explain_shows_what_is_shown_without_it(door, stores):
+    given = parts(stores)
+    for n in range(40):
+        said = "user:carol" if n == 3 else "user:bob"
+        cold(given, f"the stock, the shelf and the door {n}", origin=said)
+    for query in ("What did Carol say of the stock?", "Which door?", "stock in May 2026"):
+        plain = await recall(door, given, query)
+        told = await recall(door, given, query, explain=True)
+        assert [one.id for one in plain] == [one.id for one in told], query
+    assert "door 3" in (await recall(door, given, "What did Carol say of the stock?"))[0].content
+
+
 # Words, meaning, neighbours.
 
 

@@ -296,3 +296,50 @@ def test_without_numpy_everything_is_found_all_the_same(opened, path):
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == str([row[0] for row in seen(store, query)[0]])
+
+
+def test_a_file_that_was_put_back_is_not_taken_for_the_one_that_was_known(opened, path):
+    """Changes are counted, and a copy of before goes on counting from where it was."""
+    dice = random.Random(9)
+    store, plain = opened(), opened(indexed=0)
+    other = replace(ACME, tenant="stranger", group_id="bank")
+    for _ in range(10):
+        add(store, dice)
+    copy = sqlite3.connect(path.with_name("copy.db"))
+    with sqlite3.connect(path) as now:
+        now.backup(copy)
+    store.add(document("printer word1"), (), None)
+    query = Query(words=["printer", "account"], limit=5)
+    assert len(seen(store, query)[0]) >= 1
+    with sqlite3.connect(path) as now:
+        copy.backup(now)
+    copy.close()
+    plain.add(document("account of a stranger", scope=other), (), None)
+    assert seen(store, query) == seen(plain, query)
+    assert not any("stranger" in row[1] for row in seen(store, query)[0])
+
+
+def test_who_was_interrupted_does_not_keep_the_next_from_searching(opened):
+    store, plain = opened(), opened(indexed=0)
+    store.add(document("word1"), (), None)
+    query, kept = Query(words=["word1"]), []
+
+    def interrupted(_):
+        frame = sys._getframe()
+        while frame is not None:
+            kept.append(dict(frame.f_locals))
+            frame = frame.f_back
+        raise KeyboardInterrupt
+
+    for n in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            store.search(query, within(), interrupted)
+        kept.append([memoryview(one) for one in _arrays(kept)])
+        store.add(document(f"word1 {n}"), (), None)
+        assert seen(store, query) == seen(plain, query)
+
+
+def _arrays(kept):
+    found = (value for some in kept if isinstance(some, dict) for value in some.values())
+    indexes_ = [one.index for one in found if hasattr(one, "index") and hasattr(one.index, "seq")]
+    return [one.seq for one in indexes_]

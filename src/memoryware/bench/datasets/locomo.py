@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
-from memoryware.bench.datasets.reading import Fields, moment, opened, parsed
+from memoryware.bench.datasets.reading import Fields, moment, parsed, whole
 from memoryware.bench.datasets.values import Conversation, Question, Split, Turn
 from memoryware.errors import DatasetRefused
 
@@ -60,8 +60,7 @@ def _files(path: Path) -> Iterator[tuple[str, str | bytes]]:
     """Yield the name and the text of each JSON file at a path."""
     if path.is_dir():
         for one in sorted(path.rglob("*.json")):
-            with opened(one) as file:
-                yield str(one), file.read()
+            yield str(one), whole(one)
     elif path.suffix == ".zip":
         try:
             with ZipFile(path) as archive:
@@ -71,8 +70,7 @@ def _files(path: Path) -> Iterator[tuple[str, str | bytes]]:
         except (BadZipFile, OSError) as error:
             raise DatasetRefused(str(path), f"is no zip that can be read: {error}") from None
     else:
-        with opened(path) as file:
-            yield str(path), file.read()
+        yield str(path), whole(path)
 
 
 def _conversations(name: str, text: str | bytes) -> Iterator[Conversation]:

@@ -72,6 +72,8 @@ def parsed(text: str | bytes, path: Path | str, line: int = 0) -> Any:
     except json.JSONDecodeError as error:
         where = line or error.lineno
         raise DatasetRefused(str(path), f"is no JSON: {error.msg}", where) from None
+    except RecursionError:
+        raise DatasetRefused(str(path), "has too many lists inside each other", line) from None
 
 
 def opened(path: Path) -> IO[str]:
@@ -82,6 +84,18 @@ def opened(path: Path) -> IO[str]:
     """
     try:
         return path.open(encoding="utf-8")
+    except OSError as error:
+        raise DatasetRefused(str(path), f"cannot be read: {error.strerror}") from None
+
+
+def whole(path: Path) -> bytes:
+    """Return everything in a file.
+
+    Raises:
+        DatasetRefused: If there is none, or it may not be read.
+    """
+    try:
+        return path.read_bytes()
     except OSError as error:
         raise DatasetRefused(str(path), f"cannot be read: {error.strerror}") from None
 
@@ -98,6 +112,8 @@ def items_of(path: Path) -> Iterator[Any]:
             waiting = _gone_past(waiting, "[" if is_first else ",")
             try:
                 item, end = decoder.raw_decode(waiting)
+            except RecursionError:
+                raise DatasetRefused(str(path), "has too many lists inside each other") from None
             except json.JSONDecodeError:
                 more = _more(file, step, path)
                 step *= 2  # what is begun is looked at again: seldom enough to stay linear

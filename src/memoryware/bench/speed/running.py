@@ -59,6 +59,9 @@ _CODE: Final = (
 """What a process does that measures the memory of one side."""
 Say = Callable[[str], object]
 
+_LARGEST = 10_000_000
+"""Memories in one measurement at most: their vectors are made in this process."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -89,6 +92,8 @@ class Wanted:
             raise SettingError(f"peers={unknown}: there is no such peer; use {names}")
         if not self.sizes or min(self.sizes) < BEST:
             raise SettingError(f"sizes={list(self.sizes)}: each must be at least {BEST}")
+        if max(self.sizes) > _LARGEST:
+            raise SettingError(f"sizes={list(self.sizes)}: each must be at most {_LARGEST:,}")
         if not 1 <= self.rounds < QUESTIONS:
             raise SettingError(f"rounds={self.rounds}: must be from 1 to {QUESTIONS - 1}")
 
