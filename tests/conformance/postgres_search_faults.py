@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.postgres_player import Fault, code, sql
 from memoryware.tiers.stores.postgres import transaction
 from memoryware.tiers.stores.postgres.rows import PostgresRows
@@ -21,10 +23,9 @@ def _oldest_best(scores, most):
     return sorted(scores, key=lambda one: (-scores[one], one))[:most]
 
 
-async def _whatever_fits(tx, rows, query, which, column, threads, was=searching._standing):
-    return await was(
-        tx, rows, query, Select(tenant=which.tenant, groups=which.groups), column, threads
-    )
+async def _whatever_fits(tx, asked, column, threads, was=searching._standing):
+    which = Select(tenant=asked.which.tenant, groups=asked.which.groups)
+    return await was(tx, replace(asked, which=which), column, threads)
 
 
 async def _first_words(self, names, words, numbers, was=PostgresTransaction.counted):
@@ -49,8 +50,8 @@ def _fitting(self, which):
     return self.condition("long_term", which)
 
 
-async def _best_only(tx, rows, query, which, hits, was=searching._threads):
-    return await was(tx, rows, query, which, [*hits][:1])
+async def _best_only(tx, asked, hits, was=searching._threads):
+    return await was(tx, asked, [*hits][:1])
 
 
 def _unpaired(threads, hits, reach, was=searching.beside):
