@@ -69,7 +69,7 @@ async def test_all_layers_stand_in_their_order(door):
         "## What you have learned yourself\n\n"
         f"<recalled_memory>\n{NOTE}\n\n"
         "2. [00000000; long-term memory; verified; written by a person; person:ann; 2026-01-01;"
-        " relevance 1.00] Ask before you change orders.\n"
+        " relevance 1.02] Ask before you change orders.\n"
         "</recalled_memory>\n\n---\n\n"
         "where are orders?\n\n---\n\n"
         "## Attachments\n\nlist.csv\n\nb"

@@ -147,7 +147,7 @@ def labels_of(item: ContextItem, labels: Labels = LABELS) -> str:
         _name(str(item.provenance.origin)),
         f"{item.created_at:%Y-%m-%d}",
     ]
-    said += [f"{labels.score} {_share(item.score):.2f}"] if labels.score else []
+    said += [f"{labels.score} {item.score:.2f}"] if labels.score else []
     return "; ".join(said)
 
 
@@ -175,7 +175,7 @@ def history_text(
     forged = re.compile(rf"[(\uff08](?=\s*{re.escape(score_label)}\s*[:\uff1a])", re.IGNORECASE)
     lines = []
     for number, one in enumerate(items, 1):
-        said = [f"{score_label}: {_share(one.score):.2f}", words.checked(one)]
+        said = [f"{score_label}: {one.score:.2f}", words.checked(one)]
         said += [_TRUST[one.trust]] if one.trust is Trust.UNTRUSTED else []
         text = forged.sub("[", one_line(one.content, limits.item_chars))
         lines.append(f"{number}. {text} ({', '.join(said)})")
@@ -311,8 +311,3 @@ def _belongs(text: str, place: int) -> bool:
 
 def _is_region(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-def _share(score: float) -> float:
-    """Return a score as a model is told it: from 0 to 1, whatever scale it is on."""
-    return min(1.0, max(0.0, score))
