@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.events import logger
@@ -67,8 +67,8 @@ async def _found(search: Search, part: Part, which: Select, *, counts: bool = Tr
     }
     if not any(one.words for one in judgements):
         await _add_lone(search, part, which, heap)
-    places = {memory.id: place for place, memory in searched.memories.items()}
-    _rank(search, judgements, {heap[id_].item.id: (heap[id_], at) for id_, at in places.items()})
+    read = {place: heap[memory.id] for place, memory in searched.memories.items()}
+    _rank(judgements, read, search.parts.limits.candidates)
     for one in heap.values():
         one.weigh(search, vectors=_measures(search))
     return heap
@@ -151,21 +151,17 @@ async def _add_lone(search: Search, part: Part, which: Select, heap: Heap) -> No
         heap[memory.id].ranks["words"] = len(heap)
 
 
-def _rank(
-    search: Search, judgements: Sequence[Found], known: dict[str, tuple[Considered, int]]
-) -> None:
+def _rank(judgements: Sequence[Found], read: Mapping[int, Considered], limit: int) -> None:
     """Note which place each text that was read has in each list."""
-    limit = search.parts.limits.candidates
-    at = {place: one for one, place in known.values()}
     places = range(len(judgements))
     for way, ranked in (
         ("words", best_first(places, lambda one: judgements[one].words)),
         ("vectors", best_first(places, lambda one: judgements[one].similarity)),
     ):
         for rank, place in enumerate(ranked[:limit], 1):
-            if place in at:
-                at[place].ranks[way] = rank
-    beside = [one for one in at.values() if not one.ranks]
+            if place in read:
+                read[place].ranks[way] = rank
+    beside = [one for one in read.values() if not one.ranks]
     for rank, one in enumerate(best_first(beside, lambda one: one.found.around), 1):
         one.ranks["neighbours"] = rank
 

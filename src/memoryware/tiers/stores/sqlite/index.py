@@ -8,6 +8,7 @@ numbers with the error that this makes, so that the nearest can be told exactly.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -96,14 +97,8 @@ class PartIndex:
 
     def row_of(self, seq: int) -> int | None:
         """Return the row of a memory by its number."""
-        low, high = 0, len(self.seq)
-        while low < high:
-            middle = (low + high) // 2
-            if self.seq[middle] < seq:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(self.seq) and self.seq[low] == seq else None
+        row = bisect_left(self.seq, seq)
+        return row if row < len(self.seq) and self.seq[row] == seq else None
 
     def _read_all(self, rows: Sequence[Row]) -> None:
         columns = list(zip(*rows, strict=True)) or [()] * 10

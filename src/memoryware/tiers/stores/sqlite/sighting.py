@@ -1,10 +1,15 @@
-"""What a search sees of a group whose index is in this process; with NumPy."""
+"""What a search sees of a group whose index is in this process; with NumPy.
+
+It is imported where there is an index, so that nobody else needs NumPy.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores._looking import beside
@@ -43,8 +48,6 @@ class Look:
     @property
     def sizes(self) -> Any:
         """The words of each row."""
-        import numpy as np
-
         return np.frombuffer(self.index.size, "i4")
 
 
@@ -68,8 +71,6 @@ def sight_of(look: Look) -> tuple[Sight, list[int]] | None:
 
 
 def _seen(look: Look, shown: Sequence[tuple[int, bool]]) -> tuple[list[Seen], list[int]]:
-    import numpy as np
-
     index, sizes = look.index, look.index.size
     rows = np.fromiter((row for row, _ in shown), "i4", len(shown))
     numbers = [index.seq[row] for row, _ in shown]
@@ -84,16 +85,12 @@ def _seen(look: Look, shown: Sequence[tuple[int, bool]]) -> tuple[list[Seen], li
 
 def unit(data: bytes) -> Any:
     """Return a packed vector as 32-bit floats, with length 1."""
-    import numpy as np
-
     vector = np.frombuffer(data, "<f2").astype("f4")
     return vector / (np.linalg.norm(vector) or 1.0)
 
 
 def _fitting(look: Look) -> Any:
     """Return for each row whether it fits."""
-    import numpy as np
-
     index, which = look.index, look.which
 
     def column(name: str) -> Any:
@@ -117,8 +114,6 @@ def _fitting(look: Look) -> Any:
 
 def _by_words(look: Look, having: Sequence[int], mean: float, fits: Any) -> Any:
     """Return the rows with the best BM25 scores."""
-    import numpy as np
-
     index, query, sizes = look.index, look.query, look.sizes
     scores = np.zeros(len(index))
     for word, texts in zip(query.words, having, strict=True):
@@ -132,8 +127,6 @@ def _by_words(look: Look, having: Sequence[int], mean: float, fits: Any) -> Any:
 
 def _newest_best(scores: Any, rows: Any, most: int) -> Any:
     """Return the rows with the best scores; of those that are as good, the last ones."""
-    import numpy as np
-
     if len(rows) <= most:
         return rows
     values = scores[rows]
@@ -148,8 +141,6 @@ def _nearest(look: Look, vectors: Vectors, fits: Any) -> set[int]:
     The small numbers say of each row between which bounds its cosine is. Those that can be
     among the nearest are measured by the vectors themselves.
     """
-    import numpy as np
-
     query = look.query
     scale = np.frombuffer(vectors.scale, "f4")
     near = _products(vectors, look.vector) * scale
@@ -188,8 +179,6 @@ def _products(vectors: Vectors, vector: Any) -> Any:
     In one thread: the pools of threads that a matrix product starts are slower where others
     work as well.
     """
-    import numpy as np
-
     numbers = np.frombuffer(vectors.data, "i1").reshape(-1, vectors.dimension)
     made = np.empty(len(numbers), "f4")
     floats = np.empty((min(_BLOCK, len(numbers)), vectors.dimension), "f4")
@@ -230,8 +219,6 @@ def _is_in_session(index: PartIndex, row: int) -> bool:
 
 def _counts(look: Look, rows: Any) -> list[list[int]]:
     """Return how often each row has each word of the query."""
-    import numpy as np
-
     counts = np.zeros((len(rows), len(look.query.words)), "i8")
     for at, word in enumerate(look.query.words):
         having, often = look.index.words.of(word)
