@@ -34,6 +34,8 @@ _WIPING: Final = 2.0
 """Seconds that overwriting what was deleted waits for those who read."""
 
 _NO_FOLDER: Final = "it cannot be opened; is its folder there, and may it be written?"
+CACHE: Final = 16
+"""Mebibytes of a file that a connection may keep: what one group has lies all over the file."""
 _AGAIN: Final = 0.01
 """Seconds until a connection is prepared again."""
 _RAISED: Final = "user-defined function raised"
@@ -223,6 +225,7 @@ class SqliteFile:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute(f"PRAGMA synchronous = {self._durability}")
         db.execute("PRAGMA secure_delete = ON")
+        db.execute(f"PRAGMA cache_size = {-CACHE * 1024}")
         self._upgrade(db)
         db.execute("PRAGMA foreign_keys = ON")  # not while tables are being rebuilt
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sqlite.columns import Vectors
 from memoryware.tiers.stores.sqlite.index import PartIndex, number_of
 
-_BLOCK: Final = 512
-"""Rows that are multiplied at once: as floats they fit into the cache of a processor."""
 Measure: TypeAlias = Callable[[Sequence[int]], Mapping[int, float]]
 """Returns the exact cosine of memories by number."""
 
@@ -42,8 +40,14 @@ class Look:
     which: Select
     vector: Any
     measure: Measure
+    found: Sequence[tuple[Any, Any]] = field(init=False)
+    """For each word of the query the rows that have it, and how often."""
     known: dict[int, float] = field(default_factory=dict)
     """Cosines that were measured already, by row."""
+
+    def __post_init__(self) -> None:
+        found = [self.index.words.of(one) for one in self.query.words]
+        object.__setattr__(self, "found", found)
 
     @property
     def sizes(self) -> Any:
@@ -55,7 +59,7 @@ def sight_of(look: Look) -> tuple[Sight, list[int]] | None:
     """Return what is seen and the numbers of it; None if the threads are too long."""
     index, query = look.index, look.query
     count = len(index)
-    having = tuple(len(index.words.of(one)[0]) for one in query.words)
+    having = tuple(len(rows) for rows, _ in look.found)
     mean = float(look.sizes.mean()) if count else 0.0
     if not count or query.limit < 1:
         return Sight((), having, count, mean), []
@@ -116,9 +120,8 @@ def _by_words(look: Look, having: Sequence[int], mean: float, fits: Any) -> Any:
     """Return the rows with the best BM25 scores."""
     index, query, sizes = look.index, look.query, look.sizes
     scores = np.zeros(len(index))
-    for word, texts in zip(query.words, having, strict=True):
+    for (rows, often), texts in zip(look.found, having, strict=True):
         if texts:
-            rows, often = index.words.of(word)
             norm = SATURATION * (1 - LENGTHS + LENGTHS * sizes[rows] / mean)
             scores[rows] += rarity(texts, len(index)) * often * (SATURATION + 1) / (often + norm)
     scores[~fits] = 0
@@ -142,10 +145,12 @@ def _nearest(look: Look, vectors: Vectors, fits: Any) -> set[int]:
     among the nearest are measured by the vectors themselves.
     """
     query = look.query
-    scale = np.frombuffer(vectors.scale, "f4")
-    near = _products(vectors, look.vector) * scale
-    error = np.frombuffer(vectors.error, "f4")
-    rows = np.flatnonzero(fits[: len(scale)] & (scale > 0))
+    near, error = vectors.nearness(look.vector)
+    rows = np.flatnonzero(fits[: len(near)] & (np.frombuffer(vectors.scale, "f4") > 0))
+    if vectors.data is None:
+        found: set[int] = set(_newest_best(near, rows, query.limit).tolist())
+        look.known.update(zip(rows.tolist(), near[rows].tolist(), strict=True))
+        return found
     if len(rows) > query.limit:
         least = near[rows] - error[rows]
         bound = np.partition(least, len(rows) - query.limit)[len(rows) - query.limit]
@@ -158,36 +163,19 @@ def _nearest(look: Look, vectors: Vectors, fits: Any) -> set[int]:
 
 def _measured(look: Look, rows: Sequence[int]) -> dict[int, float]:
     """Return the exact cosines of those of these rows that have a vector."""
-    vectors = look.index.vectors
+    vectors, known = look.index.vectors, look.known
     if vectors is None or not vectors.dimension:
         return {}
-    having = [row for row in rows if vectors.scale[row] > 0]
-    near = vectors.measured(look.vector, having)
-    if near is not None:
-        return dict(zip(having, near, strict=True))
-    known = look.known
-    missing = [row for row in having if row not in known]
-    seq = look.index.seq
-    exact = look.measure([seq[row] for row in missing])
-    known.update((row, exact[seq[row]]) for row in missing if seq[row] in exact)
-    return {row: known[row] for row in having if row in known}
-
-
-def _products(vectors: Vectors, vector: Any) -> Any:
-    """Return the product of the query with the small numbers of each row.
-
-    In one thread: the pools of threads that a matrix product starts are slower where others
-    work as well.
-    """
-    numbers = np.frombuffer(vectors.data, "i1").reshape(-1, vectors.dimension)
-    made = np.empty(len(numbers), "f4")
-    floats = np.empty((min(_BLOCK, len(numbers)), vectors.dimension), "f4")
-    for start in range(0, len(numbers), _BLOCK):
-        some = numbers[start : start + _BLOCK]
-        block = floats[: len(some)]
-        np.copyto(block, some)
-        np.vecdot(block, vector, out=made[start : start + len(some)])
-    return made
+    missing = [row for row in rows if row not in known and vectors.scale[row] > 0]
+    if missing:
+        near = vectors.measured(look.vector, missing)
+        if near is not None:
+            known.update(zip(missing, near, strict=True))
+        else:
+            seq = look.index.seq
+            exact = look.measure([seq[row] for row in missing])
+            known.update((row, exact[seq[row]]) for row in missing if seq[row] in exact)
+    return {row: known[row] for row in rows if row in known}
 
 
 def _threads(index: PartIndex, query: Query, hits: set[int], fits: Any) -> list[list[int]] | None:
@@ -220,8 +208,7 @@ def _is_in_session(index: PartIndex, row: int) -> bool:
 def _counts(look: Look, rows: Any) -> list[list[int]]:
     """Return how often each row has each word of the query."""
     counts = np.zeros((len(rows), len(look.query.words)), "i8")
-    for at, word in enumerate(look.query.words):
-        having, often = look.index.words.of(word)
+    for at, (having, often) in enumerate(look.found):
         if len(having):
             places = np.minimum(np.searchsorted(having, rows), len(having) - 1)
             counts[:, at] = np.where(having[places] == rows, often[places], 0)
