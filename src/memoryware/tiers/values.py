@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -155,28 +155,27 @@ class ContextItem:
         return self.source == "cold" and (self.verdict is None or self.verdict.verified)
 
 
-def item_of(record: Entry | Memory, score: float = 0.0) -> ContextItem:
+def item_of(
+    record: Entry | Memory, score: float = 0.0, similarity: float | None = None
+) -> ContextItem:
     """Return a record as something that is recalled."""
-    item = ContextItem(
+    memory = record if isinstance(record, Memory) else None
+    place = {}
+    if memory is not None:
+        place = {"chunk_index": memory.chunk_index, "chunk_count": memory.chunk_count}
+    return ContextItem(
         id=record.id,
         content=record.content,
-        source="hot",
+        source="hot" if memory is None else "cold",
         score=score,
+        similarity=similarity,
         created_at=record.created_at,
         scope=record.scope,
         provenance=record.provenance,
         verdict=record.verdict,
-        metadata=record.metadata,
-    )
-    if isinstance(record, Entry):
-        return item
-    place = {"chunk_index": record.chunk_index, "chunk_count": record.chunk_count}
-    return replace(
-        item,
-        source="cold",
-        metadata={**record.metadata, **place},
-        document_id=record.document_id,
-        subject=record.subject,
+        metadata={**record.metadata, **place} if place else record.metadata,
+        document_id=None if memory is None else memory.document_id,
+        subject=None if memory is None else memory.subject,
     )
 
 

@@ -15,9 +15,10 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.fusing import Found, fused, share_of
 from memoryware.tiers.periods import Period, periods_of
 from memoryware.tiers.ranking import query_words, words_of
+from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Vector
-from memoryware.tiers.values import Candidate, ContextItem
+from memoryware.tiers.values import Candidate, ContextItem, item_of
 
 Source = Literal["hot", "cold"]
 Part = Literal["hot", "group", "agent"]
@@ -104,12 +105,10 @@ class Level(IntEnum):
 class Considered:
     """A text that was found, and what speaks for and against it."""
 
-    item: ContextItem
+    record: Entry | Memory
     part: Part
-    whole_hash: str
-    """A digest of the whole text of which this may be a chunk."""
-    place: tuple[str, int] = ("", 0)
-    """Document and number of the chunk."""
+    score: float = 0.0
+    """Its rank, higher is better."""
     found: Found = field(default_factory=Found)
     ranks: dict[str, int] = field(default_factory=dict)
     level: Level = Level.BY_TIME
@@ -118,13 +117,20 @@ class Considered:
     """What the reranker said, and the score before."""
     left_out: str | None = None
     detail: str = ""
-    promoted: ContextItem | None = None
+    promoted: Memory | None = None
     """Of a text in working memory: what it is in long-term memory now."""
 
     @property
     def is_wrong(self) -> bool:
         """Whether a check of facts spoke against it."""
-        return self.item.verdict is not None and not self.item.verdict.verified
+        verdict = self.record.verdict
+        return verdict is not None and not verdict.verified
+
+    def item(self) -> ContextItem:
+        """Return it as something that is recalled."""
+        promoted = self.promoted if self.left_out is None else None
+        item = item_of(promoted or self.record, self.score, self.found.similarity)
+        return replace(item, content=self.record.content) if promoted else item
 
     def leave_out(self, code: str, detail: str) -> None:
         """Say why it is not shown; the first reason stays."""
@@ -133,18 +139,17 @@ class Considered:
 
     def weigh(self, search: Search, *, vectors: bool) -> None:
         """Give it its score by what was found, and by who said it, when and how."""
-        rules, item = search.parts.ranking, self.item
+        rules, record = search.parts.ranking, self.record
         weights = {
-            "in_time": rules.in_time * any(one.has(item.created_at) for one in search.periods),
-            "speaker": rules.speaker * search.names(item),
+            "in_time": rules.in_time * any(one.has(record.created_at) for one in search.periods),
+            "speaker": rules.speaker * search.names(record),
         }
         self.ranks.update({name: 1 for name, weight in weights.items() if weight})
         beside = sum(weights.values())
-        beside -= rules.question * item.content.rstrip().endswith(_ASKING)
-        beside -= rules.agent * (item.provenance.origin.kind == "agent")
-        score = fused(self.found, rules, vectors=vectors)
-        score += share_of(beside, rules, vectors=vectors)
-        self.item = replace(item, score=score, similarity=self.found.similarity)
+        beside -= rules.question * record.content.rstrip().endswith(_ASKING)
+        beside -= rules.agent * (record.provenance.origin.kind == "agent")
+        self.score = fused(self.found, rules, vectors=vectors)
+        self.score += share_of(beside, rules, vectors=vectors)
 
     def candidate(self) -> Candidate:
         """Return what a person is told of it."""
@@ -152,7 +157,7 @@ class Considered:
         around = found.around if "neighbours" in self.ranks else None
         values = {"words": found.words, "vectors": found.similarity, "neighbours": around}
         return Candidate(
-            item=self.item,
+            item=self.item(),
             ranks=dict(self.ranks),
             values={
                 **{name: value for name, value in values.items() if value is not None},
@@ -212,10 +217,10 @@ class Search:
         beside += rules.in_time if self.periods else 0.0
         return share_of(beside, rules, vectors=vectors)
 
-    def names(self, item: ContextItem) -> bool:
+    def names(self, record: Entry | Memory) -> bool:
         """Say whether the query names who said a text."""
-        origin = item.provenance.origin
-        said = item.metadata.get(SPEAKER) or (origin.name if origin.kind in _SPEAKS else "")
+        origin = record.provenance.origin
+        said = record.metadata.get(SPEAKER) or (origin.name if origin.kind in _SPEAKS else "")
         return not set(words_of(str(said)[:_NAME])).isdisjoint(self.words)
 
     def live(self) -> Select:
@@ -234,9 +239,9 @@ def order(one: Considered) -> tuple[bool, int, int, float, bool, int, float, str
     What a reranker has scored comes in its order, before what it has not.
     Of texts that are equally good what is hot comes first, then what is newer.
     """
-    item = one.item
+    record = one.record
     newest = one.ranks.get("recency", 0)
-    made = -item.created_at.timestamp()
+    made = -record.created_at.timestamp()
     again = one.ranks.get("reranker", 0)
-    hot_first = item.source == "cold"
-    return one.is_wrong, one.level, again, -item.score, hot_first, newest, made, item.id
+    hot_first = one.part != "hot"
+    return one.is_wrong, one.level, again, -one.score, hot_first, newest, made, record.id

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final, get_args
 
@@ -40,12 +39,7 @@ async def choose(search: Search, found: Sequence[Considered]) -> list[Considered
         _leave(sorted(_still(found, "hot"), key=order)[max(0, hot) :], hot, "working memory")
     if wanted.max_results is not None:
         _share(search, found, max(0, wanted.max_results))
-    kept = sorted((one for one in found if one.left_out is None), key=order)
-    for one in kept:
-        if one.promoted is not None:
-            item = one.item
-            one.item = replace(one.promoted, score=item.score, similarity=item.similarity)
-    return kept
+    return sorted((one for one in found if one.left_out is None), key=order)
 
 
 def _still(found: Iterable[Considered], part: Part) -> list[Considered]:
@@ -55,7 +49,7 @@ def _still(found: Iterable[Considered], part: Part) -> list[Considered]:
 def _cut_by_time(search: Search, found: Sequence[Considered]) -> None:
     since = search.since
     for one in found:
-        if since is not None and one.item.created_at < since:
+        if since is not None and one.record.created_at < since:
             one.leave_out("time_range", f"older than {search.wanted.time_range_days} days")
 
 
@@ -64,13 +58,13 @@ def _cut_by_threshold(search: Search, found: Sequence[Considered]) -> None:
     threshold = search.wanted.score_threshold
     if threshold is None:
         return
-    measured = [one for one in found if one.item.similarity is not None and not one.left_out]
+    measured = [one for one in found if one.found.similarity is not None and not one.left_out]
     for one in measured:
-        similarity = one.item.similarity or 0.0
+        similarity = one.found.similarity or 0.0
         if similarity < threshold and one.found.words is None:
             one.leave_out("threshold", f"similarity {similarity:.3f} is below {threshold}")
     if measured and all(one.left_out for one in measured):
-        best = max(one.item.similarity or 0.0 for one in measured)
+        best = max(one.found.similarity or 0.0 for one in measured)
         logger.info("nothing reaches score_threshold=%s; the best has %.3f", threshold, best)
         search.note(f"nothing reaches score_threshold={threshold}; the best has {best:.3f}")
 
@@ -100,9 +94,8 @@ def _keep_places(search: Search, found: Sequence[Considered]) -> None:
             continue
         placed = with_places(right, near, is_kept)
         for one, following in reversed(list(pairwise(placed))):
-            if one.item.score < following.item.score:
-                lifted = math.nextafter(following.item.score, math.inf)
-                one.item = replace(one.item, score=lifted)
+            if one.score < following.score:
+                one.score = math.nextafter(following.score, math.inf)
 
 
 def _share(search: Search, found: Sequence[Considered], most: int) -> None:
@@ -132,9 +125,9 @@ def _drop_same(cold: list[Considered]) -> None:
     """Show a memory once that the group and the agent have word for word."""
     seen: dict[str, Considered] = {}
     for one in sorted(cold, key=order):
-        same = seen.setdefault(hash_of(one.item.content), one)
+        same = seen.setdefault(hash_of(one.record.content), one)
         if same is not one:
-            one.leave_out("duplicate", f"the same as {same.item.id}")
+            one.leave_out("duplicate", f"the same as {same.record.id}")
 
 
 async def _drop_doubles(search: Search, found: Sequence[Considered], most: int) -> None:
@@ -146,18 +139,18 @@ async def _drop_doubles(search: Search, found: Sequence[Considered], most: int) 
     hot = _still(found, "hot")
     if not cold or not hot:
         return
-    hashes = {one.whole_hash: one for one in cold}
-    hashes |= {hash_of(one.item.content): one for one in cold}
+    hashes = {one.record.content_hash: one for one in cold}
+    hashes |= {hash_of(one.record.content): one for one in cold}
     for one in hot:
-        if same := hashes.get(one.whole_hash):
-            one.leave_out("duplicate", f"the same as {same.item.id} of long-term memory")
+        if same := hashes.get(one.record.content_hash):
+            one.leave_out("duplicate", f"the same as {same.record.id} of long-term memory")
     hot = sorted((one for one in hot if one.left_out is None), key=order)[: 2 * most]
     vectors = await vectors_of(search, [*hot, *cold])
     pairs = list(zip([*hot, *cold], vectors, strict=True))
     for one, vector in pairs[: len(hot)]:
         for other, beside in pairs[len(hot) :]:
             if _says_the_same(search, (one, vector), (other, beside)):
-                one.leave_out("duplicate", f"says what {other.item.id} of long-term memory says")
+                one.leave_out("duplicate", f"says what {other.record.id} of long-term memory says")
                 break
 
 
@@ -167,11 +160,11 @@ def _says_the_same(
     (hot, vector), (cold, beside) = one, other
     if vector is None or beside is None:
         known, new = looked_at(search, cold), looked_at(search, hot)
-        whole = new == hot.item.content and known == cold.item.content
+        whole = new == hot.record.content and known == cold.record.content
         return whole and words_in(new) == words_in(known)
     if len(vector) != len(beside) or cosine(vector, beside) < search.parts.limits.near_duplicate:
         return False
-    new, known = hot.item.content, cold.item.content  # near, and yet it may be a correction
+    new, known = hot.record.content, cold.record.content  # near, and yet it may be a correction
     return _numbers(new) <= _numbers(known) and not why(known, new)
 
 

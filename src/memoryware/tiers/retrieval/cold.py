@@ -12,7 +12,6 @@ from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight
-from memoryware.tiers.values import item_of
 
 Heap = dict[str, Considered]
 """What was found in one part of long-term memory, by id."""
@@ -43,7 +42,7 @@ async def _part(search: Search, part: Part, agent: str | None) -> list[Considere
 def _say_why(search: Search, one: Considered) -> None:
     """Say of a text that the selection has left out which condition did."""
     session = search.wanted.session_id
-    if session is not None and one.item.scope.session_id != session:
+    if session is not None and one.record.scope.session_id != session:
         one.leave_out("session", "from another session than was asked for")
     else:
         one.leave_out("time_range", f"older than {search.wanted.time_range_days} days")
@@ -167,4 +166,4 @@ def _rank(judgements: Sequence[Found], read: Mapping[int, Considered], limit: in
 
 
 def _considered(memory: Memory, part: Part, found: Found) -> Considered:
-    return Considered(item_of(memory), part, memory.content_hash, found=found)
+    return Considered(memory, part, found=found)

@@ -15,7 +15,6 @@ from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.retrieval.standing import stand_as_promoted
 from memoryware.tiers.stores._looking import Item, look
 from memoryware.tiers.stores.sight import Query, Vector
-from memoryware.tiers.values import item_of
 
 
 async def ask_hot(search: Search) -> list[Considered]:
@@ -36,7 +35,7 @@ async def ask_hot(search: Search) -> list[Considered]:
         for place, one in enumerate(ranked, 1):
             one.ranks[way] = place
     for one in found:
-        if one.item.trust is Trust.UNTRUSTED and not _is_about(search, one):
+        if one.record.provenance.trust is Trust.UNTRUSTED and not _is_about(search, one):
             one.leave_out("from_outside", "it came from outside, and is not about the query")
         elif one.left_out is None and search.ranks_hot:
             search.covered = max(search.covered, one.found.coverage)
@@ -61,7 +60,7 @@ def words_in(text: str) -> tuple[str, ...]:
 
 def looked_at(search: Search, one: Considered) -> str:
     """Return the part of a text that a query is held against."""
-    return one.item.content[: search.parts.limits.hot_chars]
+    return one.record.content[: search.parts.limits.hot_chars]
 
 
 async def vectors_of(search: Search, found: Sequence[Considered]) -> Sequence[Vector | None]:
@@ -79,7 +78,7 @@ async def vectors_of(search: Search, found: Sequence[Considered]) -> Sequence[Ve
 
 
 def _considered(entry: Entry, place: int) -> Considered:
-    return Considered(item_of(entry, 1.0), "hot", entry.content_hash, ranks={"recency": place})
+    return Considered(entry, "hot", 1.0, ranks={"recency": place})
 
 
 def _judge(search: Search, found: Sequence[Considered], vectors: Sequence[Vector | None]) -> None:
@@ -90,7 +89,9 @@ def _judge(search: Search, found: Sequence[Considered], vectors: Sequence[Vector
             words[word] = looked_at(search, one).count(word)
     sessions = search.parts.ranking.sessions
     items = [
-        Item((sessions and one.item.scope.session_id) or one.item.id, words, words.total(), near)
+        Item(
+            (sessions and one.record.scope.session_id) or one.record.id, words, words.total(), near
+        )
         for one, words, vector in zip(found, texts, vectors, strict=True)
         for near in (_cosine(search.vector, vector),)
     ][::-1]  # in the order of storing

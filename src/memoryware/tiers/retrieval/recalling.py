@@ -50,7 +50,7 @@ async def retrieve(
         found = [one for some in await via.all(asked) for one in some]
         _tell_failures(search, len(asked), work)
         kept = await choose(search, found)
-        items = [one.item for one in kept]
+        items = [one.item() for one in kept]
         notice_recalled(items)
         emit(teller, "retrieved", within=work, **_facts(kept), ms=work.ms)
     return Recall(
@@ -68,7 +68,7 @@ def _is_asked(search: Search, source: Source) -> bool:
 
 
 def _facts(kept: Sequence[Considered]) -> dict[str, Any]:
-    similarities = [one.item.similarity for one in kept if one.item.similarity is not None]
+    similarities = [near for one in kept if (near := one.found.similarity) is not None]
     return {
         "hot": sum(one.part == "hot" for one in kept),
         "cold": sum(one.part != "hot" for one in kept),

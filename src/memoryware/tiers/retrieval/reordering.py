@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from memoryware.events import logger
 from memoryware.tiers.reranking import RerankFailed
@@ -23,7 +22,7 @@ async def reorder(search: Search, found: Sequence[Considered], most: Mapping[Par
     chosen = _chosen(search, ranked, most)
     if rescorer is None or not chosen:
         return
-    texts = [one.item.content[: search.parts.limits.rerank_chars] for one in chosen]
+    texts = [one.record.content[: search.parts.limits.rerank_chars] for one in chosen]
     each = list(dict.fromkeys(texts))
     try:
         scores = await rescorer.scores(search.via, search.query, each)
@@ -58,13 +57,13 @@ def _place(ranked: Sequence[Considered], scored: Sequence[tuple[Considered, floa
     chosen = {id(one) for one, _ in scored}
     others = [one for one in ranked if id(one) not in chosen]
     lowest = min((score for one, score in scored if not one.is_wrong), default=0.0)
-    highest = max((one.item.score for one in others if not one.is_wrong), default=lowest)
+    highest = max((one.score for one in others if not one.is_wrong), default=lowest)
     lift = max(0.0, highest - lowest)
     for place, (one, score) in enumerate(best_first, 1):
-        one.measured = {"reranker": score, "fused": one.item.score}
+        one.measured = {"reranker": score, "fused": one.score}
         one.ranks["reranker"] = place
         one.level = Level.SCORED
         lifted = score + lift
-        one.item = replace(one.item, score=lifted if one.is_wrong else max(highest, lifted))
+        one.score = lifted if one.is_wrong else max(highest, lifted)
     for one in others:
         one.level = Level.NOT_SCORED

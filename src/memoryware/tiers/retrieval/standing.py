@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from memoryware.events import logger
@@ -12,7 +11,6 @@ from memoryware.tiers.grounds import SAID_AGAIN
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import item_of
 
 
 async def stand_as_promoted(search: Search, hot: Sequence[Considered]) -> None:
@@ -22,7 +20,7 @@ async def stand_as_promoted(search: Search, hot: Sequence[Considered]) -> None:
     """
     known = await _same_texts(search, hot)
     for one in hot:
-        same = known.get(one.whole_hash, ())
+        same = known.get(one.record.content_hash, ())
         first = sorted(same, key=lambda memory: memory.chunk_index)
         holds = next((memory for memory in first if memory.holds_at(search.now)), None)
         if holds is None:
@@ -31,13 +29,13 @@ async def stand_as_promoted(search: Search, hot: Sequence[Considered]) -> None:
             if any(end is not None and said <= end <= search.now for end in ended):
                 one.leave_out("superseded", "long-term memory has something in its place")
         elif "cold" in search.wanted.layers:
-            one.promoted = replace(item_of(holds), content=one.item.content)
+            one.promoted = holds
 
 
 def _said_at(one: Considered) -> datetime:
     """Return when a text in working memory was said the last time."""
-    again = one.item.metadata.get(SAID_AGAIN)
-    return datetime.fromisoformat(again) if again else one.item.created_at
+    again = one.record.metadata.get(SAID_AGAIN)
+    return datetime.fromisoformat(again) if again else one.record.created_at
 
 
 async def _same_texts(search: Search, hot: Sequence[Considered]) -> dict[str, list[Memory]]:
@@ -46,7 +44,7 @@ async def _same_texts(search: Search, hot: Sequence[Considered]) -> dict[str, li
         return {}
     store = search.parts.stores.long_term
     agent = search.wanted.agent_id or search.scope.agent_id
-    hashes = tuple(dict.fromkeys(one.whole_hash for one in hot))
+    hashes = tuple(dict.fromkeys(one.record.content_hash for one in hot))
     which = Select.within(search.scope, agents=tuple({None, agent}), hashes=hashes)
     try:
         found = (await search.via(store.find, store.afind, which)).items

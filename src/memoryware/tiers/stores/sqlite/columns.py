@@ -66,7 +66,7 @@ class _Texts:
     def __init__(self, texts: Sequence[str]) -> None:
         np = numpy()
         self._all = "\n".join(f" {text} " for text in texts)
-        lengths = np.fromiter(map(len, texts), "i8", len(texts)) + len(" " " " "\n")
+        lengths = np.fromiter(map(len, texts), "i8", len(texts)) + len("  \n")
         self._ends = np.cumsum(lengths)
 
     def texts(self) -> list[str]:
