@@ -134,6 +134,8 @@ def _around(
 
 
 def _bm25(counts: Sequence[float], size: float, rarities: Sequence[float], mean: float) -> float:
+    if not any(counts):
+        return 0.0
     norm = SATURATION * (1 - LENGTHS + LENGTHS * size / mean) if mean else SATURATION
     return math.fsum(
         rare * often * (SATURATION + 1) / (often + norm)

@@ -98,7 +98,13 @@ def rarity(texts: int, count: int) -> float:
     return math.log(1 + (max(count, texts) - texts + 0.5) / (texts + 0.5))
 
 
-def bm25(words: Mapping[str, int], having: Mapping[str, int], count: int, mean: float) -> float:
+def bm25(
+    words: Mapping[str, int],
+    having: Mapping[str, int],
+    count: int,
+    mean: float,
+    length: int | None = None,
+) -> float:
     """Return the BM25 score of a text for the words of a query; above 0 if it has one.
 
     Args:
@@ -106,8 +112,9 @@ def bm25(words: Mapping[str, int], having: Mapping[str, int], count: int, mean: 
         having: For each word of the query, in how many texts it stands.
         count: How many texts there are.
         mean: How many words a text has on average.
+        length: How many words the text has; by default those in `words`.
     """
-    length, score = sum(words.values()), 0.0
+    length, score = sum(words.values()) if length is None else length, 0.0
     norm = SATURATION * (1 - LENGTHS + LENGTHS * length / mean) if mean else SATURATION
     for word, texts in having.items():
         often = words.get(word, 0)

@@ -184,6 +184,8 @@ class Search:
     vector: Vector | None = None
     covered: float = 0.0
     """The largest share of the query's words that any text has."""
+    named: dict[str, bool] = field(default_factory=dict)
+    """Of each name whether the query has it."""
     measures_cold: bool = True
     """Whether long-term memory has vectors that this one can be held against."""
     failed: list[str] = field(default_factory=list)
@@ -221,7 +223,10 @@ class Search:
         """Say whether the query names who said a text."""
         origin = record.provenance.origin
         said = record.metadata.get(SPEAKER) or (origin.name if origin.kind in _SPEAKS else "")
-        return not set(words_of(str(said)[:_NAME])).isdisjoint(self.words)
+        name = str(said)[:_NAME]
+        if name not in self.named:
+            self.named[name] = not set(words_of(name)).isdisjoint(self.words)
+        return self.named[name]
 
     def live(self) -> Select:
         """Return the selection of what may be shown now, of this tenant and group."""

@@ -23,6 +23,8 @@ _NAMES: Final = {kind: frozenset(names) for kind, names in _ORDERED.items()}
 _SCOPE: Final = _ORDERED[MemoryScope]
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool})
 _TUPLES: Final = frozenset({"echo_of", "memory_ids", "revocations"})
+_MADE: Final = _TIMES | _TUPLES | {"further", "scope", "provenance", "verdict"}
+"""What is something else than JSON has."""
 _MANY: Final = _TUPLES | {"further", "metadata"}
 """What is left out where it is empty."""
 
@@ -66,7 +68,11 @@ def _out(value: Any) -> Any:
 
 def _fields(kind: type[Entry | Memory | Ground], data: Mapping[str, Any]) -> dict[str, Any]:
     known = _NAMES[kind]
-    return {name: _in(name, value) for name, value in data.items() if name in known}
+    return {
+        name: value if name not in _MADE else _in(name, value)
+        for name, value in data.items()
+        if name in known
+    }
 
 
 def _in(name: str, value: Any) -> Any:

@@ -54,7 +54,9 @@ async def load(port: Port, tier: str, records: Sequence[Any]) -> list[Any]:
 
 async def _load(port: Port, tier: str, tenant: str | None, records: Sequence[Any]) -> list[Any]:
     groups = tuple(dict.fromkeys(one.scope.group_id for one in records))
-    which = Select(tenant=tenant, groups=groups, ids=tuple(one.id for one in records))
+    # Of several groups by ids alone: each id would be looked for in each of the groups.
+    some = groups if len(groups) == 1 else None
+    which = Select(tenant=tenant, groups=some, ids=tuple(one.id for one in records))
     other_text = False
     async with port.transaction(Select(tenant=tenant), writes=True) as tx:
         found = await held(tx, port, tier, which)

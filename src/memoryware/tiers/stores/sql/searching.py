@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Final
 
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.ranking import SATURATION, rarity, whole_score
+from memoryware.tiers.ranking import SATURATION, bm25, rarity, whole_score
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores._looking import beside, newest_best
 from memoryware.tiers.stores._selecting import best_of
@@ -34,10 +34,26 @@ async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) 
     if not wanted or limit < 1 or which.groups == ():
         return []
     async with port.transaction(which) as tx:
-        corpus = await _corpus(tx, port.rows, which, wanted)
-        if not any(corpus.having.values()):
-            return []
-        best = await _scored(tx, corpus, port.rows.condition("long_term", which), limit)
+        seen = await tx.sight(Query(words=wanted, limit=limit, reach=0), which, None)
+        if seen is None:
+            corpus = await _corpus(tx, port.rows, which, wanted)
+            where = port.rows.condition("long_term", which)
+            best = await _scored(tx, corpus, where, limit) if any(corpus.having.values()) else {}
+        else:
+            sight, numbers = seen
+            having = dict(zip(wanted, sight.having, strict=True))
+            corpus = Corpus((), having, sight.count, sight.mean)
+            scores = [
+                bm25(
+                    dict(zip(wanted, one.counts, strict=True)),
+                    having,
+                    sight.count,
+                    sight.mean,
+                    one.size,
+                )
+                for one in sight.seen
+            ]
+            best = _first(dict(zip(numbers, scores, strict=True)), limit)
         found = await _memories(tx, port.rows, which, best)
     whole = whole_score(corpus.having, corpus.count)
     return best_of([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
@@ -53,8 +69,16 @@ async def by_vector(
         await _must_be_current(tx, space)
         if number is None or limit < 1:
             return []
-        where = port.rows.condition("long_term", which)
-        best = _first(dict(await tx.nearest(number, query, where, limit)), limit)
+        asked = Query(words=(), vector=vector, space=space, limit=limit, reach=0)
+        seen = await tx.sight(asked, which, (number, query))
+        if seen is None:
+            where = port.rows.condition("long_term", which)
+            near = dict(await tx.nearest(number, query, where, limit))
+        else:
+            sight, numbers = seen
+            pairs = zip(numbers, sight.seen, strict=True)
+            near = {seq: one.similarity for seq, one in pairs if one.similarity is not None}
+        best = _first(near, limit)
         found = await _memories(tx, port.rows, which, best)
     return best_of([Hit(one, best[seq]) for seq, one in found.items()], limit)
 
