@@ -51,17 +51,18 @@ def judged(sight: Sight, rules: Ranking) -> list[Found]:
     for run in _runs(sight.seen):
         for place, one in enumerate(run):
             own = _bm25(one.counts, one.size, rarities, sight.mean)
-            around = own
+            similarity = one.similarity
+            around, near = own, similarity
             if len(run) > 1:
                 around = _around(run, place, rarities, sight.mean, steps)
-            similarity = one.similarity
+                near = _near(run, place, rules)
             found.append(
                 Found(
                     words=own or None,
                     coverage=own / whole if whole else 0.0,
                     around=around / (whole or 1.0),
                     similarity=similarity,
-                    near=_near(run, place, rules),
+                    near=near,
                     outstanding=max(0.0, similarity - level) if similarity is not None else 0.0,
                 )
             )

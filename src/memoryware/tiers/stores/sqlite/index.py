@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any, Final, TypeAlias
@@ -88,13 +88,21 @@ class PartIndex:
 
     def thread(self, row: int, column: str) -> Sequence[int]:
         """Return the rows that have the same document, or session, as one, in order."""
+        found = self._known(column)[getattr(self, column)[row]]
+        return found if isinstance(found, list) else [found]
+
+    def has_beside(self, rows: Iterable[int], column: str) -> bool:
+        """Say whether any of these rows has the same document, or session, as another row."""
+        known, names = self._known(column), getattr(self, column)
+        return any(isinstance(known[names[row]], list) for row in rows)
+
+    def _known(self, column: str) -> dict[int, list[int] | int]:
         known = self._threads.get(column)
         if known is None:
             known = self._threads[column] = {}
-            for at in range(len(self)):
-                _put(known, getattr(self, column)[at], at)
-        found = known[getattr(self, column)[row]]
-        return found if isinstance(found, list) else [found]
+            for at, name in enumerate(getattr(self, column)):
+                _put(known, name, at)
+        return known
 
     def row_of(self, seq: int) -> int | None:
         """Return the row of a memory by its number."""

@@ -5,6 +5,7 @@ It is imported where there is an index, so that nobody else needs NumPy.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -67,10 +68,10 @@ def sight_of(look: Look) -> tuple[Sight, list[int]] | None:
     hits = set(_by_words(look, having, mean, fits).tolist())
     if look.vector is not None and index.vectors is not None and index.vectors.dimension:
         hits |= _nearest(look, index.vectors, fits)
-    threads = _threads(index, query, hits, fits)
-    if threads is None:
+    shown = _shown(index, query, hits, fits)
+    if shown is None:
         return None
-    seen, numbers = _seen(look, beside(threads, hits, max(0, query.reach)))
+    seen, numbers = _seen(look, shown)
     return Sight(seen, having, count, mean), numbers
 
 
@@ -155,10 +156,9 @@ def _nearest(look: Look, vectors: Vectors, fits: Any) -> set[int]:
         least = near[rows] - error[rows]
         bound = np.partition(least, len(rows) - query.limit)[len(rows) - query.limit]
         rows = rows[near[rows] + error[rows] >= bound]
-    scores = np.full(len(look.index), -2.0)
-    for row, similarity in _measured(look, rows.tolist()).items():
-        scores[row] = similarity
-    return set(_newest_best(scores, rows, query.limit).tolist())
+    exact = _measured(look, rows.tolist())
+    best = heapq.nlargest(query.limit, exact, key=lambda row: (exact[row], row))
+    return set(best)
 
 
 def _measured(look: Look, rows: Sequence[int]) -> dict[int, float]:
@@ -178,10 +178,19 @@ def _measured(look: Look, rows: Sequence[int]) -> dict[int, float]:
     return {row: known[row] for row in rows if row in known}
 
 
+def _shown(
+    index: PartIndex, query: Query, hits: set[int], fits: Any
+) -> Sequence[tuple[int, bool]] | None:
+    """Return hits and what is beside them, as `beside` does; None if the threads are too long."""
+    in_sessions = query.sessions and any(_is_in_session(index, row) for row in hits)
+    if query.reach < 1 or not (in_sessions or index.has_beside(hits, "document")):
+        return [(row, False) for row in sorted(hits)]  # as it is with most memories
+    threads = _threads(index, query, hits, fits)
+    return None if threads is None else beside(threads, hits, query.reach)
+
+
 def _threads(index: PartIndex, query: Query, hits: set[int], fits: Any) -> list[list[int]] | None:
     """Return the fitting rows of each thread that a hit is in; None if these are too many."""
-    if query.reach < 1:
-        return []
     found: dict[tuple[bool, int], list[int]] = {}
     total = 0
     for row in sorted(hits):
