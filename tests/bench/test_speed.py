@@ -233,6 +233,7 @@ def test_the_command_writes_tables_json_and_a_picture(tmp_path):
             for scope in ("small", "all")
         }
         searches |= {(size, "frequent words", scope) for scope in ("small", "all")}
+        searches.add((size, "hybrid", "first"))
         puts = {(size, name, "") for name in ("bulk load", "record", "promote", "disk")}
         assert searches | puts <= operations
     for one in found["rows"]:

@@ -19,9 +19,9 @@ from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.ranking import query_words
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Space
+from memoryware.tiers.stores.sqlite import columns, schema, sqlite_stores
 from memoryware.tiers.stores.sqlite import file as files
 from memoryware.tiers.stores.sqlite import index as indexes
-from memoryware.tiers.stores.sqlite import schema, sqlite_stores
 
 SPACE, OTHER = Space("wide", 8), Space("other", 4)
 WORDS = [f"word{n}" for n in range(12)]
@@ -156,13 +156,25 @@ def fail(store, dice):
 CHANGES = [*[add] * 8, revoke, end, rewrite, move, forget, embed, fail]
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_whatever_happens_the_index_says_what_the_file_says(opened, seed):
-    dice = random.Random(seed)
+WAYS = {
+    "as it is": {},
+    "sorted and small from the beginning": {"_THROUGH": 0, "_FEW": 0},
+    "small, and measured in the file": {"_FEW": 0, "_EXACT": 0},
+    "on the way from one to the other": {"_THROUGH": 30, "_FEW": 9, "_LOOKS": 20, "_NEARNESS": 6},
+}
+"""Limits that say how an index keeps words and vectors."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_happens_the_index_says_what_the_file_says(opened, seed, way, monkeypatch):
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(columns, name, value)
+    dice = random.Random(f"{seed} {way}")
     mine, others, plain = opened(), opened(), opened(indexed=0)
     for one in (mine, others) * 3:
         add(one, dice)
-    for _ in range(120):
+    for _ in range(60):
         for _ in range(dice.randint(0, 3)):
             dice.choice(CHANGES)(dice.choice([mine, others]), dice)
         query = asked(dice, sessions=dice.random() < 0.3)
@@ -243,6 +255,25 @@ def test_the_space_that_is_searched_is_the_current_one(opened):
         seen(mine, query)
     now = Query(words=(), vector=vector(dice, OTHER), space=OTHER, reach=0)
     assert len(seen(mine, now)[0]) == 1
+
+
+def test_vectors_of_a_file_from_before_are_found_where_they_are_kept_now(path, monkeypatch):
+    dice = random.Random(7)
+    vectors = [vector(dice) for _ in range(5)]
+    with monkeypatch.context() as before:
+        before.setattr(files, "STEPS", schema.STEPS[:2])
+        old = sqlite_stores(path)
+        old.long_term.add(document(*(f"text {n}" for n in range(5))), vectors, SPACE)
+        old.long_term.close()
+    store = sqlite_stores(path).long_term
+    for n, one in enumerate(vectors):
+        found = store.by_vector(one, within(), space=SPACE, limit=1)
+        assert [hit.memory.content for hit in found] == [f"text {n}"]
+    assert store.spaces() == {SPACE: 5}
+    assert store.delete(within()) == 5
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM vector").fetchall() == [(0,)]
+    store.close()
 
 
 def test_a_file_from_before_is_made_ready_for_indexes(path, monkeypatch):

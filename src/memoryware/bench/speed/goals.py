@@ -16,6 +16,12 @@ BEFORE: Final = 10_000
 """The size that growth is counted from."""
 _OURS, _STORE = "memoryware", "its store"
 _IN_MEMORY, _SQLITE = "InMemoryStore", "SqliteStore"
+_WHERE: Final[dict[Scope, str]] = {
+    "first": " in a group that was not asked before, of",
+    "small": " in a group of 1,000 of",
+    "all": " over all",
+    "": ",",
+}
 _FLAT, _EXACT, _ROOM = 1.3, 0.995, 1.5
 
 
@@ -34,6 +40,8 @@ class Faster:
 FASTER: Final = (
     Faster("23", HYBRID, "small", _SQLITE, 4),
     Faster("23", HYBRID, "small", _IN_MEMORY, 8),
+    Faster("23", HYBRID, "small", _SQLITE, 4, _STORE),
+    Faster("23", HYBRID, "small", _IN_MEMORY, 8, _STORE),
     Faster("23", VECTORS, "small", _SQLITE, 30),
     Faster("23", VECTORS, "small", _SQLITE, 30, _STORE),
     Faster("24", VECTORS, "all", _IN_MEMORY, 50),
@@ -71,7 +79,12 @@ def judged(report: Report, room: float | None = None) -> list[Judged]:
 def _faster(report: Report, goal: Faster) -> Judged:
     row = report.row(AT, goal.operation, goal.scope)
     value = row.ratios.get(goal.of, {}).get(goal.over) if row else None
-    where = {"small": " in a group of 1,000 of", "all": " over all", "": ","}[goal.scope]
+    where = {
+        "small": " in a group of 1,000 of",
+        "first": " in a new group of",
+        "all": " over all",
+        "": ",",
+    }[goal.scope]
     what = f"{goal.operation}{where} {AT:,}: {goal.of} against {goal.over}"
     held = None if value is None else value >= goal.least
     return _judged(goal.number, what, f"at least {goal.least:g}x", value, held)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from heapq import nlargest
 from pathlib import Path
 from typing import Any, ClassVar, Final
 from uuid import uuid4
@@ -25,16 +26,18 @@ from memoryware.bench.speed.sides import (
     size_of,
 )
 from memoryware.scope import MemoryScope
-from memoryware.settings import TierLimits
+from memoryware.settings import Ranking, TierLimits
+from memoryware.tiers.fusing import fused, judged
 from memoryware.tiers.ranking import query_words
 from memoryware.tiers.records import Memory, Origin, Provenance, hash_of
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import LongTermStore, Select
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.sight import Query, Sight, Space
 
 _SPACE: Final = Space("made up", DIMENSION)
 _NOW: Final = datetime(2026, 11, 1, tzinfo=UTC)
 _MADE_BY: Final = Provenance(Origin("agent", "helper"))
+_RULES: Final = Ranking()
 _SPREAD, _SINGLE = "spread", "single"
 
 
@@ -193,6 +196,7 @@ class OurStore(Side):
             WORDS: lambda question, whole: self._words(question, question.words, whole),
             FREQUENT: lambda question, whole: self._words(question, question.frequent, whole),
             VECTORS: self._vectors,
+            HYBRID: self._both,
         }
 
     def puts(self) -> Mapping[str, Put]:
@@ -212,6 +216,18 @@ class OurStore(Side):
     def _vectors(self, question: Question, whole: bool) -> Any:
         which = self._which(question, whole)
         return self._store(whole).by_vector(question.vector, which, space=_SPACE, limit=BEST)
+
+    def _both(self, question: Question, whole: bool) -> Any:
+        """Search by words and vectors at once; take the best by the weights of a recall."""
+        query = Query(
+            words=query_words(question.text), vector=question.vector, space=_SPACE, reach=0
+        )
+
+        def best(sight: Sight) -> list[int]:
+            scores = [fused(one, _RULES, vectors=True) for one in judged(sight, _RULES)]
+            return nlargest(BEST, range(len(scores)), scores.__getitem__)
+
+        return self._store(whole).search(query, self._which(question, whole), best)
 
     def _add(self, number: int) -> None:
         self._add_to(self._store(whole=False), number)

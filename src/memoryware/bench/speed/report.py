@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from memoryware.bench.speed.turns import Taken
 
-Scope = Literal["small", "all", ""]
+Scope = Literal["first", "small", "all", ""]
 Unit = Literal["ms", "/s", "MB"]
 OURS: Final = ("memoryware", "its store")
 _MORE_IS_BETTER: Final = "/s"
@@ -21,7 +21,8 @@ class Row:
     Attributes:
         size: How many memories there are.
         operation: What is done.
-        scope: "small" in one group of a thousand, "all" among everything, "" for neither.
+        scope: "small" in one group of a thousand that was asked a moment ago, "first" in one that
+            was not asked before, "all" among everything, "" for neither.
         unit: Of the values; of "/s" more is better.
         values: By side; medians of times.
         cpu: Milliseconds that the processor worked for this process, by side.

@@ -10,7 +10,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Any, Final
@@ -18,7 +19,7 @@ from typing import Any, Final
 from memoryware.bench.speed.floors import NumPy, SQLite
 from memoryware.bench.speed.goals import AT, DISK, LOAD, MEMORY, judged
 from memoryware.bench.speed.langgraph import InMemory, Postgres, Sqlite
-from memoryware.bench.speed.made import BEST, DIMENSION, QUESTIONS, Made, shared
+from memoryware.bench.speed.made import BEST, DIMENSION, QUESTIONS, Made, Question, shared
 from memoryware.bench.speed.mem0 import Mem0
 from memoryware.bench.speed.ours import Ours, OurStore
 from memoryware.bench.speed.report import Missing, Report, Row, Scope
@@ -31,6 +32,7 @@ from memoryware.bench.speed.sides import (
     VECTORS,
     WORDS,
     Absent,
+    Ask,
     Place,
     Put,
     Side,
@@ -43,7 +45,8 @@ from memoryware.errors import SettingError
 PEERS: Final[tuple[type[Side], ...]] = (InMemory, Sqlite, Postgres, Mem0, NumPy, SQLite)
 """Everybody else, in the order of the columns. A new peer is a class more here."""
 _ALL: Final[tuple[type[Side], ...]] = (Ours, *PEERS)
-KINDS: Final = (WORDS, FREQUENT, VECTORS, HYBRID)
+KINDS: Final = (HYBRID, WORDS, FREQUENT, VECTORS)
+_SCOPES: Final[tuple[Scope, ...]] = ("first", "small", "all")
 _PARTS: Final = 10
 """Turns of each side in a bulk load."""
 _MOST_AT_ONCE: Final = 10_000
@@ -121,8 +124,8 @@ class _Size:
         """Fill all sides, ask them, and give them more."""
         self.load()
         for kind in KINDS:
-            for whole in (False, True):
-                self.ask(kind, whole=whole)
+            for scope in _SCOPES:
+                self.ask(kind, scope)
         for operation in (RECORD, PROMOTE, QUICK_PUT):
             self.put(operation)
 
@@ -142,16 +145,26 @@ class _Size:
         for name in taken:
             self.sides[name].loaded()
 
-    def ask(self, kind: str, *, whole: bool) -> None:
+    def ask(self, kind: str, scope: Scope) -> None:
         """Ask all sides that can be asked so, each round with another question."""
-        scope: Scope = "all" if whole else "small"
+        if scope == "first" and kind != KINDS[0]:
+            return  # by then every group was asked
+        whole = scope == "all"
         start = (KINDS.index(kind) * 2 + whole) * (self.wanted.rounds + 1)
         questions = self.made.questions
+
+        def prepared(ask: Ask, number: int) -> Question:
+            question = questions[(start + number) % QUESTIONS]
+            if scope == "small":
+                other = questions[(start + number + 1) % QUESTIONS]
+                ask(replace(other, group=question.group), whole)
+            return question
+
         acts: dict[str, tuple[Prepare, Act]] = {}
         for name, side in self.sides.items():
             if (ask := side.asks().get(kind)) is not None:
-                prepare = lambda number: questions[(start + number) % QUESTIONS]  # noqa: E731
-                acts[name] = prepare, lambda question, ask=ask: ask(question, whole)  # type: ignore[misc]
+                act = lambda question, ask=ask: ask(question, whole)  # noqa: E731
+                acts[name] = partial(prepared, ask), act
         recalls: dict[str, list[float]] = {name: [] for name in acts}
 
         def told(name: str, number: int, answer: Any) -> None:
