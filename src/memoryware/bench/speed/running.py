@@ -162,6 +162,8 @@ class _Size:
 
         acts: dict[str, tuple[Prepare, Act]] = {}
         for name, side in self.sides.items():
+            if scope == "first" and isinstance(side, OurStore):
+                continue  # it is asked in the same process as ours, so never first
             if (ask := side.asks().get(kind)) is not None:
                 act = lambda question, ask=ask: ask(question, whole)  # noqa: E731
                 acts[name] = partial(prepared, ask), act
