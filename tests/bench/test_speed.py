@@ -12,7 +12,7 @@ from memoryware.bench.speed import Wanted, command, run, text_of
 from memoryware.bench.speed.floors import NumPy, SQLite
 from memoryware.bench.speed.goals import AT, judged
 from memoryware.bench.speed.langgraph import InMemory, Sqlite
-from memoryware.bench.speed.made import BEST, Made, shared
+from memoryware.bench.speed.made import BEST, Made
 from memoryware.bench.speed.ours import Ours, OurStore
 from memoryware.bench.speed.report import Report, Row
 from memoryware.bench.speed.running import _grown
@@ -88,7 +88,7 @@ def test_every_side_finds_the_nearest_of_where_it_is_asked(made, filled, kind, w
     ask = side.asks()[VECTORS]
     for asked in made.questions[:5]:
         found = side.numbers(ask(asked, whole))
-        assert shared(found, made.nearest(asked, whole=whole)) >= 0.9, found
+        assert made.share(asked, found, whole=whole) >= 0.9, found
 
 
 @pytest.mark.parametrize("whole", [False, True])

@@ -30,6 +30,8 @@ _FREQUENT: Final = (0, 12)
 """Ranks of words that from a tenth to more than half of all texts have."""
 _ASKED: Final = 3
 _AT_ONCE: Final = 50_000
+_ROUNDING: Final = 1e-4
+"""By how much two cosines may differ that 16-bit numbers cannot tell apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,21 @@ class Made:
 
     def nearest(self, question: Question, *, whole: bool) -> list[int]:
         """Return the nearest memories by the exact cosine, best first."""
-        there = range(self.size) if whole else self.members(question.group)
-        vector = self.numpy.asarray(question.vector, "f4")
-        scores = self.vectors[there.start : there.stop] @ vector
+        there, scores = self._scores(question, whole=whole)
         best = self.numpy.argsort(-scores, kind="stable")[:BEST]
         return [there.start + int(one) for one in best]
+
+    def share(self, question: Question, found: Sequence[int], *, whole: bool) -> float:
+        """Return which part of the nearest was found; what is about as near as the last counts."""
+        there, scores = self._scores(question, whole=whole)
+        last = self.numpy.sort(scores)[::-1][:BEST][-1] - _ROUNDING
+        near = sum(one in there and scores[one - there.start] >= last for one in {*found[:BEST]})
+        return float(near / min(BEST, len(there)))
+
+    def _scores(self, question: Question, *, whole: bool) -> tuple[range, Any]:
+        there = range(self.size) if whole else self.members(question.group)
+        vector = self.numpy.asarray(question.vector, "f4")
+        return there, self.vectors[there.start : there.stop] @ vector
 
     def text_bytes(self) -> int:
         """Return how many bytes the texts have that are there at the beginning."""
@@ -181,11 +193,6 @@ def numpy() -> Any:
     except ImportError as error:
         raise SettingError("bench speed needs NumPy: pip install numpy") from error
     return np
-
-
-def shared(found: Sequence[int], best: Sequence[int]) -> float:
-    """Return which part of the best was found."""
-    return len(set(found) & set(best)) / len(best)
 
 
 def _vocabulary(dice: Any) -> list[str]:

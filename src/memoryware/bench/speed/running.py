@@ -19,7 +19,7 @@ from typing import Any, Final
 from memoryware.bench.speed.floors import NumPy, SQLite
 from memoryware.bench.speed.goals import AT, DISK, LOAD, MEMORY, judged
 from memoryware.bench.speed.langgraph import InMemory, Postgres, Sqlite
-from memoryware.bench.speed.made import BEST, DIMENSION, QUESTIONS, Made, Question, shared
+from memoryware.bench.speed.made import BEST, DIMENSION, QUESTIONS, Made, Question
 from memoryware.bench.speed.mem0 import Mem0
 from memoryware.bench.speed.ours import Ours, OurStore
 from memoryware.bench.speed.report import Missing, Report, Row, Scope
@@ -171,8 +171,9 @@ class _Size:
 
         def told(name: str, number: int, answer: Any) -> None:
             if kind == VECTORS:
-                best = self.made.nearest(questions[(start + number) % QUESTIONS], whole=whole)
-                recalls[name].append(shared(self.sides[name].numbers(answer)[:BEST], best))
+                question = questions[(start + number) % QUESTIONS]
+                found = self.sides[name].numbers(answer)
+                recalls[name].append(self.made.share(question, found, whole=whole))
 
         self._time(kind, scope, acts, told)
         if kind == VECTORS:
