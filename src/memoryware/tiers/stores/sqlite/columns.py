@@ -90,15 +90,20 @@ class _Postings:
 
     def __init__(self, texts: Sequence[str]) -> None:
         np = numpy()
-        split = [text.split() for text in texts]
-        every = [one for words in split for one in words]
-        known = self._known = {one: at for at, one in enumerate(dict.fromkeys(every))}
-        names = np.fromiter(map(known.__getitem__, every), "i8", len(every))
-        rows = np.repeat(np.arange(len(split)), [len(words) for words in split])
-        keys, often = np.unique(names * len(split) + rows, return_counts=True)
-        self._rows = (keys % max(1, len(split))).astype("i4")
+        known = self._known = dict[str, int]()
+        names, sizes = array("i"), array("i")
+        for text in texts:  # one after the other: all words at once would take ten times the room
+            words = [known.setdefault(word, len(known)) for word in text.split()]
+            names.extend(words)
+            sizes.append(len(words))
+        count = max(1, len(texts))
+        rows = np.repeat(np.arange(len(texts)), sizes)
+        keys = np.fromiter(names, "i8", len(names)) * count + rows
+        del rows, names
+        keys, often = np.unique(keys, return_counts=True)
         self._often = np.minimum(often, _OFTEN).astype("u2")
-        self._starts = np.searchsorted(keys // max(1, len(split)), np.arange(len(known) + 1))
+        self._starts = np.searchsorted(keys // count, np.arange(len(known) + 1))
+        self._rows = (keys % count).astype("i4")
 
     def of(self, word: str) -> tuple[Any, Any]:
         name = self._known.get(word)

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import cache
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from memoryware.events import logger
@@ -66,7 +67,7 @@ class PartIndex:
             changed: Numbers of records of any group.
         """
         if changed is None:
-            self._read_all(list(ask(f"{_RECORDS} ORDER BY record.seq", self.part)))
+            self._read_all(ask(f"{_RECORDS} ORDER BY record.seq", self.part))
             return True
         for start in range(0, len(changed), BATCH):
             some = changed[start : start + BATCH]
@@ -109,12 +110,14 @@ class PartIndex:
         row = bisect_left(self.seq, seq)
         return row if row < len(self.seq) and self.seq[row] == seq else None
 
-    def _read_all(self, rows: Sequence[Row]) -> None:
-        columns = list(zip(*rows, strict=True)) or [()] * 10
-        self.seq.extend(columns[0])
-        for (name, read), values in zip(_COLUMNS, columns[1:9], strict=True):
-            getattr(self, name).extend(map(read, values))
-        texts = [words or "" for words in columns[9]]
+    def _read_all(self, rows: Iterable[Row]) -> None:
+        texts, waiting = list[str](), iter(rows)
+        while some := list(islice(waiting, BATCH)):
+            columns = list(zip(*some, strict=True))
+            self.seq.extend(columns[0])
+            for (name, read), values in zip(_COLUMNS, columns[1:9], strict=True):
+                getattr(self, name).extend(map(read, values))
+            texts += [words or "" for words in columns[9]]
         self._texts.extend(map(number_of, texts))
         self.words.read(texts)
 

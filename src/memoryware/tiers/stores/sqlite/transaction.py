@@ -6,6 +6,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from typing import Final, TypeAlias
 
 from memoryware._twins import finish
@@ -17,6 +18,7 @@ from memoryware.tiers.stores.sight import Query, Sight, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition, insertion
+from memoryware.tiers.stores.sqlite.columns import BATCH
 from memoryware.tiers.stores.sqlite.index import Indexes, PartIndex, is_known
 from memoryware.tiers.stores.sqlite.rows import SqliteRows
 
@@ -202,13 +204,16 @@ class SqliteTransaction:
         most: int,  # noqa: ARG002 - all are looked at anyway
     ) -> Scores:
         where, values = which
-        rows = await self.execute(
+        rows = self._asked(
             "SELECT record.seq, vector.data FROM record JOIN vector ON vector.seq = record.seq"
             f" WHERE vector.space = ? AND {where}",
             space, *values,
         )  # fmt: skip
-        measured = scores(query, [row[1] for row in rows])
-        return [(row[0], value) for row, value in zip(rows, measured, strict=True)]
+        found = list[tuple[int, float]]()
+        while some := list(islice(rows, BATCH)):  # all at once would take much room
+            measured = scores(query, [data for _, data in some])
+            found += zip((seq for seq, _ in some), measured, strict=True)
+        return found
 
     async def measured(
         self, space: int, query: bytes, numbers: Sequence[int]
