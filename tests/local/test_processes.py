@@ -117,6 +117,42 @@ def test_children_forked_while_threads_load_and_embed_can_embed():
     assert run(script) == ["[1, 1, 1, 1] 60 1"]
 
 
+THROUGH_THE_EMBEDDER = (
+    "from memoryware._twins import blocking, finish\n"
+    "from memoryware.tiers.embedding import Embedder\n"
+    "finish(Embedder(one, 'space', batch=5000).documents(blocking, texts))\n"
+)
+IN_A_LOOP = "import asyncio\nasyncio.run(one.aembed_documents(texts))\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is not a signal of one process there")
+@pytest.mark.parametrize("embed", [THROUGH_THE_EMBEDDER, IN_A_LOOP])
+def test_ctrl_c_in_the_middle_of_a_long_call_ends_the_process_soon_and_not_with_an_abort(embed):
+    script = (
+        "import atexit, os, signal, sys, threading\n"
+        "calls, begun = [], threading.Event()\n"
+        "atexit.register(lambda: print(len(calls)))\n"
+        "from memoryware.local import LocalEmbeddings, _model\n"
+        "one, run = LocalEmbeddings(batch=1), _model._run\n"
+        "one.embed_query('Hi')\n"
+        "_model._run = lambda *given: begun.set() or calls.append(1) or run(*given)\n"
+        "interrupt = lambda: begun.wait(30) and os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=interrupt).start()\n"
+        "texts = [f'number {n}' for n in range(5000)]\n"
+        f"{embed}"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert ran.returncode == -signal.SIGINT, ran.stderr
+    assert ran.stderr.endswith("KeyboardInterrupt\n")
+    assert int(ran.stdout) < 5000
+
+
 @pytest.mark.slow
 def test_what_was_confirmed_before_a_kill_is_found_by_its_meaning(tmp_path):
     url = f"sqlite:///{tmp_path}/memory.db"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -126,6 +127,86 @@ def test_of_many_items_each_pair_of_texts_is_named_once():
     assert [(one.first, one.second) for one in contradictions_among(items)] == [("a1", "b1")]
     assert contradictions_among(items[:2]) == ()
     assert contradictions_among([]) == ()
+
+
+TALK = [
+    "the",
+    "a",
+    "office",
+    "is",
+    "was",
+    "not",
+    "no",
+    "never",
+    "do",
+    "does",
+    "Rome",
+    "Berlin",
+    "500",
+    "700",
+    "in",
+    "数",
+    "据",
+    "x",
+    "DO",
+    "at",
+    "12%",
+    "y",
+]
+
+
+def some_talk(dice):
+    """Return items of sentences that differ in a place or two from others."""
+    known, items = [], []
+    for n in range(dice.randrange(2, 24)):
+        said = []
+        for _ in range(dice.randrange(5)):
+            words = dice.choices(TALK, k=dice.randrange(1, 14))
+            if known and dice.random() < 0.7:
+                words, start = list(dice.choice(known)), dice.randrange(8)
+                words[start : start + dice.randrange(4)] = dice.choices(TALK, k=dice.randrange(4))
+            known.append(words)
+            said.append(" ".join(words) + dice.choice([". ", "? ", "\n", ". "]))
+        where = {"document_id": dice.choice([None, None, "d", "e"])}
+        about = {"subject": dice.choice([None] * 6 + ["s", "t"])}
+        items.append(item(str(n), "".join(said), **where, **about))
+    return items
+
+
+def each_with_each(items):
+    """Return the contradictions among items as their docstring says, held each against each."""
+    found = {}
+    for one, other in combinations(items, 2):
+        places = frozenset((one.document_id or one.id, other.document_id or other.id))
+        same = one.subject is not None and one.subject == other.subject
+        reason = why(one.content, other.content, same=same)
+        if len(places) == 2 and reason:
+            found.setdefault(places, (one.id, other.id, reason))
+    return list(found.values())
+
+
+def test_the_same_is_found_as_by_holding_each_against_each():
+    dice, named = random.Random(5), 0
+    for _ in range(60):
+        items = some_talk(dice)
+        found = [(one.first, one.second, one.reason) for one in contradictions_among(items)]
+        assert found == each_with_each(items)
+        named += len(found)
+    assert named > 100
+
+
+def test_texts_with_nothing_in_common_are_not_held_against_each_other(monkeypatch):
+    dice, held = random.Random(3), []
+    words = [f"word{n}" for n in range(400)]
+    items = [
+        item(str(n), ". ".join("The " + " ".join(dice.choices(words, k=9)) for _ in range(4)))
+        for n in range(100)
+    ]
+    items += [item("old", MYSQL), item("new", POSTGRES)]
+    clash = contradiction._clash
+    monkeypatch.setattr(contradiction, "_clash", lambda *two: held.append(two) or clash(*two))
+    assert len(contradictions_among(items)) == 1
+    assert len(held) < len(items)
 
 
 def test_items_of_one_subject_are_held_against_each_other():

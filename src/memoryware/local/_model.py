@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +24,8 @@ _TOKENS_AT_ONCE: Final = 1024
 """Tokens in one call of the model; what they need of memory grows with them."""
 _FORK_PATIENCE: Final = 30.0
 """Seconds that a fork waits while another thread loads the model."""
+_EXIT_PATIENCE: Final = 30.0
+"""Seconds that the end of the process waits for calls of the model that nobody waits for."""
 
 
 def found(path: str | os.PathLike[str] | None) -> Path:
@@ -72,14 +76,43 @@ class _Loaded:
         self.lock = threading.RLock()
         self.sessions: dict[Path, Any] = {}
         # more calls at once than processors take memory and gain nothing
-        self.calls = threading.BoundedSemaphore(os.cpu_count() or 1)
+        self.most = os.cpu_count() or 1
+        self.calls = threading.BoundedSemaphore(self.most)
+        self.abandoned: frozenset[threading.Thread] = frozenset()
 
     def session(self, file: Path) -> Any:
         if file not in self.sessions:
             with self.lock:
+                self.go_on()
                 if file not in self.sessions:
                     self.sessions[file] = _session(_checked(file))
         return self.sessions[file]
+
+    def go_on(self) -> None:
+        """Let a thread go on that the process will wait for.
+
+        Raises:
+            EmbeddingFailed: If the process is ending without it.
+        """
+        if threading.current_thread() in self.abandoned:
+            raise EmbeddingFailed("The process is ending, and no more vectors are made")
+
+    def end(self) -> None:
+        """Get the threads out of the model that the process does not wait for.
+
+        The interpreter stops such a thread where it comes back to Python. Coming back from
+        onnxruntime this aborts the whole process, after Ctrl-C in a long call for one.
+        Threads that are started later, by what else is done at the end, are not concerned.
+        """
+        self.abandoned = frozenset(one for one in threading.enumerate() if one.daemon)
+        last, taken = time.monotonic() + _EXIT_PATIENCE, 0
+        loading = self.lock.acquire(timeout=_EXIT_PATIENCE)
+        while taken < self.most and self.calls.acquire(timeout=max(0, last - time.monotonic())):
+            taken += 1
+        if taken:
+            self.calls.release(taken)
+        if loading:
+            self.lock.release()
 
 
 def _checked(file: Path) -> bytes:
@@ -133,6 +166,9 @@ class _Fork:
         self._left.append(self.now)
         self.now = _Loaded()
 
+    def at_end(self) -> None:
+        self.now.end()
+
 
 _process: Final = _Fork()
 if hasattr(os, "register_at_fork"):
@@ -143,17 +179,26 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def vectors_of(file: Path, rows: Sequence[Sequence[int]], batch: int) -> Vectors:
+atexit.register(_process.at_end)
+
+
+def vectors_of(
+    file: Path, rows: Sequence[Sequence[int]], batch: int, is_wanted: Callable[[], bool]
+) -> Vectors:
     """Return a vector of length 1 for each row of tokens.
 
     Raises:
-        EmbeddingFailed: If the file is not the one that is known, or cannot be loaded.
+        EmbeddingFailed: If the file is not the one that is known, or cannot be loaded; if
+            nobody wants the vectors anymore.
     """
     loaded = _process.now
     session = loaded.session(file)
     made: Vectors = [[]] * len(rows)
     for some in _batches(rows, batch):
         with loaded.calls:
+            loaded.go_on()
+            if not is_wanted():
+                raise EmbeddingFailed("Nobody waits for the vectors anymore")
             vectors = _run(session, [rows[at] for at in some])
         for at, vector in zip(some, vectors, strict=True):
             made[at] = vector

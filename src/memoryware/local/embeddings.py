@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Final
 
 from langchain_core.embeddings import Embeddings
@@ -57,7 +58,10 @@ class LocalEmbeddings(Embeddings):
             EmbeddingFailed: If the file is damaged or cannot be loaded; the message says what
                 to do.
         """
-        return vectors_of(self._file, [tokens_of(text) for text in texts], self._batch)
+        return self._made(texts, lambda: True)
+
+    def _made(self, texts: list[str], is_wanted: Callable[[], bool]) -> list[list[float]]:
+        return vectors_of(self._file, [tokens_of(text) for text in texts], self._batch, is_wanted)
 
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of a text, the same as `embed_documents` makes of it.
@@ -68,9 +72,13 @@ class LocalEmbeddings(Embeddings):
         return self.embed_documents([text])[0]
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Async twin of `embed_documents`; it works in a thread."""
-        return await in_thread(self.embed_documents, texts)
+        """Async twin of `embed_documents`; it works in a thread, which a cancelled call stops."""
+        waiting = [True]
+        try:
+            return await in_thread(self._made, texts, lambda: bool(waiting))
+        finally:
+            waiting.clear()
 
     async def aembed_query(self, text: str) -> list[float]:
         """Async twin of `embed_query`; it works in a thread."""
-        return await in_thread(self.embed_query, text)
+        return (await self.aembed_documents([text]))[0]

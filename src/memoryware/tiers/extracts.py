@@ -51,6 +51,5 @@ def _worth(sentence: str, common: Counter[str]) -> float:
 
 def _say_the_same(one: str, other: str) -> bool:
     first, second = set(words_of(one)), set(words_of(other))
-    if why(one, other):
-        return False
-    return len(first & second) >= _SAME * min(len(first), len(second))
+    alike = len(first & second) >= _SAME * min(len(first), len(second))
+    return alike and not why(one, other)

@@ -123,7 +123,7 @@ async def _support(parts: Parts, via: Via, material: Material) -> list[Support]:
 def _is_support(text: str, other: str, share: float) -> bool:
     if share == 1:
         return same_words(text, other)
-    return not why(text, other) and says_the_same(text, other)
+    return says_the_same(text, other) and not why(text, other)
 
 
 def _saying_the_same(material: Material, found: Sequence[Entry], share: float) -> list[Support]:

@@ -17,6 +17,7 @@ from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.material import Material
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, hash_of
+from memoryware.tiers.statements import statements_of
 from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.succession import age, by_document, held_again
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
@@ -301,10 +302,11 @@ async def _contradicted(
 
 def _among(text: str, hits: Sequence[Hit], known: set[str]) -> list[tuple[Memory, str]]:
     found: dict[str, tuple[Memory, str]] = {}
+    said = statements_of(text)
     for hit in hits:
         document = hit.memory.document_id
         if document not in known and document not in found:
-            reason = why(hit.memory.content, text)
+            reason = why(hit.memory.content, said)
             if reason:
                 found[document] = hit.memory, reason
     return list(found.values())
