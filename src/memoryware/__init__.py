@@ -33,6 +33,7 @@ _HOMES: Final = {
         "FileLimits",
         "HistoryLimits",
         "ImportLimits",
+        "McpLimits",
         "MemoryLimits",
         "PostgresLimits",
         "Ranking",
@@ -171,6 +172,10 @@ _HOMES: Final = {
         "MemoryStateUpdate",
         "append_to_system_message",
     ),
+    "memoryware.middleware.preview": (
+        "Preview",
+        "SourcePreview",
+    ),
     "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
     "memoryware.middleware._prompt": ("redact_memory",),
     "memoryware.middleware.file_tools": ("FileToolsMiddleware",),
@@ -290,6 +295,7 @@ if TYPE_CHECKING:
         MemoryStateUpdate,
         append_to_system_message,
     )
+    from memoryware.middleware.preview import Preview, SourcePreview
     from memoryware.middleware.tiered import TieredMemoryMiddleware
     from memoryware.nodes import (
         FactCheckNode,
@@ -304,6 +310,7 @@ if TYPE_CHECKING:
         FileLimits,
         HistoryLimits,
         ImportLimits,
+        McpLimits,
         MemoryLimits,
         PostgresLimits,
         Ranking,
@@ -437,6 +444,7 @@ __all__ = [
     "LockTimeout",
     "LongTermStore",
     "LsResult",
+    "McpLimits",
     "Memory",
     "MemoryEvent",
     "MemoryLimits",
@@ -458,6 +466,7 @@ __all__ = [
     "PathUnusable",
     "PatternRefused",
     "PostgresLimits",
+    "Preview",
     "Promotion",
     "PromotionPolicy",
     "PromotionRefused",
@@ -482,6 +491,7 @@ __all__ = [
     "SettingError",
     "Sight",
     "Source",
+    "SourcePreview",
     "Space",
     "StateBackend",
     "StoreBackend",
