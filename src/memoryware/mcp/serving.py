@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import socket
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
@@ -151,17 +152,34 @@ def serve_http(
     host: str = "127.0.0.1",
     port: int = 8765,
     names: Sequence[str] = (),
+    on_start: Callable[[str], None] | None = None,
 ) -> None:
-    """Answer clients over HTTP, until the process is told to end; see `http_app`.
+    """Answer clients over HTTP, until the process is told to end.
+
+    Args:
+        server: As for `http_app`, like `token`, `host` and `names`.
+        token: What clients send.
+        host: Where to listen.
+        port: The same; 0 takes a free one.
+        names: By which other machines call this one.
+        on_start: Is told the address when it is taken.
 
     Raises:
         SettingError: As `http_app`.
+        OSError: If the address cannot be listened on.
     """
     app = http_app(server, token=token, host=host, names=names)
     import uvicorn
 
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
-    uvicorn.Server(config).run()
+    bare = host.strip("[]")
+    family = socket.AF_INET6 if ":" in bare else socket.AF_INET
+    with socket.create_server((bare, port), family=family) as listening:
+        taken = listening.getsockname()[1]
+        shown = f"[{bare}]" if ":" in bare else bare
+        if on_start is not None:
+            on_start(f"http://{shown}:{taken}{PATH}")
+        config = uvicorn.Config(app, log_level="warning", access_log=False)
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 def is_loopback(host: str) -> bool:
