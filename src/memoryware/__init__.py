@@ -29,6 +29,7 @@ _HOMES: Final = {
         "KingfisherDetector",
     ),
     "memoryware.settings": (
+        "CheckLimits",
         "DiscoveryLimits",
         "FileLimits",
         "HistoryLimits",
@@ -143,6 +144,10 @@ _HOMES: Final = {
         "HistoryBackend",
         "Version",
     ),
+    "memoryware.backends.opening": (
+        "aopen_files",
+        "open_files",
+    ),
     "memoryware.backends.store": ("StoreBackend",),
     "memoryware.backends.composite": ("CompositeBackend",),
     "memoryware.sources.discovery": (
@@ -159,6 +164,11 @@ _HOMES: Final = {
     "memoryware.sources.guarded": ("GuardedBackend",),
     "memoryware.sources.consent": ("agreed",),
     "memoryware.sources.imports": ("Imports",),
+    "memoryware.sources.checking": (
+        "Flaw",
+        "acheck",
+        "check",
+    ),
     "memoryware.sources.scanning": (
         "Leak",
         "ascan",
@@ -227,6 +237,7 @@ if TYPE_CHECKING:
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
     from memoryware.backends.history import HistoryBackend, Version
+    from memoryware.backends.opening import aopen_files, open_files
     from memoryware.backends.protocol import (
         BackendProtocol,
         DeleteResult,
@@ -306,6 +317,7 @@ if TYPE_CHECKING:
     )
     from memoryware.scope import MemoryScope
     from memoryware.settings import (
+        CheckLimits,
         DiscoveryLimits,
         FileLimits,
         HistoryLimits,
@@ -317,6 +329,7 @@ if TYPE_CHECKING:
         TierLimits,
         ToolLimits,
     )
+    from memoryware.sources.checking import Flaw, acheck, check
     from memoryware.sources.consent import agreed
     from memoryware.sources.discovery import Layout, adiscover, discover, on_disk
     from memoryware.sources.guarded import GuardedBackend
@@ -381,6 +394,7 @@ __all__ = [
     "BuiltContext",
     "BundleRefused",
     "Candidate",
+    "CheckLimits",
     "Choose",
     "CompositeBackend",
     "ConfigError",
@@ -421,6 +435,7 @@ __all__ = [
     "FileUploadResponse",
     "FilesystemBackend",
     "Finding",
+    "Flaw",
     "GlobResult",
     "GrepMatch",
     "GrepResult",
@@ -515,13 +530,16 @@ __all__ = [
     "WriteFailed",
     "WriteResult",
     "__version__",
+    "acheck",
     "acopy_stores",
     "acting",
     "adiscover",
     "agreed",
+    "aopen_files",
     "aopen_stores",
     "append_to_system_message",
     "ascan",
+    "check",
     "copy_stores",
     "create_deep_agent",
     "default_filters",
@@ -533,6 +551,7 @@ __all__ = [
     "load_config",
     "normalise_path",
     "on_disk",
+    "open_files",
     "open_stores",
     "redact_memory",
     "remember",

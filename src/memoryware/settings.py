@@ -107,6 +107,18 @@ class DiscoveryLimits(_Ranged):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckLimits(_Ranged):
+    """What a check of memory files finds too much."""
+
+    file_bytes: int = _limit(256 * 1024, 1)
+    """Bytes above which a file is too large."""
+    line_chars: int = _limit(10_000, 1)
+    """Characters above which a line is too long."""
+    told: int = _limit(20, 1)
+    """Flaws of one kind that are told of one file; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportLimits(_Ranged):
     """Limits of what one memory file may import."""
 

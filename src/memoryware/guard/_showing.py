@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -139,14 +139,20 @@ def neutralise(text: str, fence: re.Pattern[str]) -> str:
     Nothing else changes, so the text stays readable; look-alike letters, accents and
     stylised letters are seen through.
     """
-    if text.isascii() and "<" not in text:
-        return text
-    # Each fold maps one character to one, so places in the folded text are places in the text.
     pieces, position = [], 0
-    for match in fence.finditer(_folded(text)):
-        pieces += [text[position : match.start()], "&lt;"]
-        position = match.end()
+    for place in forged(text, fence):
+        pieces += [text[position:place], "&lt;"]
+        position = place + 1
     return "".join([*pieces, text[position:]]) if pieces else text
+
+
+def forged(text: str, fence: re.Pattern[str]) -> Iterator[int]:
+    """Yield the places of the brackets of forged tags."""
+    if text.isascii() and "<" not in text:
+        return
+    # Each fold maps one character to one, so places in the folded text are places in the text.
+    for match in fence.finditer(_folded(text)):
+        yield match.start()
 
 
 def _folded(text: str) -> str:
