@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memoryware._version import __version__
-from memoryware.cli import bench
+from memoryware.cli import bench, history, mcp, scan, sources
 
 app = typer.Typer(
     name="memoryware",
@@ -16,6 +16,16 @@ app = typer.Typer(
     help="Memory for agents that its owners can trust.",
 )
 app.add_typer(bench.app, name="bench")
+for command in (
+    sources.sources,
+    sources.prompt,
+    history.log,
+    history.diff,
+    history.undo,
+    scan.scan,
+    mcp.mcp,
+):
+    app.command()(command)
 
 
 def _tell_version(wanted: bool) -> None:

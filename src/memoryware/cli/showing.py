@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import typer
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from memoryware.errors import SettingError
 
 STDOUT: Final = "-"
 """The name of a file that means: print it."""
+DECLINED: Final = 4
+"""The exit code if a person said no."""
 _WIDE: Final = 200
 """Columns that a table may have where there is no terminal to measure."""
 
@@ -36,6 +41,42 @@ def table(title: str, head: list[str], rows: list[list[str]], *, markdown: bool 
     for row in rows:
         made.add_row(*row)
     return made
+
+
+def grid(head: list[str], rows: list[list[Any]], *, numbers: Collection[str] = ()) -> Table:
+    """Return a plain table of texts; the columns that hold numbers stand to the right."""
+    made = Table(box=box.SIMPLE_HEAD)
+    for name in head:
+        is_number = name in numbers
+        made.add_column(
+            name,
+            justify="right" if is_number else "left",
+            no_wrap=is_number,
+            overflow="fold",
+        )
+    for row in rows:
+        made.add_row(*(one if isinstance(one, Text) else Text(str(one)) for one in row))
+    return made
+
+
+def document(value: Any) -> None:
+    """Print a value as one JSON document."""
+    write(STDOUT, json.dumps(value, ensure_ascii=True, indent=2))
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask a person on the terminal; go on if the answer is yes, or nobody has to be asked.
+
+    Raises:
+        SettingError: If nobody can be asked.
+        typer.Exit: With code 4, if it was declined.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise SettingError("nobody can be asked here; say --yes to go on without")
+    if not typer.confirm(question, err=True):
+        raise typer.Exit(DECLINED)
 
 
 @contextmanager

@@ -85,6 +85,21 @@ def drop_hidden(text: str) -> tuple[str, dict[str, int]]:
     return _NEEDED_OR_HIDDEN.sub(keep_needed, text), dict(found)
 
 
+def reveal(text: str) -> str:
+    """Return the text for people, with what hides in it spelled out, such as `<U+202E>`.
+
+    Line ends and tabs stay; what `drop_hidden` would leave in the text stays as well.
+    """
+    if not _HIDDEN.search(text):
+        return text
+
+    def spell(match: re.Match[str]) -> str:
+        hidden = match.group("hidden")
+        return match.group() if hidden is None else "".join(f"<U+{ord(one):04X}>" for one in hidden)
+
+    return _NEEDED_OR_HIDDEN.sub(spell, text)
+
+
 _OPENERS: Final = (
     "<\u00ab\u02c2\u1438\u16b2\u2039\u227a\u2329\u276e\u2770\u27e8\u27ea\u29fc\u3008\u300a"
     "\ufe3d\ufe3f\ufe64\uff1c\U0001d236"
