@@ -99,6 +99,7 @@ def undo(
     told = _differing(history, place, target, None)
     about = {"path": place, "to": target, "diff": told}
     if not json:
+        typer.echo("This would be taken back:" if dry_run else "This will be taken back:")
         _print_diff(told)
         what = "gone, as it was before" if target is None else f"version {target} again"
         typer.echo(f"{place} would be {what}." if dry_run else f"{place} will be {what}.")
