@@ -65,6 +65,7 @@ class Place:
         json: Whether one JSON document is printed.
         config: What the configuration file says.
         has_group: Whether something said whose memory it is.
+        asked: What the command was told.
     """
 
     url: str
@@ -75,6 +76,7 @@ class Place:
     json: bool
     config: CommandConfig
     has_group: bool
+    asked: Options
 
     @property
     def file(self) -> Path | None:
@@ -168,6 +170,7 @@ def resolved(options: Options) -> Place:
         json=options.json,
         config=config,
         has_group=group is not None,
+        asked=options,
     )
 
 

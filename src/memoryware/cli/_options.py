@@ -22,6 +22,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would happen, and change nothing.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Reason = Annotated[str, typer.Option(help="Why; it is kept.")]
 _SHARED: Final[dict[str, Any]] = {
     "store": Annotated[
@@ -77,7 +78,7 @@ _SHARED: Final[dict[str, Any]] = {
             help="The configuration; by default the nearest memoryware.json.",
         ),
     ],
-    "json": Annotated[bool, typer.Option("--json", help="Print one JSON document.")],
+    "json": Json,
 }
 
 

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from memoryware._version import __version__
-from memoryware.cli import bench, history, looking, mcp, scan, sources, writing
+from memoryware.cli import (
+    bench,
+    carrying,
+    history,
+    looking,
+    mcp,
+    scan,
+    sources,
+    taking_back,
+    writing,
+)
 from memoryware.cli.init import init
 
 app = typer.Typer(
@@ -18,6 +28,7 @@ app = typer.Typer(
 )
 app.add_typer(bench.app, name="bench")
 app.command(name="list")(looking.list_)
+app.command(name="import")(carrying.import_)
 for command in (
     init,
     writing.add,
@@ -26,6 +37,12 @@ for command in (
     writing.promote,
     writing.reject,
     writing.supersede,
+    taking_back.revoke,
+    taking_back.restore,
+    taking_back.forget,
+    carrying.export,
+    carrying.copy,
+    carrying.reindex,
     sources.sources,
     sources.prompt,
     history.log,
