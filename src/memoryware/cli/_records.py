@@ -104,7 +104,18 @@ def _of_both(one: Record) -> Iterable[tuple[str, object]]:
         said = "holds" if one.verdict.verified else "does not hold"
         issues = "".join(f"\n{issue}" for issue in one.verdict.issues)
         yield "checked", f"{_by(one.verdict.by, said)}, {one.verdict.confidence:.0%} sure{issues}"
-    yield "known of it", "\n".join(f"{name}={value}" for name, value in one.metadata.items())
+    yield "known of it", "\n".join(f"{name}={value}" for name, value in _own(one).items())
+
+
+def _own(one: Record) -> dict[str, Any]:
+    """Return the metadata that says something which the record does not say itself."""
+    known = {"role", "created_at", "promoted_at", "promoted_by", "source_entry_ids"}
+    known |= {"chunk_index", "chunk_count", "content_hash", "source"}
+    return {
+        name: value
+        for name, value in one.metadata.items()
+        if value is not None and name not in known
+    }
 
 
 def _lineage(made: Provenance) -> Iterable[tuple[str, object]]:

@@ -119,12 +119,15 @@ def pairs(rows: Iterable[tuple[str, object]]) -> None:
         typer.echo(f"{name + ':':<{wide + 1}} {indent(value, ' ' * (wide + 2)).lstrip()}")
 
 
-def differing(old: str, new: str) -> None:
-    """Print how a new text differs from an old one, line by line."""
-    colors = {"+": "green", "-": "red", "?": None}
-    for line in ndiff(safe(old).splitlines(), safe(new).splitlines()):
-        if not line.startswith("?"):
-            typer.secho(line.rstrip(), fg=colors.get(line[:1]))
+def differences(old: str, new: str) -> list[str]:
+    """Return how a new text differs from an old one, line by line, safe and in colours."""
+    colors = {"+": "green", "-": "red"}
+    lines = ndiff(safe(old).splitlines(), safe(new).splitlines())
+    return [
+        typer.style(line.rstrip(), fg=colors.get(line[:1]))
+        for line in lines
+        if not line.startswith("?")
+    ]
 
 
 @contextmanager

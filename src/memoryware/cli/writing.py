@@ -142,7 +142,7 @@ def supersede(
         if not isinstance(before, Memory):
             raise EntryMissing(f"{old} is an entry of quarantine; supersede needs a memory")
         if not place.json:
-            showing.differing(before.content, content)
+            typer.echo("\n".join(showing.differences(before.content, content)))
         if dry_run:
             if place.json:
                 showing.document({"old": before.content, "new": content, "done": False})
