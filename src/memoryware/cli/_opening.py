@@ -97,13 +97,18 @@ class Place:
         return self.scope
 
     def opened(
-        self, *, make: bool = False, on_mismatch: Literal["raise", "words"] = "words"
+        self,
+        *,
+        make: bool = False,
+        on_mismatch: Literal["raise", "words"] = "words",
+        on_error: Literal["raise", "warn"] = "raise",
     ) -> TieredMemory:
         """Open the memory.
 
         Args:
             make: Whether a file that is not there is made.
             on_mismatch: As for `TieredMemory.open`.
+            on_error: The same.
 
         Raises:
             StoreUnavailable: If it cannot be opened, or is not there.
@@ -117,7 +122,7 @@ class Place:
             embeddings=self.embeddings,
             policy=self.policy,
             on_mismatch=on_mismatch,
-            on_error="raise",
+            on_error=on_error,
         )
 
 
@@ -125,6 +130,17 @@ def file_at(url: str) -> Path | None:
     """Return the file at an address; None if it is on a server, or nowhere."""
     first = url.partition(" + ")[0].strip()
     return Path(file_of(first)[0]) if first.startswith(FILE) else None
+
+
+def shown_address(url: str) -> str:
+    """Return an address without what may be a password: the part before the @, and settings."""
+    addresses = []
+    for one in url.split(" + "):
+        scheme, mark, rest = one.strip().partition("://")
+        if scheme not in ("sqlite", "memory"):
+            rest = rest.rpartition("@")[2].partition("?")[0]
+        addresses.append(f"{scheme}{mark}{rest}")
+    return " + ".join(addresses)
 
 
 def check_there(url: str) -> None:

@@ -19,6 +19,7 @@ from memoryware.cli import (
     taking_back,
     writing,
 )
+from memoryware.cli.doctor import doctor
 from memoryware.cli.init import init
 
 app = typer.Typer(
@@ -52,6 +53,7 @@ for command in (
     history.diff,
     history.undo,
     scan.scan,
+    doctor,
     mcp.mcp,
 ):
     app.command()(command)
