@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from memoryware._version import __version__
-from memoryware.cli import bench
+from memoryware.cli import (
+    bench,
+    carrying,
+    history,
+    looking,
+    mcp,
+    review,
+    scan,
+    sources,
+    taking_back,
+    writing,
+)
+from memoryware.cli.doctor import doctor
+from memoryware.cli.init import init
 
 app = typer.Typer(
     name="memoryware",
@@ -16,6 +29,34 @@ app = typer.Typer(
     help="Memory for agents that its owners can trust.",
 )
 app.add_typer(bench.app, name="bench")
+app.command(name="list")(looking.list_)
+app.command(name="import")(carrying.import_)
+for command in (
+    init,
+    writing.add,
+    looking.show,
+    looking.search,
+    review.digest,
+    review.review,
+    writing.promote,
+    writing.reject,
+    writing.supersede,
+    taking_back.revoke,
+    taking_back.restore,
+    taking_back.forget,
+    carrying.export,
+    carrying.copy,
+    carrying.reindex,
+    sources.sources,
+    sources.prompt,
+    history.log,
+    history.diff,
+    history.undo,
+    scan.scan,
+    doctor,
+    mcp.mcp,
+):
+    app.command()(command)
 
 
 def _tell_version(wanted: bool) -> None:
