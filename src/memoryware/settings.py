@@ -295,6 +295,8 @@ class TierLimits(_Ranged):
     """Entries of one group that the model is shown for its summary, newest first."""
     listed: int = _limit(50, 1)
     """Lines of one page of a listing."""
+    looked_back: int = _limit(1000, 1)
+    """Newest records of each tier that a page of sessions or of the audit is made from."""
     lineage: int = _limit(10_000, 1)
     """Records that one revocation takes back at most; more is refused."""
     grounds: int = _limit(32, 1)
