@@ -341,3 +341,29 @@ class PostgresLimits(_Ranged):
     """Memories up to which all are compared with a query; among more an index is asked."""
     index_breadth: int = _limit(200, 1, 1000)
     """Candidates that the index of vectors looks at in one go: more find more, and take longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InspectorLimits(_Ranged):
+    """Limits of the inspector."""
+
+    session_hours: float = _limit(12.0, 0)
+    """Hours after which a visitor has to come in anew."""
+    form_bytes: int = _limit(5_000_000, 1)
+    """Bytes that a form may have."""
+    form_fields: int = _limit(2000, 1)
+    """Fields that a form may have."""
+    head_bytes: int = _limit(65_536, 1024)
+    """Bytes that the head of a request may have."""
+    stop_seconds: int = _limit(5, 0)
+    """Seconds that requests have to come to their end when the server is stopped."""
+    text_chars: int = _limit(4000, 1)
+    """Characters of a text that a page shows; the whole of it is a link away."""
+    line_chars: int = _limit(240, 1)
+    """Characters of a text in a list."""
+    rows: int = _limit(50, 1, 1000)
+    """Lines of a list on one page."""
+    groups: int = _limit(25, 1)
+    """Groups of the review queue on one page."""
+    kept_seconds: float = _limit(30.0, 0)
+    """Seconds for which counts of the overview are kept."""

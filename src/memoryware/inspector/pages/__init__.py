@@ -1,0 +1,11 @@
+"""The pages, in the order of the navigation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from memoryware.inspector.pages import overview
+from memoryware.inspector.site import Section
+
+SECTIONS: Final[tuple[Section, ...]] = (overview.SECTION,)
+"""Every section; an inspector has those whose `shown` says so."""
