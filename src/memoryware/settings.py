@@ -359,6 +359,8 @@ class InspectorLimits(_Ranged):
     """Seconds that requests have to come to their end when the server is stopped."""
     text_chars: int = _limit(4000, 1)
     """Characters of a text that a page shows; the whole of it is a link away."""
+    compared_chars: int = _limit(400_000, 1)
+    """Characters that two texts may have together to be shown side by side."""
     line_chars: int = _limit(240, 1)
     """Characters of a text in a list."""
     rows: int = _limit(50, 1, 1000)

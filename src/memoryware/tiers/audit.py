@@ -145,7 +145,7 @@ def _of_memories(memories: Iterable[Memory]) -> Iterator[Act]:
                 id=one.id,
                 layer="long_term",
                 content=one.content,
-                detail=one.subject or "",
+                detail=f"about {one.subject}" if one.subject else "",
             )
         yield from _ended(one, by_document)
         yield from _checked(one, "long_term")
@@ -163,7 +163,7 @@ def _ended(memory: Memory, by_document: Mapping[str, Memory]) -> Iterator[Act]:
         id=memory.id,
         layer="long_term",
         content=memory.content,
-        detail=f"by {memory.superseded_by}",
+        detail=heir.content if heir else "",
     )
 
 
