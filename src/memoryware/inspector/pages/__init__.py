@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoryware.inspector.pages import overview
+from memoryware.inspector.pages import memories, overview, review
 from memoryware.inspector.site import Section
 
-SECTIONS: Final[tuple[Section, ...]] = (overview.SECTION,)
+SECTIONS: Final[tuple[Section, ...]] = (overview.SECTION, review.SECTION, memories.SECTION)
 """Every section; an inspector has those whose `shown` says so."""
