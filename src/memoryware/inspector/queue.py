@@ -22,7 +22,7 @@ WAITS: Final = ("pending", "proposed")
 
 @dataclass(frozen=True)
 class Group:
-    """Entries that say the same, with what they say together.
+    """Entries about the same, with what they say together.
 
     Attributes:
         insight: The text, and where it comes from.
