@@ -29,11 +29,13 @@ _HOMES: Final = {
         "KingfisherDetector",
     ),
     "memoryware.settings": (
+        "CheckLimits",
         "DiscoveryLimits",
         "FileLimits",
         "HistoryLimits",
         "ImportLimits",
         "InspectorLimits",
+        "McpLimits",
         "MemoryLimits",
         "PostgresLimits",
         "Ranking",
@@ -143,6 +145,10 @@ _HOMES: Final = {
         "HistoryBackend",
         "Version",
     ),
+    "memoryware.backends.opening": (
+        "aopen_files",
+        "open_files",
+    ),
     "memoryware.backends.store": ("StoreBackend",),
     "memoryware.backends.composite": ("CompositeBackend",),
     "memoryware.sources.discovery": (
@@ -159,6 +165,11 @@ _HOMES: Final = {
     "memoryware.sources.guarded": ("GuardedBackend",),
     "memoryware.sources.consent": ("agreed",),
     "memoryware.sources.imports": ("Imports",),
+    "memoryware.sources.checking": (
+        "Flaw",
+        "acheck",
+        "check",
+    ),
     "memoryware.sources.scanning": (
         "Leak",
         "ascan",
@@ -171,6 +182,10 @@ _HOMES: Final = {
         "MemoryState",
         "MemoryStateUpdate",
         "append_to_system_message",
+    ),
+    "memoryware.middleware.preview": (
+        "Preview",
+        "SourcePreview",
     ),
     "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
     "memoryware.middleware._prompt": ("redact_memory",),
@@ -223,6 +238,7 @@ if TYPE_CHECKING:
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
     from memoryware.backends.history import HistoryBackend, Version
+    from memoryware.backends.opening import aopen_files, open_files
     from memoryware.backends.protocol import (
         BackendProtocol,
         DeleteResult,
@@ -291,6 +307,7 @@ if TYPE_CHECKING:
         MemoryStateUpdate,
         append_to_system_message,
     )
+    from memoryware.middleware.preview import Preview, SourcePreview
     from memoryware.middleware.tiered import TieredMemoryMiddleware
     from memoryware.nodes import (
         FactCheckNode,
@@ -301,17 +318,20 @@ if TYPE_CHECKING:
     )
     from memoryware.scope import MemoryScope
     from memoryware.settings import (
+        CheckLimits,
         DiscoveryLimits,
         FileLimits,
         HistoryLimits,
         ImportLimits,
         InspectorLimits,
+        McpLimits,
         MemoryLimits,
         PostgresLimits,
         Ranking,
         TierLimits,
         ToolLimits,
     )
+    from memoryware.sources.checking import Flaw, acheck, check
     from memoryware.sources.consent import agreed
     from memoryware.sources.discovery import Layout, adiscover, discover, on_disk
     from memoryware.sources.guarded import GuardedBackend
@@ -376,6 +396,7 @@ __all__ = [
     "BuiltContext",
     "BundleRefused",
     "Candidate",
+    "CheckLimits",
     "Choose",
     "CompositeBackend",
     "ConfigError",
@@ -416,6 +437,7 @@ __all__ = [
     "FileUploadResponse",
     "FilesystemBackend",
     "Finding",
+    "Flaw",
     "GlobResult",
     "GrepMatch",
     "GrepResult",
@@ -440,6 +462,7 @@ __all__ = [
     "LockTimeout",
     "LongTermStore",
     "LsResult",
+    "McpLimits",
     "Memory",
     "MemoryEvent",
     "MemoryLimits",
@@ -461,6 +484,7 @@ __all__ = [
     "PathUnusable",
     "PatternRefused",
     "PostgresLimits",
+    "Preview",
     "Promotion",
     "PromotionPolicy",
     "PromotionRefused",
@@ -485,6 +509,7 @@ __all__ = [
     "SettingError",
     "Sight",
     "Source",
+    "SourcePreview",
     "Space",
     "StateBackend",
     "StoreBackend",
@@ -508,13 +533,16 @@ __all__ = [
     "WriteFailed",
     "WriteResult",
     "__version__",
+    "acheck",
     "acopy_stores",
     "acting",
     "adiscover",
     "agreed",
+    "aopen_files",
     "aopen_stores",
     "append_to_system_message",
     "ascan",
+    "check",
     "copy_stores",
     "create_deep_agent",
     "default_filters",
@@ -526,6 +554,7 @@ __all__ = [
     "load_config",
     "normalise_path",
     "on_disk",
+    "open_files",
     "open_stores",
     "redact_memory",
     "remember",
