@@ -26,7 +26,7 @@ PROTOCOLS = {"Appends", "BackendProtocol", "Fingerprints", "Names", "TwinBackend
 LOOKS = {"isinstance", "issubclass", "hasattr", "signature", "getattr", "getattr_static"}
 MAY_LOOK = {"backends/_foreign.py", "backends/_peer.py"}
 HEAVY = ("deepagents", "langchain", "langgraph", "langsmith", "pydantic", "pytest")
-ABOVE = ("agent", "conformance", "local", "middleware", "nodes")
+ABOVE = ("agent", "conformance", "local", "mcp", "middleware", "nodes")
 """What may load langchain: what stands above the backends, and a model that is asked for."""
 
 

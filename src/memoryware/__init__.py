@@ -29,10 +29,13 @@ _HOMES: Final = {
         "KingfisherDetector",
     ),
     "memoryware.settings": (
+        "CheckLimits",
         "DiscoveryLimits",
         "FileLimits",
         "HistoryLimits",
         "ImportLimits",
+        "InspectorLimits",
+        "McpLimits",
         "MemoryLimits",
         "PostgresLimits",
         "Ranking",
@@ -146,6 +149,10 @@ _HOMES: Final = {
         "HistoryBackend",
         "Version",
     ),
+    "memoryware.backends.opening": (
+        "aopen_files",
+        "open_files",
+    ),
     "memoryware.backends.store": ("StoreBackend",),
     "memoryware.backends.composite": ("CompositeBackend",),
     "memoryware.sources.discovery": (
@@ -162,6 +169,11 @@ _HOMES: Final = {
     "memoryware.sources.guarded": ("GuardedBackend",),
     "memoryware.sources.consent": ("agreed",),
     "memoryware.sources.imports": ("Imports",),
+    "memoryware.sources.checking": (
+        "Flaw",
+        "acheck",
+        "check",
+    ),
     "memoryware.sources.scanning": (
         "Leak",
         "ascan",
@@ -174,6 +186,10 @@ _HOMES: Final = {
         "MemoryState",
         "MemoryStateUpdate",
         "append_to_system_message",
+    ),
+    "memoryware.middleware.preview": (
+        "Preview",
+        "SourcePreview",
     ),
     "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
     "memoryware.middleware._prompt": ("redact_memory",),
@@ -226,7 +242,11 @@ if TYPE_CHECKING:
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
     from memoryware.backends.history import HistoryBackend, Version
+<<<<<<< HEAD
     from memoryware.backends.looking import Row, arecent_versions, recent_versions, side_by_side
+=======
+    from memoryware.backends.opening import aopen_files, open_files
+>>>>>>> f3-7
     from memoryware.backends.protocol import (
         BackendProtocol,
         DeleteResult,
@@ -295,6 +315,7 @@ if TYPE_CHECKING:
         MemoryStateUpdate,
         append_to_system_message,
     )
+    from memoryware.middleware.preview import Preview, SourcePreview
     from memoryware.middleware.tiered import TieredMemoryMiddleware
     from memoryware.nodes import (
         FactCheckNode,
@@ -305,16 +326,20 @@ if TYPE_CHECKING:
     )
     from memoryware.scope import MemoryScope
     from memoryware.settings import (
+        CheckLimits,
         DiscoveryLimits,
         FileLimits,
         HistoryLimits,
         ImportLimits,
+        InspectorLimits,
+        McpLimits,
         MemoryLimits,
         PostgresLimits,
         Ranking,
         TierLimits,
         ToolLimits,
     )
+    from memoryware.sources.checking import Flaw, acheck, check
     from memoryware.sources.consent import agreed
     from memoryware.sources.discovery import Layout, adiscover, discover, on_disk
     from memoryware.sources.guarded import GuardedBackend
@@ -385,6 +410,7 @@ __all__ = [
     "BuiltContext",
     "BundleRefused",
     "Candidate",
+    "CheckLimits",
     "Choose",
     "CompositeBackend",
     "ConfigError",
@@ -425,6 +451,7 @@ __all__ = [
     "FileUploadResponse",
     "FilesystemBackend",
     "Finding",
+    "Flaw",
     "GlobResult",
     "GrepMatch",
     "GrepResult",
@@ -438,7 +465,11 @@ __all__ = [
     "Imports",
     "IngressFilter",
     "Insight",
+<<<<<<< HEAD
     "Journal",
+=======
+    "InspectorLimits",
+>>>>>>> f3-7
     "KingfisherDetector",
     "Labels",
     "Layout",
@@ -449,6 +480,7 @@ __all__ = [
     "LockTimeout",
     "LongTermStore",
     "LsResult",
+    "McpLimits",
     "Memory",
     "MemoryEvent",
     "MemoryLimits",
@@ -471,6 +503,7 @@ __all__ = [
     "PathUnusable",
     "PatternRefused",
     "PostgresLimits",
+    "Preview",
     "Promotion",
     "PromotionPolicy",
     "PromotionRefused",
@@ -499,6 +532,7 @@ __all__ = [
     "Shown",
     "Sight",
     "Source",
+    "SourcePreview",
     "Space",
     "StateBackend",
     "StoreBackend",
@@ -524,14 +558,17 @@ __all__ = [
     "WriteFailed",
     "WriteResult",
     "__version__",
+    "acheck",
     "acopy_stores",
     "acting",
     "adiscover",
     "agreed",
+    "aopen_files",
     "aopen_stores",
     "append_to_system_message",
     "arecent_versions",
     "ascan",
+    "check",
     "copy_stores",
     "create_deep_agent",
     "default_filters",
@@ -543,6 +580,7 @@ __all__ = [
     "load_config",
     "normalise_path",
     "on_disk",
+    "open_files",
     "open_stores",
     "recent_versions",
     "redact_memory",

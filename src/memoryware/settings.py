@@ -107,6 +107,18 @@ class DiscoveryLimits(_Ranged):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckLimits(_Ranged):
+    """What a check of memory files finds too much."""
+
+    file_bytes: int = _limit(256 * 1024, 1)
+    """Bytes above which a file is too large."""
+    line_chars: int = _limit(10_000, 1)
+    """Characters above which a line is too long."""
+    told: int = _limit(20, 1)
+    """Flaws of one kind that are told of one file; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportLimits(_Ranged):
     """Limits of what one memory file may import."""
 
@@ -309,6 +321,38 @@ class TierLimits(_Ranged):
     """Ids of messages, and of recalled records, that a conversation keeps in mind; the newest."""
     lock_timeout: float = _limit(30.0, 0)
     """Seconds to wait for a store that somebody else is writing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpLimits(_Ranged):
+    """Limits of what the MCP server does for its clients."""
+
+    recalled: int = _limit(8, 1)
+    """Texts of one `recall` when the client gives no `limit`."""
+    most_recalled: int = _limit(18, 1)
+    """Texts of one `recall`, whatever the client asks for."""
+    note_chars: int = _limit(4000, 1)
+    """Characters of one text for `remember`."""
+    notes_per_hour: int = _limit(60, 0)
+    """Texts that one server takes for quarantine in an hour, from all its clients together."""
+    read_tokens: int = _limit(20_000, 1)
+    """Tokens of one memory file that `read_source` returns; the rest is announced."""
+    listed: int = _limit(200, 1)
+    """Files that `list_sources` names."""
+    path_chars: int = _limit(1000, 1)
+    """Characters of a path; a longer one is no source."""
+    call_timeout: float = _limit(30.0, 0.01)
+    """Seconds that one call may take."""
+    calls: int = _limit(8, 1)
+    """Calls that are worked on at the same time; others wait, within their timeout."""
+    seen: int = _limit(64, 0)
+    """Recalled texts of one client, the newest, that its next notes are held to come from."""
+    clients: int = _limit(64, 1)
+    """Clients at the same time over HTTP."""
+    idle_seconds: float = _limit(1800.0, 1)
+    """Seconds after which a client over HTTP that says nothing is forgotten."""
+    request_bytes: int = _limit(256 * 1024, 1024)
+    """Bytes of one request over HTTP."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

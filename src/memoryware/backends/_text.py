@@ -72,6 +72,11 @@ def text_in(data: bytes | None) -> str | None:
     return None if data is None else decode(data).text
 
 
+def is_text(data: bytes | None) -> bool:
+    """Say whether there are bytes, and whether they are a text."""
+    return data is not None and not is_binary(data)
+
+
 def digest(data: bytes | None) -> str | None:
     """Return a name for some bytes, None for no file."""
     return None if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()

@@ -317,3 +317,8 @@ def too_many(stamps: Sequence[Stamp], limits: HistoryLimits, now: datetime) -> l
         if later.time < eldest and place >= first_kept:
             first_kept = place + 1
     return ordered[: min(first_kept, max(len(ordered) - _LEAST, 0))]
+
+
+def named(version: int | str | Version) -> int | str:
+    """Return the number or id of a version."""
+    return version.id if isinstance(version, Version) else version

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 import os
 from collections.abc import Callable, Sequence
@@ -15,12 +14,13 @@ from memoryware._clock import Clock, NewId, random_id, utc_now
 from memoryware._twins import Via
 from memoryware.backends import _text
 from memoryware.backends._acting import Actor, acting
+from memoryware.backends._differing import unified
 from memoryware.backends._foreign import must_be_backend
 from memoryware.backends._hiding import HidingBackend, must_have_root
 from memoryware.backends._making import Kind, Made
 from memoryware.backends._paths import normalise
 from memoryware.backends._peer import unwrapped
-from memoryware.backends._versions import Line, Stamp, Version, too_many
+from memoryware.backends._versions import Line, Stamp, Version, named, too_many
 from memoryware.backends._versions_kept import Page, Shelf, version_of
 from memoryware.backends._versions_made import (
     Redact,
@@ -111,7 +111,9 @@ class HistoryBackend(HidingBackend):
         return self._watch is None or await self._watch.covers(self._guest.names, via, names)
 
     async def _kept(self, via: Via, change: FileChange) -> None:
-        if self._watch is None and not (_is_text(change.before) or _is_text(change.after)):
+        if self._watch is None and not (
+            _text.is_text(change.before) or _text.is_text(change.after)
+        ):
             return
         before = _text.digest(change.before)
         line = Line(change.identity, await self._shelf.newest(via, change.identity, before), before)
@@ -194,7 +196,7 @@ class HistoryBackend(HidingBackend):
 
     async def _show(self, via: Via, path: str, version: int | str | Version) -> str:
         line = await self._line(via, path)
-        stamp = line.find(_named(version))
+        stamp = line.find(named(version))
         content = await self._content(via, line.path, stamp)
         if content is None:
             message = f"Version {stamp.number} of '{path}' is a deletion: there was no file"
@@ -249,15 +251,15 @@ class HistoryBackend(HidingBackend):
         self, via: Via, path: str, a: int | str | Version, b: int | str | Version | None
     ) -> str:
         line = await self._line(via, path)
-        first = line.find(_named(a))
+        first = line.find(named(a))
         old = await self._content(via, line.path, first)
         if b is None:
             name, there = line.path, await self._present(via, line.path)
             new = self._writer.shown(line.path, there)
         else:
-            second = line.find(_named(b))
+            second = line.find(named(b))
             name, new = f"{line.path}@{second.number}", await self._content(via, line.path, second)
-        return _unified(old or b"", new or b"", f"{line.path}@{first.number}", name)
+        return unified(old or b"", new or b"", f"{line.path}@{first.number}", name)
 
     def files(self) -> list[str]:
         """Return the files of which there are versions, also deleted ones, sorted."""
@@ -305,9 +307,28 @@ class HistoryBackend(HidingBackend):
         self, via: Via, path: str, to: int | str | Version | None, reason: str | None
     ) -> Version:
         def choose(line: Line) -> Stamp | None:
-            return line.back_one() if to is None else line.find(_named(to))
+            return line.back_one() if to is None else line.find(named(to))
 
         return await self._go_back(via, path, choose, "undo", reason)
+
+    def undo_target(self, path: str) -> Version | None:
+        """Return the version that `undo(path)` would bring back; None if the file would go.
+
+        Raises:
+            VersionMissing: If nothing earlier is known.
+            FileError: If the path is refused.
+        """
+        return self._run(self._undo_target, path)
+
+    async def aundo_target(self, path: str) -> Version | None:
+        """Async twin of `undo_target`."""
+        return await self._run_native(self._undo_target, path)
+
+    async def _undo_target(self, via: Via, path: str) -> Version | None:
+        line = await self._line(via, path)
+        stamps = [one for one in (line.back_one(),) if one is not None]
+        pages = await self._shelf.pages(via, line.path, stamps)
+        return version_of(line.path, stamps[0], pages[0]) if stamps else None
 
     def restore(self, path: str, at: datetime, *, reason: str | None = None) -> Version:
         """Make a file what it was at a time; return the version that was made.
@@ -377,24 +398,3 @@ class HistoryBackend(HidingBackend):
             return names[-1]
         normalise(path)
         raise PathUnusable(path, f"'{path}' cannot be used as the path of a file")
-
-
-def _named(version: int | str | Version) -> int | str:
-    return version.id if isinstance(version, Version) else version
-
-
-def _is_text(data: bytes | None) -> bool:
-    return data is not None and not _text.is_binary(data)
-
-
-def _unified(old: bytes, new: bytes, before: str, after: str) -> str:
-    """Return what `diff -u` says of two texts."""
-    if old == new:
-        return ""
-    if _text.is_binary(old) or _text.is_binary(new):
-        return f"{before} and {after} differ and are no text\n"
-    first, second = (_text.decode(one).text.splitlines(keepends=True) for one in (old, new))
-    lines = difflib.unified_diff(first, second, before, after)
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )

@@ -6,7 +6,18 @@ import os
 import sys
 from typing import Final
 
-from memoryware.errors import DatasetRefused, MemorywareError, SettingError
+from memoryware.errors import (
+    BundleRefused,
+    ConfigError,
+    DatasetRefused,
+    EntryMissing,
+    EntryRefused,
+    MemorywareError,
+    PromotionRefused,
+    ScopeMissing,
+    SettingError,
+    VersionMissing,
+)
 
 FAILED: Final = 1
 """Something failed on the way: a store, a model, a disk."""
@@ -14,6 +25,8 @@ WRONG: Final = 2
 """The call was wrong: an unknown option, a value that cannot be, an extra that is missing."""
 UNREADABLE: Final = 3
 """The data cannot be read: the message names the file and the line."""
+REFUSED: Final = 4
+"""It was refused, or is not there: the policy, nothing with that id, or a person said no."""
 _NEEDED: Final = ("typer", "rich", "click")
 
 
@@ -27,9 +40,11 @@ def main() -> None:
         _leave(WRONG, "the command needs typer and rich: pip install 'memoryware[cli]'")
     try:
         app()
-    except DatasetRefused as error:
+    except (BundleRefused, ConfigError, DatasetRefused) as error:
         _leave(UNREADABLE, str(error))
-    except SettingError as error:
+    except (EntryMissing, EntryRefused, PromotionRefused, VersionMissing) as error:
+        _leave(REFUSED, str(error))
+    except (ScopeMissing, SettingError) as error:
         _leave(WRONG, str(error))
     except MemorywareError as error:
         _leave(FAILED, f"{type(error).__name__}: {error}")

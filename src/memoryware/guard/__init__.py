@@ -1,6 +1,6 @@
 """What may be stored and shown: no hidden characters, no forged fences, no secrets."""
 
-from memoryware.guard._showing import drop_hidden, fence_pattern, neutralise
+from memoryware.guard._showing import drop_hidden, fence_pattern, forged, neutralise, reveal
 from memoryware.guard.finding import Detector, Finding, Span
 from memoryware.guard.guard import Guard, OnSecret, Personal
 from memoryware.guard.kingfisher import KingfisherDetector
@@ -15,5 +15,7 @@ __all__ = [
     "Span",
     "drop_hidden",
     "fence_pattern",
+    "forged",
     "neutralise",
+    "reveal",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -85,6 +85,21 @@ def drop_hidden(text: str) -> tuple[str, dict[str, int]]:
     return _NEEDED_OR_HIDDEN.sub(keep_needed, text), dict(found)
 
 
+def reveal(text: str) -> str:
+    """Return the text for people, with what hides in it spelled out, such as `<U+202E>`.
+
+    Line ends and tabs stay; what `drop_hidden` would leave in the text stays as well.
+    """
+    if not _HIDDEN.search(text):
+        return text
+
+    def spell(match: re.Match[str]) -> str:
+        hidden = match.group("hidden")
+        return match.group() if hidden is None else "".join(f"<U+{ord(one):04X}>" for one in hidden)
+
+    return _NEEDED_OR_HIDDEN.sub(spell, text)
+
+
 _OPENERS: Final = (
     "<\u00ab\u02c2\u1438\u16b2\u2039\u227a\u2329\u276e\u2770\u27e8\u27ea\u29fc\u3008\u300a"
     "\ufe3d\ufe3f\ufe64\uff1c\U0001d236"
@@ -139,14 +154,20 @@ def neutralise(text: str, fence: re.Pattern[str]) -> str:
     Nothing else changes, so the text stays readable; look-alike letters, accents and
     stylised letters are seen through.
     """
-    if text.isascii() and "<" not in text:
-        return text
-    # Each fold maps one character to one, so places in the folded text are places in the text.
     pieces, position = [], 0
-    for match in fence.finditer(_folded(text)):
-        pieces += [text[position : match.start()], "&lt;"]
-        position = match.end()
+    for place in forged(text, fence):
+        pieces += [text[position:place], "&lt;"]
+        position = place + 1
     return "".join([*pieces, text[position:]]) if pieces else text
+
+
+def forged(text: str, fence: re.Pattern[str]) -> Iterator[int]:
+    """Yield the places of the brackets of forged tags."""
+    if text.isascii() and "<" not in text:
+        return
+    # Each fold maps one character to one, so places in the folded text are places in the text.
+    for match in fence.finditer(_folded(text)):
+        yield match.start()
 
 
 def _folded(text: str) -> str:

@@ -39,6 +39,7 @@ def curves(title: str, series: Sequence[tuple[str, Sequence[tuple[datetime, int]
         viewBox=f"0 0 {WIDE} {HIGH}",
         role="img",
         aria_label=title,
+        class_="chart",
     )
 
 
@@ -80,7 +81,7 @@ def key(names: Sequence[Piece], *, fill: bool = True) -> Html:
     return h.ul(items, class_="key")
 
 
-_BOX_WIDE, _BOX_HIGH, _GAP_X, _GAP_Y = 172, 44, 46, 14
+_BOX_WIDE, _BOX_HIGH, _GAP_X, _GAP_Y = 212, 46, 48, 14
 
 
 def graph(

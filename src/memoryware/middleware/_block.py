@@ -44,6 +44,32 @@ class BlockStyle:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """What became of one source in the block.
+
+    Attributes:
+        path: The source.
+        shown: What is shown of its text.
+        whole: Its text, cleaned, before anything was cut.
+        announcement: What is said of what is left out; "" if nothing is.
+        cut: Whether not everything is shown.
+        suspect: What was dropped or looks wrong, a sentence each, without memory text.
+    """
+
+    path: str
+    shown: str
+    whole: str
+    announcement: str = ""
+    cut: bool = False
+    suspect: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What stands below the path of the source."""
+        return "\n".join(part for part in (self.shown, self.announcement) if part)
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """The finished text for the slot of the template.
 
@@ -53,6 +79,7 @@ class Block:
         cut: Sources of which not everything is shown.
         tokens: Tokens of `text`, as counted by the style's counter.
         notes: What was left out or changed, one sentence each, without memory text.
+        parts: What became of each of `loaded`.
     """
 
     text: str
@@ -60,6 +87,7 @@ class Block:
     cut: tuple[str, ...] = ()
     tokens: int = 0
     notes: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
 
 
 def tags_of(template: str) -> frozenset[str]:
@@ -86,6 +114,13 @@ class _Section:
     shown: str = ""
     announcement: str = ""
     cut: bool = False
+    suspect: tuple[str, ...] = ()
+
+    @property
+    def part(self) -> Part:
+        """What became of the source."""
+        known = self.shown, self.clean, self.announcement, self.cut, self.suspect
+        return Part(self.path, *known)
 
 
 def make_block(
@@ -122,6 +157,7 @@ def make_block(
         cut=tuple(section.path for section in sections if section.cut),
         tokens=style.count_tokens(text),
         notes=tuple(note for section in sections for note in section.notes),
+        parts=tuple(section.part for section in sections),
     )
 
 
@@ -139,6 +175,9 @@ def _prepare(source: Source, text: str, style: BlockStyle, fence: re.Pattern[str
     if dropped:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(dropped.items()))
         section.notes.append(f"{path}: hidden characters were dropped: {kinds}")
+    section.suspect = tuple(note.removeprefix(f"{path}: ") for note in section.notes)
+    if section.clean != visible.rstrip() and section.clean:
+        section.suspect += ("a tag in it pretends to be the fence of memory; it is made harmless",)
     return section
 
 
@@ -208,7 +247,7 @@ def _whole_character(text: str, end: int) -> int:
 
 
 def _show(section: _Section, style: BlockStyle) -> str:
-    body = "\n".join(part for part in (section.shown, section.announcement) if part)
+    body = section.part.text
     if not style.show_paths:
         return body
     return f"{section.path}{style.path_separator}{body}"

@@ -31,6 +31,7 @@ from memoryware.middleware._snapshots import Folders, Snapshots
 from memoryware.middleware._state import CONTENTS, Keys
 from memoryware.middleware.file_tools._access import digest_of
 from memoryware.middleware.file_tools._waiting import noted
+from memoryware.middleware.preview import Preview, previewed
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
@@ -56,6 +57,21 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
     _gate: Gate
     _prompt_verified = False
     _told_missing = False
+
+    def preview(self, tools: Sequence[Any] = ()) -> Preview:
+        """Return what a model would be shown now, and what became of each source.
+
+        Args:
+            tools: What the agent has beside the tools of this middleware.
+
+        Raises:
+            LoadError: With `on_error="raise"`, for a source that cannot be read.
+        """
+        return finish(self._preview(blocking, tools))
+
+    async def apreview(self, tools: Sequence[Any] = ()) -> Preview:
+        """Async twin of `preview`."""
+        return await self._preview(native, tools)
 
     # Each hook is a door to a core below.
 
@@ -129,6 +145,18 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
         return request.override(system_message=message, tools=tools)
 
     # Cores.
+
+    async def _preview(self, via: Via, tools: Sequence[Any]) -> Preview:
+        loaded = await self._loaded(via, self._get_backend({}, None, None), ())
+        hands, _ = self._offers.of([*getattr(self, "tools", ()), *tools])
+        text = ""
+        if self._formats_itself():
+            text = self._format_agent_memory(loaded.contents)
+        elif self.system_prompt is not None:
+            rendered = self._renderer.render(loaded, hands)
+            text = rendered.text if rendered is not None else ""
+        block, count = self._renderer.block(loaded), self._renderer.count_tokens
+        return previewed(loaded, block, text, count, self._reading.start)
 
     async def _before(
         self, via: Via, state: Any, runtime: Any, config: Any

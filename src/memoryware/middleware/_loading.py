@@ -43,6 +43,7 @@ class Loaded:
         sources: The sources in the order in which they are shown.
         imported: Files that were imported, each with the source that it is part of.
         secrets: What looks like a secret, with the file that it is in.
+        sizes: Bytes of each file that was read.
         rendered: Finished prompt parts by variant, filled by the middleware.
     """
 
@@ -51,6 +52,7 @@ class Loaded:
     sources: tuple[Source, ...] = ()
     imported: Mapping[str, Source] = field(default_factory=dict)
     secrets: tuple[tuple[str, Finding], ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
     rendered: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
@@ -232,6 +234,9 @@ class Loader:
         guard = self._reading.guard
         known = {path: one.answer.content for path, one in fetch.known.items()}
         files = {path: content for path, content in known.items() if content}
+        loaded.sizes = {
+            path: len(content) for path, content in known.items() if content is not None
+        }
         if guard is None or not files:
             return loaded
         scan = partial(_secrets, guard, files)

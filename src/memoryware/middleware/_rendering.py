@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import SystemMessage
 
 from memoryware.events import logger
-from memoryware.middleware._block import Block, BlockStyle, fill, make_block
+from memoryware.middleware._block import Block, BlockStyle, CountTokens, fill, make_block
 from memoryware.middleware._loading import Loaded
 from memoryware.middleware._prompt import Placement, place
 from memoryware.middleware.guidelines import (
@@ -54,6 +54,11 @@ class Renderer:
     def __init__(self, style: BlockStyle, options: PromptOptions) -> None:
         self._style = style
         self._options = options
+
+    @property
+    def count_tokens(self) -> CountTokens:
+        """What counts tokens."""
+        return self._style.count_tokens
 
     def hands(self, names: Collection[str]) -> Hands:
         """Return which of a request's tools the text may name."""

@@ -62,7 +62,7 @@ async def ascan(
 
 async def _scan(via: Via, backend: Any, sources: Any, guard: Guard) -> list[Leak]:
     must_be_backend(backend, "backend")
-    paths = await _paths(via, backend, sources)
+    paths = await scanned_paths(via, backend, sources)
     answers = await Guest(backend).download(via, paths)
     leaks: list[Leak] = []
     for path, answer in zip(paths, answers, strict=True):
@@ -77,8 +77,13 @@ async def _scan(via: Via, backend: Any, sources: Any, guard: Guard) -> list[Leak
     return leaks
 
 
-async def _paths(via: Via, backend: Any, sources: Any) -> list[str]:
-    """Return the files that are meant, each once, in their order."""
+async def scanned_paths(via: Via, backend: Any, sources: Any) -> list[str]:
+    """Return the files that are meant, each once, in their order.
+
+    Raises:
+        SettingError: If the sources are none.
+        LoadError: For a pattern that the backend cannot look for.
+    """
     if isinstance(sources, str) and sources == "auto":
         found = await found_via(via, backend, "/", Layout())
         return [one.path for one in found.sources]

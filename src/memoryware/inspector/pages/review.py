@@ -86,7 +86,7 @@ async def _after(visit: Visit) -> str:
 
 def _card(visit: Visit, group: Group, place: int) -> Html:
     count = len(group.entries)
-    title = "1 entry" if count == 1 else f"{count} entries that say the same"
+    title = "1 entry" if count == 1 else f"{count} entries about the same"
     mark = None
     if not visit.site.read_only:
         box = h.input(type="checkbox", name="group", value=group.key, form="bulk", data_key="x")
@@ -181,7 +181,7 @@ def _actions(visit: Visit, group: Group, place: int) -> Html:
         )
     why = h.p(rule.why, class_="quiet", id=f"{group.anchor}-why") if rule.why else None
     edit = None if rule.why and not rule.propose else _edit(visit, group, place, rule)
-    return h.div(why, h.div(first, class_="row"), edit, _reject(visit, group, place))
+    return h.div(why, h.div(first, edit, _reject(visit, group, place), class_="choices"))
 
 
 def rule_for(visit: Visit, entries: Sequence[Entry]) -> Rule:
@@ -218,7 +218,9 @@ def _edit(visit: Visit, group: Group, place: int, rule: Rule) -> Html | None:
     label = "Propose this text" if rule.propose else "Approve this text"
     do = "propose" if rule.propose else "edit"
     content = (field("Text", area, id_=id_), button(label, kind="main"))
-    return h.details(h.summary("Edit", data_key="e"), _form(visit, group, place, do, *content))
+    return h.details(
+        h.summary("Edit", data_key="e", class_="button"), _form(visit, group, place, do, *content)
+    )
 
 
 def _reject(visit: Visit, group: Group, place: int) -> Html:
@@ -229,7 +231,8 @@ def _reject(visit: Visit, group: Group, place: int) -> Html:
         button("Reject", kind="bad"),
     )
     return h.details(
-        h.summary("Reject", data_key="r"), _form(visit, group, place, "reject", *content)
+        h.summary("Reject", data_key="r", class_="button bad"),
+        _form(visit, group, place, "reject", *content),
     )
 
 

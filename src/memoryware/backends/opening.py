@@ -1,0 +1,117 @@
+"""Backends of memory files by their address."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from memoryware._twins import in_thread
+from memoryware.backends.filesystem import FilesystemBackend
+from memoryware.backends.store import StoreBackend
+from memoryware.errors import BackendUnavailable, SettingError
+
+_STORE: Final = "store+"
+_KNOWN: Final = (
+    'a folder, "store+sqlite:///store.db?namespace=memory/team" for files in a LangGraph store in'
+    ' a file, or "store+postgresql://user@host/database?namespace=memory/team"'
+)
+_BUSY: Final = 30.0
+"""Seconds to wait for a file that another process is writing."""
+
+
+def open_files(address: str | os.PathLike[str]) -> Any:
+    """Return the backend at an address: a folder, or a LangGraph store and a namespace in it.
+
+    Args:
+        address: A folder; or `store+sqlite:///store.db?namespace=memory/team`, with parts of the
+            namespace between slashes, percent-encoded where a part has one itself; or
+            `store+postgresql://user@host/database?namespace=memory/team`.
+
+    Raises:
+        SettingError: For an address that is none, or names no namespace.
+        BackendUnavailable: If it is not there, or a package for it is missing.
+    """
+    text = os.fspath(address)
+    if not text:
+        raise SettingError(f"this is no address of memory files: give {_KNOWN}")
+    if text.startswith(_STORE):
+        return _in_store(text.removeprefix(_STORE))
+    if "://" in text:
+        raise SettingError(f"{text.partition('://')[0]}://... holds no files: give {_KNOWN}")
+    if not Path(text).is_dir():
+        raise BackendUnavailable(f"{text}: there is no such folder")
+    return FilesystemBackend(text)
+
+
+async def aopen_files(address: str | os.PathLike[str]) -> Any:
+    """Async twin of `open_files`."""
+    return await in_thread(open_files, address)
+
+
+def _in_store(url: str) -> StoreBackend:
+    parts = urlsplit(url)
+    given = [part for one in _raw(parts.query) for part in one.split("/") if part]
+    if not given:
+        raise SettingError(
+            "the address of a store needs the namespace of the files: ?namespace=memory/team"
+        )
+    namespace = tuple(unquote(one) for one in given)
+    if parts.scheme == "sqlite":
+        return StoreBackend(store=_sqlite(url.partition("?")[0]), namespace=namespace)
+    if parts.scheme in ("postgresql", "postgres"):
+        return StoreBackend(store=_postgres(url), namespace=namespace)
+    raise SettingError(f"{_STORE}{parts.scheme}://... is no store: give {_KNOWN}")
+
+
+def _raw(query: str) -> list[str]:
+    """Return what a query says of the namespace, with slashes inside parts still encoded."""
+    pairs = (one.partition("=") for one in query.split("&"))
+    return [value for name, _, value in pairs if name == "namespace"]
+
+
+def _sqlite(url: str) -> Any:
+    path = url.removeprefix("sqlite:///")
+    if not Path(path).is_file():
+        raise BackendUnavailable(f"{path}: there is no such file")
+    try:
+        from langgraph.store.sqlite import SqliteStore
+    except ImportError as error:
+        raise BackendUnavailable(
+            "a store in a file needs a package: pip install langgraph-checkpoint-sqlite"
+        ) from error
+    try:
+        connection = sqlite3.connect(
+            path, check_same_thread=False, isolation_level=None, timeout=_BUSY
+        )
+        return SqliteStore(connection)
+    except sqlite3.Error as error:
+        raise BackendUnavailable(f"{path}: {error}") from error
+
+
+def _postgres(url: str) -> Any:
+    try:
+        import psycopg
+        from langgraph.store.postgres import PostgresStore
+    except ImportError as error:
+        raise BackendUnavailable(
+            "a store in PostgreSQL needs a package: pip install langgraph-checkpoint-postgres"
+        ) from error
+    parts = urlsplit(url)
+    kept = "&".join(one for one in parts.query.split("&") if not one.startswith("namespace="))
+    address = parts._replace(scheme="postgresql", query=kept).geturl()
+    try:
+        connection: Any = psycopg.connect(
+            address,
+            autocommit=True,
+            prepare_threshold=0,
+            connect_timeout=int(_BUSY),
+            row_factory=psycopg.rows.dict_row,
+        )
+    except psycopg.Error as error:
+        raise BackendUnavailable(
+            f"the PostgreSQL at {parts.hostname} cannot be reached ({type(error).__name__})"
+        ) from error
+    return PostgresStore(connection)

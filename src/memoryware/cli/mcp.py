@@ -1,0 +1,126 @@
+"""`memoryware mcp`: memory for agents that speak MCP."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from memoryware.cli._files import Listed, Root, files_of
+from memoryware.errors import SettingError
+
+TOKEN: Final = "MEMORYWARE_MCP_TOKEN"  # noqa: S105 - the name of a variable
+"""The environment variable that has the token of the server over HTTP."""
+
+
+def mcp(
+    *,
+    store: Annotated[
+        str, typer.Option(envvar="MEMORYWARE_STORE", help="The address of tiered memory.")
+    ] = "sqlite:///memory.db",
+    group: Annotated[
+        str | None, typer.Option(envvar="MEMORYWARE_GROUP", help="Whose memory is shared.")
+    ] = None,
+    tenant: Annotated[
+        str | None, typer.Option(envvar="MEMORYWARE_TENANT", help="The customer.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(envvar="MEMORYWARE_USER", help="The person whose agents ask.")
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="The persona that asks.")] = None,
+    by: Annotated[
+        str, typer.Option(help="Who puts notes forward, such as agent:editor.")
+    ] = "agent:mcp",
+    embeddings: Annotated[
+        str | None, typer.Option(help='"local" or "provider:model"; words alone by default.')
+    ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Offer no tool that writes.")
+    ] = False,
+    files: Annotated[
+        bool, typer.Option("--files/--no-files", help="Whether memory files may be read.")
+    ] = True,
+    root: Root = None,
+    source: Listed = None,
+    http: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Answer over HTTP instead, at /mcp, with a token."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help=f"A file with the token; else {TOKEN}, else one is made and told."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME:PORT", help="A name by which other machines may call; may come again."
+        ),
+    ] = None,
+) -> None:
+    """Share memory with agents that speak MCP, over standard input and output.
+
+    The tools are recall, remember (to quarantine, for review), list_sources and read_source.
+    Whose memory it is stands fixed by these options; no call can change it.
+
+    Exit codes: 0 done, 1 a store failed, 2 wrong call, 3 the configuration cannot be read.
+    """
+    from memoryware.mcp.serving import check_installed
+
+    check_installed()
+    if not group:
+        raise SettingError("say whose memory is shared: --group NAME")
+    from memoryware.mcp import MemoryServer, serve_http, serve_stdio
+    from memoryware.scope import MemoryScope
+    from memoryware.settings import McpLimits, MemoryLimits
+    from memoryware.tiers.service import TieredMemory
+
+    address = None if http is None else _address(http)
+    limits = McpLimits()
+    shown = MemoryLimits(source_tokens=limits.read_tokens, total_tokens=_NO_TOTAL)
+    loaded = files_of(root, source).memory(tools=False, limits=shown) if files else None
+    with TieredMemory.open(store, embeddings=embeddings, on_mismatch="words") as memory:
+        server = MemoryServer(
+            memory,
+            scope=MemoryScope(tenant, group, user, agent),
+            files=loaded,
+            by=by,
+            read_only=read_only,
+            limits=limits,
+        )
+        if address is None:
+            serve_stdio(server)
+            return
+        serve_http(
+            server,
+            token=_token(token_file),
+            host=address[0],
+            port=address[1],
+            names=allow_host or (),
+            on_start=lambda url: typer.echo(f"memoryware: listening at {url}", err=True),
+        )
+
+
+_NO_TOTAL: Final = 2**40
+"""Each file is read by itself, so that all together need no bound."""
+
+
+def _address(given: str) -> tuple[str, int]:
+    host, colon, port = given.rpartition(":")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise SettingError("--http needs HOST:PORT, such as 127.0.0.1:8765")
+    return host.strip("[]"), int(port)
+
+
+def _token(file: Path | None) -> str:
+    """Return the token that clients send; one that is made here is told once, on stderr."""
+    if file is not None:
+        return file.read_text(encoding="utf-8").strip()
+    given = os.environ.get(TOKEN)
+    if given:
+        return given
+    made = secrets.token_urlsafe(32)
+    typer.echo(f"memoryware: clients send Authorization: Bearer {made}", err=True)
+    return made

@@ -1,0 +1,14 @@
+"""An MCP server over memory, for agents that are not built with LangChain.
+
+It needs the extra `memoryware[mcp]`. `memoryware mcp` starts it; in a program of your own:
+
+    from memoryware.mcp import MemoryServer, serve_stdio
+    serve_stdio(MemoryServer(memory, scope=MemoryScope(group_id="team")))
+"""
+
+from __future__ import annotations
+
+from memoryware.mcp.answering import MemoryServer
+from memoryware.mcp.serving import http_app, serve_http, serve_stdio
+
+__all__ = ["MemoryServer", "http_app", "serve_http", "serve_stdio"]

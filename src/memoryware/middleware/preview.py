@@ -1,0 +1,153 @@
+"""What a model would be shown of memory files, and what became of each: for people who look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memoryware.middleware._block import Block, CountTokens, Part
+from memoryware.middleware._loading import Loaded
+from memoryware.sources.source import Owner, Source, Writable
+
+SourceState = Literal["shown", "cut", "same", "empty", "missing", "failed"]
+"""What became of a source: all or a part of it is shown, or why nothing is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcePreview:
+    """What became of one source.
+
+    Attributes:
+        path: Its path in the backend.
+        owner: Whose notes it holds.
+        writable: Whether an agent may change it.
+        why: Why it is a source, in words.
+        state: "shown", "cut" to what fits, "same" as one that is shown, "empty", "missing", or
+            "failed".
+        detail: What was said instead of what is left out, or the code of a failure.
+        bytes: Its size, without imports; None if it was not read.
+        tokens: Of the text that is shown.
+        whole: Of the text if nothing were cut.
+        text: What is shown of it.
+        imported: The files that are imported into it.
+        suspect: What a person should look at, a sentence each; never the text itself.
+    """
+
+    path: str
+    owner: Owner | None = None
+    writable: Writable = True
+    why: str = ""
+    state: SourceState
+    detail: str = ""
+    bytes: int | None = None
+    tokens: int = 0
+    whole: int = 0
+    text: str = ""
+    imported: tuple[str, ...] = ()
+    suspect: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What a model would be shown.
+
+    Attributes:
+        text: The part of the system message, byte for byte; "" if nothing is said.
+        tokens: Of that part.
+        sources: The sources, in the order in which they are shown.
+    """
+
+    text: str = ""
+    tokens: int = 0
+    sources: tuple[SourcePreview, ...] = ()
+
+
+def previewed(
+    loaded: Loaded, block: Block, text: str, count: CountTokens, start: str | None
+) -> Preview:
+    """Return what is known of a load.
+
+    Args:
+        loaded: The load.
+        block: What was made of it.
+        text: The finished part of the prompt.
+        count: Counts tokens.
+        start: Where the files were looked for; None if they were named.
+    """
+    parts = {one.path: one for one in block.parts}
+    problems = dict(loaded.problems)
+    suspects = _suspects(loaded, block)
+    sources = tuple(
+        replace(
+            _source(one, loaded, parts.get(one.path), problems.get(one.path), count),
+            why=_why(one, start),
+            suspect=suspects.get(one.path, ()),
+        )
+        for one in loaded.sources
+    )
+    return Preview(text=text, tokens=count(text) if text else 0, sources=sources)
+
+
+def _source(
+    source: Source, loaded: Loaded, part: Part | None, problem: str | None, count: CountTokens
+) -> SourcePreview:
+    state, detail = _state(source, loaded, part, problem)
+    return SourcePreview(
+        path=source.path,
+        owner=source.owner,
+        writable=source.writable,
+        state=state,
+        detail=detail,
+        bytes=loaded.sizes.get(source.path),
+        tokens=count(part.shown) if part and part.shown else 0,
+        whole=count(part.whole) if part else 0,
+        text=part.text if part else "",
+        imported=tuple(path for path, into in loaded.imported.items() if into is source),
+    )
+
+
+def _state(
+    source: Source, loaded: Loaded, part: Part | None, problem: str | None
+) -> tuple[SourceState, str]:
+    if problem is not None:
+        missing = problem == "file_not_found"
+        return ("missing", "it is required") if missing else ("failed", problem)
+    if source.path not in loaded.contents:
+        return "missing", ""
+    if part is None:
+        return "empty", ""
+    if part.cut:
+        return "cut", part.announcement
+    return ("same", part.announcement) if part.announcement else ("shown", "")
+
+
+def _suspects(loaded: Loaded, block: Block) -> Mapping[str, tuple[str, ...]]:
+    """Return what was noticed of each source, also in what is imported into it."""
+    found: dict[str, list[str]] = {}
+    for path, finding in loaded.secrets:
+        into = loaded.imported.get(path)
+        home = into.path if into is not None else path
+        where = f"line {finding.line}" if home == path else f"{path}, line {finding.line}"
+        found.setdefault(home, []).append(f"{where}: looks like a secret ({finding.kind})")
+    for one in block.parts:
+        found.setdefault(one.path, []).extend(one.suspect)
+    return {path: tuple(said) for path, said in found.items() if said}
+
+
+def _why(source: Source, start: str | None) -> str:
+    if start is None:
+        return "named in the sources"
+    folder = _folder(source.path)
+    here = start.rstrip("/") or "/"
+    if folder == here or folder in (f"{here.rstrip('/')}/.agents", f"{here.rstrip('/')}/.claude"):
+        return "in the start folder"
+    if source.path.startswith("~") or source.owner == "user":
+        return "of the user"
+    if f"{here.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/"):
+        return f"in a folder above, {folder}"
+    return f"in {folder}"
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] or "/"

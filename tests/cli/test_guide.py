@@ -1,0 +1,40 @@
+"""What the guides show of the command line is what the command prints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cli.running import here
+from docs.pages import ROOT, blocks, run
+
+GUIDES = ["files-on-the-command-line.md"]
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+
+
+def plain(text, folder):
+    """Return what does not hang on the time, the folder, and the width of a column."""
+    text = re.sub(r"about \d+ tokens", "about (some) tokens", text)
+    text = _TIME.sub("(time)", text.replace(str(folder), "/home/ann/shop"))
+    lines = (re.sub(r"[ ─]+", " ", line).strip() for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_a_guide_shows_what_is_printed(name, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USER", "ann")
+    page = ROOT / "docs" / "guides" / name
+    assert run(page, Path(), None) == []
+    shown = [block.text for block in blocks(page) if block.language == "console"]
+    for session in "".join(shown).split("$ memoryware ")[1:]:
+        command, _, output = session.partition("\n")
+        ran = here(monkeypatch, capsys, *shlex.split(command))
+        assert plain(ran.out, folder) == plain(output, folder), command
+    assert len(shown) > 4

@@ -1,0 +1,182 @@
+"""`memoryware mcp`: the real process, spoken to by the package's own client."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from cli.running import COMMAND, here
+from memoryware import MemoryScope, TieredMemory
+
+TEAM = MemoryScope(group_id="team")
+DEPLOY = "The deployment of the shop runs on Tuesday, never on Friday, says the operations team."
+TOKEN = "only-the-clients-of-this-test-know-it"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "AGENTS.md").write_text("# Rules\nUse tabs.\n", encoding="utf-8")
+    with TieredMemory.open(f"sqlite:///{tmp_path / 'memory.db'}") as memory:
+        memory.promote(DEPLOY, TEAM, by="ann")
+        memory.promote("The others deploy on Friday, as they always did.", "others", by="bob")
+    return tmp_path
+
+
+def waiting(folder, scope=TEAM):
+    with TieredMemory.open(f"sqlite:///{folder / 'memory.db'}") as memory:
+        return [one.record for one in memory.list(scope, layer="quarantine").items]
+
+
+async def called(client, name, **arguments):
+    result = await client.call_tool(name, arguments)
+    return result.content[0].text, not result.is_error
+
+
+async def test_a_client_over_standard_input_recalls_remembers_and_reads(folder):
+    command, *args = COMMAND
+    more = ["mcp", "--group", "team", "--by", "agent:editor", "--source", "AGENTS.md"]
+    server = StdioServerParameters(command=command, args=[*args, *more], cwd=folder)
+    async with Client(stdio_client(server)) as client:
+        assert client.server_info.name == "memoryware"
+        found, _ = await called(client, "recall", query="when is the deployment?")
+        _, kept = await called(client, "remember", text="The shop is tested every night at two.")
+        text, _ = await called(client, "read_source", path="/AGENTS.md")
+        _, wrong = await called(client, "recall", query="deploy", group="others")
+    assert DEPLOY in found
+    assert "others" not in found
+    assert kept
+    assert "Use tabs." in text
+    assert not wrong
+    (entry,) = waiting(folder)
+    assert str(entry.provenance.origin) == "agent:editor"
+    assert (entry.metadata["via"], entry.status) == ("mcp", "pending")
+    assert waiting(folder, MemoryScope(group_id="others")) == []
+
+
+@pytest.fixture
+def address(folder):
+    """A server over HTTP that only reads; its address."""
+    more = ["mcp", "--group", "team", "--read-only", "--no-files", "--http", "127.0.0.1:0"]
+    with subprocess.Popen(
+        [*COMMAND, *more],
+        cwd=folder,
+        env={**os.environ, "MEMORYWARE_MCP_TOKEN": TOKEN},
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    ) as running:
+        try:
+            yield re.search(r"http://\S+", running.stderr.readline())[0]
+        finally:
+            running.send_signal(signal.SIGTERM)
+            running.communicate(timeout=30)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="ends the server by a signal of Unix")
+async def test_over_http_only_who_knows_the_token_and_calls_this_machine_is_answered(address):
+    wanted = {"Authorization": f"Bearer {TOKEN}"}
+    async with httpx2.AsyncClient(headers=wanted, timeout=30) as http:
+        async with Client(streamable_http_client(address, http_client=http)) as client:
+            assert [one.name for one in (await client.list_tools()).tools] == ["recall"]
+            found, _ = await called(client, "recall", query="deployment")
+        assert DEPLOY in found
+        refused = [
+            await http.post(address, json={}, headers={"Authorization": given})
+            for given in ("", "Bearer", "Bearer wrong", f"bearer {TOKEN}", f"Bearer {TOKEN}x")
+        ]
+        assert {one.status_code for one in refused} == {401}
+        assert all(DEPLOY not in one.text for one in refused)
+        foreign = await http.post(address, json={}, headers={"Host": "evil.example:80"})
+        cross = await http.post(address, json={}, headers={"Origin": "https://evil.example"})
+        large = await http.post(address, content=b"x" * 1_000_000)
+    assert [one.status_code for one in (foreign, cross, large)] == [421, 403, 413]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "--group"),
+        (("--group", "team", "--http", "8765"), "HOST:PORT"),
+        (("--group", "team", "--http", "0.0.0.0:0"), "name the hosts"),
+        (("--group", "team", "--by", ""), "by"),
+    ],
+)
+def test_a_wrong_call_is_told_before_anything_is_served(folder, monkeypatch, capsys, args, said):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MEMORYWARE_MCP_TOKEN", TOKEN)
+    ran = here(monkeypatch, capsys, "mcp", *args)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_a_short_token_is_refused(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    (folder / "token").write_text("short\n", encoding="utf-8")
+    args = ("--group", "team", "--http", "127.0.0.1:0", "--token-file", "token")
+    ran = here(monkeypatch, capsys, "mcp", *args)
+    assert (ran.code, "16 characters" in ran.err) == (2, True)
+    assert "short" not in ran.err
+
+
+def line(**message):
+    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+
+
+def test_lines_that_are_no_messages_do_not_end_the_server(folder):
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    hostile = [
+        b"not json\n",
+        b"{}\n",
+        b"[" * 100_000 + b"\n",
+        b"\xff\xfe\x00\n",
+        b'"' + b"a" * 1_000_000 + b'"\n',
+        line(id=1, method="tools/call", params={"name": "recall", "arguments": {"query": "x"}}),
+        line(
+            id=2,
+            method="initialize",
+            params={**about, "clientInfo": {"name": "\u202e\n" * 10_000, "version": "1"}},
+        ),
+        line(method="notifications/initialized"),
+        line(id=3, method="tools/call", params={"name": "recall", "arguments": "x"}),
+        line(id=4, method="tools/call", params={"name": ["recall"], "arguments": {}}),
+        line(id=5, method="tools/call", params={"name": "remember", "arguments": {"text": DEPLOY}}),
+        line(id=6, method="tools/list"),
+    ]
+    with subprocess.Popen(
+        [*COMMAND, "mcp", "--group", "team", "--no-files"],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as running:
+        running.stdin.write(b"".join(hostile))
+        running.stdin.flush()
+        answers = {}
+        while not {5, 6} <= answers.keys():
+            answer = json.loads(running.stdout.readline())
+            answers[answer["id"]] = answer
+        running.communicate(timeout=30)
+    assert running.returncode == 0
+    assert all("error" in answers[one] for one in (1, 3, 4))
+    assert [one["name"] for one in answers[6]["result"]["tools"]] == ["recall", "remember"]
+    (entry,) = waiting(folder)
+    assert len(entry.metadata["client"]) <= 100
+    assert entry.metadata["client"].isprintable()
+
+
+def test_without_the_package_it_says_what_to_install(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    ran = here(monkeypatch, capsys, "mcp", "--group", "team")
+    assert ran.code == 2
+    assert "pip install 'memoryware[mcp]'" in ran.err
