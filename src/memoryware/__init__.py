@@ -242,11 +242,8 @@ if TYPE_CHECKING:
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
     from memoryware.backends.history import HistoryBackend, Version
-<<<<<<< HEAD
     from memoryware.backends.looking import Row, arecent_versions, recent_versions, side_by_side
-=======
     from memoryware.backends.opening import aopen_files, open_files
->>>>>>> f3-7
     from memoryware.backends.protocol import (
         BackendProtocol,
         DeleteResult,
@@ -465,11 +462,8 @@ __all__ = [
     "Imports",
     "IngressFilter",
     "Insight",
-<<<<<<< HEAD
-    "Journal",
-=======
     "InspectorLimits",
->>>>>>> f3-7
+    "Journal",
     "KingfisherDetector",
     "Labels",
     "Layout",
