@@ -21,6 +21,7 @@ from memoryware.cli import (
 )
 from memoryware.cli.doctor import doctor
 from memoryware.cli.init import init
+from memoryware.cli.inspect import inspect
 
 app = typer.Typer(
     name="memoryware",
@@ -55,6 +56,7 @@ for command in (
     scan.scan,
     doctor,
     mcp.mcp,
+    inspect,
 ):
     app.command()(command)
 
