@@ -307,6 +307,8 @@ class TierLimits(_Ranged):
     """Entries of one group that the model is shown for its summary, newest first."""
     listed: int = _limit(50, 1)
     """Lines of one page of a listing."""
+    looked_back: int = _limit(1000, 1)
+    """Newest records of each tier that a page of sessions or of the audit is made from."""
     lineage: int = _limit(10_000, 1)
     """Records that one revocation takes back at most; more is refused."""
     grounds: int = _limit(32, 1)
@@ -383,3 +385,31 @@ class PostgresLimits(_Ranged):
     """Memories up to which all are compared with a query; among more an index is asked."""
     index_breadth: int = _limit(200, 1, 1000)
     """Candidates that the index of vectors looks at in one go: more find more, and take longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InspectorLimits(_Ranged):
+    """Limits of the inspector."""
+
+    session_hours: float = _limit(12.0, 0)
+    """Hours after which a visitor has to come in anew."""
+    form_bytes: int = _limit(5_000_000, 1)
+    """Bytes that a form may have."""
+    form_fields: int = _limit(2000, 1)
+    """Fields that a form may have."""
+    head_bytes: int = _limit(65_536, 1024)
+    """Bytes that the head of a request may have."""
+    stop_seconds: int = _limit(5, 0)
+    """Seconds that requests have to come to their end when the server is stopped."""
+    text_chars: int = _limit(4000, 1)
+    """Characters of a text that a page shows; the whole of it is a link away."""
+    compared_chars: int = _limit(400_000, 1)
+    """Characters that two texts may have together to be shown side by side."""
+    line_chars: int = _limit(240, 1)
+    """Characters of a text in a list."""
+    rows: int = _limit(50, 1, 1000)
+    """Lines of a list on one page."""
+    groups: int = _limit(25, 1)
+    """Groups of the review queue on one page."""
+    kept_seconds: float = _limit(30.0, 0)
+    """Seconds for which counts of the overview are kept."""

@@ -1,0 +1,136 @@
+"""What all pages have in common: head, navigation, messages, forms."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import HTMLResponse, Response
+
+from memoryware.inspector.markup import Html, Piece, h, joined
+from memoryware.inspector.site import Site, Visit
+from memoryware.inspector.texts import one_line
+
+_NAME: Final = 80
+"""Characters of a name in the head of a page."""
+
+
+def page(visit: Visit, title: str, *content: Piece, status: int = 200) -> Response:
+    """Return a whole page; its title is its only heading of the first level."""
+    said = visit.said
+    main = h.main(
+        h.h1(title),
+        h.div(h.p(said) if said else None, id="status", role="status", class_="status"),
+        *content,
+        id="main",
+        tabindex="-1",
+    )
+    body = h.body(
+        h.a("Skip to the content", href="#main", class_="skip"),
+        _head(visit),
+        main,
+        _foot(visit),
+    )
+    return _document(visit.url(""), title, body, status)
+
+
+def plain_page(root: str, title: str, text: str, status: int) -> Response:
+    """Return a page for somebody who is not in: a heading and what to do."""
+    body = h.body(h.main(h.h1(title), h.p(text), id="main"), class_="outside")
+    return _document(root, title, body, status)
+
+
+def plain_text(text: str) -> Response:
+    """Return a text as it is, which no browser takes for anything else."""
+    return Response(
+        text.encode("utf-8", "replace"),
+        media_type="text/plain; charset=utf-8",
+        headers={"content-disposition": 'inline; filename="text.txt"'},
+    )
+
+
+def form(visit: Visit, path: str, *content: Piece, **attributes: str) -> Html:
+    """Return a form that is sent to a path of ours, with what proves that it is ours."""
+    token = h.input(type="hidden", name="csrf", value=visit.form_token)
+    return h.form(token, *content, method="post", action=visit.url(path), **attributes)
+
+
+def field(label: str, control: Html, *, id_: str, hint: str = "") -> Html:
+    """Return a control with its label above it; the control has this id."""
+    help_ = h.span(hint, class_="hint", id=f"{id_}-hint") if hint else None
+    return h.div(h.label(label, for_=id_), help_, control, class_="field")
+
+
+def button(label: str, *, kind: str = "", **attributes: str | bool | None) -> Html:
+    """Return a button that sends its form."""
+    return h.button(label, type="submit", class_=f"button {kind}".strip(), **attributes)
+
+
+def empty(text: str, *more: Piece) -> Html:
+    """Return what a page says that has nothing to show."""
+    return h.div(h.p(text), *more, class_="empty")
+
+
+def facts(*pairs: tuple[str, Piece]) -> Html:
+    """Return names with their values; those without a value are left out."""
+    rows = [h.div(h.dt(name), h.dd(value)) for name, value in pairs if value not in (None, "", ())]
+    return h.dl(rows, class_="facts")
+
+
+def _document(root: str, title: str, body: Html, status: int) -> Response:
+    static = f"{root.rstrip('/')}/static"
+    head = h.head(
+        h.meta(charset="utf-8"),
+        h.meta(name="viewport", content="width=device-width, initial-scale=1"),
+        h.meta(name="color-scheme", content="light dark"),
+        h.title(f"{title} \u00b7 memoryware"),
+        h.link(rel="stylesheet", href=f"{static}/inspector.css"),
+        h.link(rel="icon", href=f"{static}/icon.svg", type="image/svg+xml"),
+        _script(f"{static}/inspector.js"),
+    )
+    made = h.html(head, body, lang="en")
+    return HTMLResponse(f"<!doctype html>\n{made}", status_code=status)
+
+
+def _script(path: str) -> Html:
+    # The one place where a script is named: our own file, whose path no visitor chooses.
+    return Html(str(h.x(src=path, defer=True)).replace("<x", "<script").replace("</x", "</script"))
+
+
+def _head(visit: Visit) -> Html:
+    site = visit.site
+    name = h.a("memoryware", href=visit.url("/"), class_="brand")
+    tags = [h.span("read-only", class_="tag")] if site.read_only else []
+    return h.header(name, _navigation(visit), h.div(tags, whose(site), class_="whose"))
+
+
+def _navigation(visit: Visit) -> Html:
+    site, here = visit.site, _path(visit)
+    links = []
+    for one in site.sections:
+        inside = here == one.path or (one.path != "/" and here.startswith(f"{one.path}/"))
+        link = h.a(one.label, href=visit.url(one.path), aria_current="page" if inside else None)
+        links.append(h.li(link))
+    return h.nav(h.ul(links), aria_label="Pages")
+
+
+def whose(site: Site) -> Html:
+    """Return whose memory is shown."""
+    tenant, group = site.scope.tenant, site.scope.group_id
+    said: list[Piece] = []
+    if tenant:
+        said += [h.span("tenant ", h.strong(one_line(tenant, _NAME))), ", "]
+    return h.span(said, h.span("group ", h.strong(one_line(group or "", _NAME))))
+
+
+def _foot(visit: Visit) -> Html:
+    leave = None
+    if visit.site.authenticate is None:
+        leave = form(visit, "/leave", button("Leave", kind="link"), class_="inline")
+    who = joined("You act as ", h.strong(one_line(visit.by, _NAME)), ". ")
+    keys = h.span("Press ", h.kbd("?"), " for keys.", class_="with-script")
+    return h.footer(h.span(who, keys), leave)
+
+
+def _path(visit: Visit) -> str:
+    root = str(visit.request.scope.get("root_path", ""))
+    return visit.request.url.path.removeprefix(root.rstrip("/")) or "/"

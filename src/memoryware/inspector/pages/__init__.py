@@ -1,0 +1,16 @@
+"""The pages, in the order of the navigation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from memoryware.inspector.pages import audit, files, overview, sessions
+from memoryware.inspector.site import Section
+
+SECTIONS: Final[tuple[Section, ...]] = (
+    overview.SECTION,
+    files.SECTION,
+    sessions.SECTION,
+    audit.SECTION,
+)
+"""Every section; an inspector has those whose `shown` says so."""

@@ -1,0 +1,56 @@
+"""One browser for all tests here, and a week of memory for each of them."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from browser.kit import NAMES, REQUIRED, chromium, visiting
+
+
+def pytest_collection_modifyitems(items):
+    """Let one worker run them all, so that one browser runs at a time."""
+    for item in items:
+        if "/browser/" in str(item.path).replace(os.sep, "/"):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A Chromium that is there; without one the tests skip, or fail where it is required."""
+    path = chromium()
+    if path is None:
+        said = f"no Chromium here (looked for {', '.join(NAMES)}); apt-get install chromium"
+        if os.environ.get(REQUIRED) == "required":
+            pytest.fail(said)
+        pytest.skip(said)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # as root, Chromium has no sandbox to start; what it opens is ours alone
+        root = hasattr(os, "geteuid") and os.geteuid() == 0
+        opened = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox"] if root else [], timeout=60_000
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def week(tmp_path):
+    """A memory after a week, with its files."""
+    from week import Week
+
+    lived = Week(tmp_path).whole()
+    yield lived
+    lived.memory.close()
+
+
+@pytest.fixture
+def visitor(browser, week):
+    """Ann, who looks at that week."""
+    from week import SHOP
+
+    with visiting(browser, week.memory, week.files, scope=SHOP) as one:
+        yield one
