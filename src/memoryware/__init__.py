@@ -241,8 +241,8 @@ if TYPE_CHECKING:
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
     from memoryware.backends.history import HistoryBackend, Version
-    from memoryware.backends.opening import aopen_files, open_files
     from memoryware.backends.looking import Row, arecent_versions, recent_versions, side_by_side
+    from memoryware.backends.opening import aopen_files, open_files
     from memoryware.backends.protocol import (
         BackendProtocol,
         DeleteResult,

@@ -413,3 +413,11 @@ class InspectorLimits(_Ranged):
     """Groups of the review queue on one page."""
     kept_seconds: float = _limit(30.0, 0)
     """Seconds for which counts of the overview are kept."""
+    sample: int = _limit(1000, 1)
+    """The newest records of a tier from which shares and tokens of the overview are counted."""
+    edit_chars: int = _limit(100_000, 1)
+    """Characters of a text that can be edited in a page."""
+    queue_days: float = _limit(3650.0, 0)
+    """Days for which what nobody has decided about is in the review queue."""
+    queue_seconds: float = _limit(60.0, 0)
+    """Seconds after which the groups of the review queue are made anew."""

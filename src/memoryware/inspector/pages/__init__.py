@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoryware.inspector.pages import audit, files, overview, sessions
+from memoryware.inspector.pages import audit, files, memories, overview, review, sessions
 from memoryware.inspector.site import Section
 
 SECTIONS: Final[tuple[Section, ...]] = (
     overview.SECTION,
+    review.SECTION,
+    memories.SECTION,
     files.SECTION,
     sessions.SECTION,
     audit.SECTION,

@@ -1,0 +1,82 @@
+"""What pages ask the stores for: one record, a stretch of a list, figures kept for a moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, cast
+
+from memoryware.inspector.site import Visit
+from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.tiers.values import Layer
+
+T = TypeVar("T")
+LAYERS: Final[tuple[Layer, ...]] = ("long_term", "working", "quarantine")
+"""The tiers, the one that people look for first."""
+LABELS: Final[dict[Layer, str]] = {
+    "long_term": "Long-term memory",
+    "working": "Working memory",
+    "quarantine": "Quarantine",
+}
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A page of a list.
+
+    Attributes:
+        items: Its records, what was stored last first.
+        total: How many there are in all.
+        newer: How many stand before it.
+        rest: How many come after it; with this number the next page is asked for.
+    """
+
+    items: list[Entry | Memory]
+    total: int
+    newer: int
+    rest: int
+
+
+async def find(visit: Visit, layer: Layer, which: Select, **how: int) -> Page[Any]:
+    """Return what a tier has of a selection."""
+    store = getattr(visit.memory.parts.stores, layer)
+    return cast("Page[Any]", await store.afind(which, **how))
+
+
+async def leaf(visit: Visit, layer: Layer, which: Select, rest: int | None) -> Leaf:
+    """Return the page on which so many records are left, or the first one.
+
+    Records are counted from the oldest: what is stored while somebody reads moves no page.
+    """
+    rows = visit.limits.rows
+    newer = 0
+    if rest is not None:
+        total = (await find(visit, layer, which, limit=0)).total
+        newer = max(0, total - rest)
+    found = await find(visit, layer, which, limit=rows, offset=newer)
+    left = max(0, found.total - newer - len(found.items))
+    return Leaf(found.items, found.total, newer, left)
+
+
+async def by_ids(visit: Visit, ids: tuple[str, ...]) -> dict[str, tuple[Layer, Entry | Memory]]:
+    """Return records of this tenant and group by their ids, with their tiers."""
+    found: dict[str, tuple[Layer, Entry | Memory]] = {}
+    if not ids:
+        return found
+    layers: tuple[Layer, ...] = ("working", "quarantine", "long_term")
+    for layer in layers:
+        some = await find(visit, layer, Select.within(visit.scope, ids=ids))
+        found |= {one.id: (layer, one) for one in some.items}
+    return found
+
+
+async def kept(visit: Visit, name: str, make: Callable[[], Awaitable[T]]) -> T:
+    """Return what was made a few seconds ago at most, or make it anew."""
+    known = visit.site.kept.get(name)
+    if known is not None and time.monotonic() - known[0] < visit.limits.kept_seconds:
+        return cast("T", known[1])
+    made = await make()
+    visit.site.kept[name] = (time.monotonic(), made)
+    return made

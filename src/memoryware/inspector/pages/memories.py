@@ -1,0 +1,229 @@
+"""Memories: the list of a tier, and a search that says why each text came, or did not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final, cast, get_args
+
+from starlette.responses import Response
+
+from memoryware.errors import SettingError
+from memoryware.inspector.keeping import LABELS, LAYERS, leaf
+from memoryware.inspector.layout import button, empty, field, page
+from memoryware.inspector.markup import Html, Piece, h
+from memoryware.inspector.pages import one
+from memoryware.inspector.site import Section, Visit
+from memoryware.inspector.texts import one_line, trust, when
+from memoryware.tiers.records import Entry, Memory, Status
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import Candidate, ContextItem, Layer, Recall
+
+_STATES: Final = {"current": "what holds now", "all": "the past as well"}
+_NAME: Final = 60
+
+
+async def memories(visit: Visit) -> Response:
+    """Show what was searched for, or a list."""
+    query = visit.asked("q").strip()
+    if query:
+        return await _found(visit, query)
+    layer = _layer(visit)
+    which = Select.within(visit.scope)
+    status, state = visit.asked("status"), visit.asked("state", "current")
+    if layer == "quarantine" and status in get_args(Status):
+        which = which.also(statuses=(cast("Status", status),))
+    if layer == "working" or (layer == "long_term" and state != "all"):
+        which = which.also(live_at=visit.memory.parts.clock())
+    rest = visit.asked("rest")
+    seen = await leaf(visit, layer, which, int(rest) if rest.isdecimal() else None)
+    items = [_line(visit, one_, layer) for one_ in seen.items]
+    last = seen.newer + len(items)
+    count = f"{seen.newer + 1:,} to {last:,} of {seen.total:,}, the newest first."
+    content: Piece = empty("Nothing is here.")
+    if items:
+        content = (h.p(count, class_="quiet"), h.ol(items, class_="list", start=seen.newer + 1))
+    asked = {"tier": layer, "status": status, "state": state if layer == "long_term" else ""}
+    return page(
+        visit,
+        "Memories",
+        _search(visit, ""),
+        _filters(visit, layer, status, state),
+        content,
+        _pages(visit, asked, seen.newer, seen.rest, seen.total),
+    )
+
+
+def _layer(visit: Visit) -> Layer:
+    layer = visit.asked("tier", "long_term")
+    return layer if layer in LAYERS else "long_term"
+
+
+# The list.
+
+
+def _search(visit: Visit, query: str) -> Html:
+    line = h.input(type="search", name="q", id="q", value=query, maxlength=4000, autocomplete="off")
+    day = h.input(type="date", name="at", id="at", value=visit.asked("at"))
+    return h.form(
+        h.div(
+            h.div(field("Search as an agent does", line, id_="q"), class_="grow"),
+            field("What held on (optional)", day, id_="at"),
+            button("Search", kind="main"),
+            class_="row end",
+        ),
+        method="get",
+        action=visit.url("/memories"),
+        role="search",
+        class_="card",
+    )
+
+
+def _filters(visit: Visit, layer: Layer, status: str, state: str) -> Html:
+    tiers = _select("tier", "Tier", [(one_, LABELS[one_]) for one_ in LAYERS], layer)
+    more = None
+    if layer == "long_term":
+        more = _select("state", "Show", list(_STATES.items()), state)
+    elif layer == "quarantine":
+        choices = [("", "everything"), *((one_, one_) for one_ in get_args(Status))]
+        more = _select("status", "Show", choices, status)
+    inner = h.div(tiers, more, button("Show"), class_="row end")
+    label = "Which list"
+    return h.form(
+        inner, method="get", action=visit.url("/memories"), class_="filters", aria_label=label
+    )
+
+
+def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: str) -> Html:
+    options = [h.option(said, value=value, selected=value == chosen) for value, said in choices]
+    return field(label, h.select(options, name=name, id=name), id_=name)
+
+
+def _line(visit: Visit, record: Entry | Memory, layer: Layer) -> Html:
+    text = one_line(record.content, visit.limits.line_chars)
+    state = one.state_of(record, visit.memory.parts.clock())
+    where = layer if layer == "working" else None
+    return h.li(
+        h.p(h.a(text, href=visit.url("/memories/one", id=record.id, tier=where)), class_="line"),
+        h.p(
+            h.span(state, class_=f"tag status-{state}"),
+            trust(record.provenance.trust),
+            h.span(one_line(str(record.provenance.origin), _NAME), class_="tag"),
+            h.span(when(record.created_at), class_="quiet"),
+            class_="tags",
+        ),
+    )
+
+
+def _pages(visit: Visit, asked: dict[str, str], newer: int, rest: int, total: int) -> Html | None:
+    if not newer and not rest:
+        return None
+    rows = visit.limits.rows
+    back = None
+    if newer:
+        left = total - max(0, newer - rows)
+        href = visit.url("/memories", **asked, rest=left if newer > rows else None)
+        back = h.a("Newer", href=href, class_="button", rel="prev")
+    on = None
+    if rest:
+        href = visit.url("/memories", **asked, rest=rest)
+        on = h.a("Older", href=href, class_="button", rel="next")
+    return h.nav(back or h.span(), on, class_="pages", aria_label="Pages of the list")
+
+
+# The search.
+
+
+async def _found(visit: Visit, query: str) -> Response:
+    found = await visit.memory.aretrieve(query, visit.scope, at=_moment(visit), explain=True)
+    shown = {item.id for item in found}
+    out = [one_ for one_ in found.candidates if one_.left_out and one_.item.id not in shown]
+    known = {one_.item.id: one_ for one_ in found.candidates}
+    results = [_result(visit, item, known.get(item.id)) for item in found]
+    answer: Piece = empty("Nothing in memory fits these words.")
+    if results:
+        answer = h.ol(results, class_="list", aria_labelledby="found")
+    left = None
+    if out:
+        lines = [_result(visit, one_.item, one_) for one_ in out[: visit.limits.rows]]
+        left = h.section(
+            h.h2(f"Considered and left out ({len(out)})", id="left-out"),
+            h.ol(lines, class_="list", aria_labelledby="left-out"),
+        )
+    notes = [h.div(h.p(one_), class_="notice warn") for one_ in _notes(found)]
+    heading = h.h2(f"What an agent would be shown ({len(found)})", id="found")
+    return page(visit, "Memories", _search(visit, query), notes, heading, answer, left)
+
+
+def _moment(visit: Visit) -> datetime | None:
+    said = visit.asked("at")
+    if not said:
+        return None
+    try:
+        return datetime.fromisoformat(said).replace(hour=23, minute=59, tzinfo=UTC)
+    except ValueError:
+        raise SettingError("The day has to be written as year-month-day: 2026-01-31") from None
+
+
+def _notes(found: Recall) -> list[str]:
+    failed = [f"The {one_} tier could not be asked; this is the rest." for one_ in found.failed]
+    against = [
+        f"Two of these contradict each other: {one_.reason}." for one_ in found.contradictions
+    ]
+    return [*failed, *found.notes, *against]
+
+
+def _result(visit: Visit, item: ContextItem, candidate: Candidate | None) -> Html:
+    text = one_line(item.content, visit.limits.line_chars)
+    tier = "long-term memory" if item.source == "cold" else "working memory"
+    link = h.a(text, href=visit.url("/memories/one", id=item.id))
+    return h.li(
+        h.p(link, class_="line"),
+        h.p(
+            h.span(tier, class_="tag"),
+            trust(item.trust),
+            h.span(one_line(str(item.provenance.origin), _NAME), class_="tag"),
+            h.span(when(item.created_at), class_="quiet"),
+            class_="tags",
+        ),
+        _why(candidate) if candidate else None,
+    )
+
+
+def _why(candidate: Candidate) -> Html:
+    figures = [f"score {candidate.item.score:.3f}"]
+    for name, rank in candidate.ranks.items():
+        value = candidate.values.get(name)
+        figures.append(f"{name}: no. {rank}" + (f" ({value:.3f})" if value is not None else ""))
+    figures += [
+        f"{name}: {value:.3f}"
+        for name, value in candidate.values.items()
+        if name not in candidate.ranks
+    ]
+    left_out = None
+    if candidate.left_out:
+        code = candidate.left_out.replace("_", " ")
+        left_out = h.span("Left out: ", one_line(candidate.detail or code, 300), ". ")
+    came = (
+        h.span("Came because: ", one_line(candidate.reason, 300), ". ")
+        if candidate.reason
+        else None
+    )
+    return h.p(left_out, came, h.span("; ".join(figures)), class_="quiet why")
+
+
+SECTION = Section(
+    "Memories",
+    "/memories",
+    {
+        "/memories": memories,
+        "/memories/one": one.show,
+        "/memories/text": one.text,
+        "/memories/document": one.document,
+        "/memories/revoke": one.preview,
+    },
+    {
+        "/memories/revoke": one.revoke,
+        "/memories/restore": one.restore,
+        "/memories/supersede": one.supersede,
+    },
+)
