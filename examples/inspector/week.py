@@ -65,11 +65,11 @@ class Clock:
 class Week:
     """The memory, the files, and what happened."""
 
-    def __init__(self, folder: Path, url: str | None = None) -> None:
-        numbers = count(1)
+    def __init__(self, folder: Path, first: int = 1) -> None:
+        numbers = count(first)
         self.clock = Clock()
         self.memory = TieredMemory.open(
-            url or f"sqlite:///{folder / 'memory.db'}",
+            f"sqlite:///{folder / 'memory.db'}",
             clock=self.clock,
             new_id=lambda: f"{next(numbers):04d}-week",
             journal=folder / "memory.journal.jsonl",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 
@@ -37,14 +38,29 @@ def browser():
         opened.close()
 
 
-@pytest.fixture
-def week(tmp_path):
-    """A memory after a week, with its files."""
+@pytest.fixture(scope="session")
+def lived(tmp_path_factory):
+    """A week that was lived through once: its folder, and the ids of what came up in it."""
     from week import Week
 
-    lived = Week(tmp_path).whole()
-    yield lived
-    lived.memory.close()
+    folder = tmp_path_factory.mktemp("week")
+    once = Week(folder).whole()
+    once.memory.close()
+    return folder, once.ids
+
+
+@pytest.fixture
+def week(lived, tmp_path):
+    """A memory after that week, with its files; what happens to it happens to a copy."""
+    from week import Week
+
+    folder, ids = lived
+    shutil.copytree(folder, tmp_path / "week")
+    copy = Week(tmp_path / "week", first=5000)
+    copy.ids.update(ids)
+    copy.clock.until(6, 18)
+    yield copy
+    copy.memory.close()
 
 
 @pytest.fixture

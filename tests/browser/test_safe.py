@@ -17,7 +17,7 @@ HOSTILE = [
     '"><a href="https://evil.example/">click me, I am a link of the page, am I not?</a>',
     "![x](https://evil.example/track.png) [text](javascript:alert(5)) in an honest sentence.",
     "{{7*7}} ${7*7} <%= 7*7 %> </textarea></pre></main><h1>Another page altogether</h1> words",
-    "a line without an end " + "A" * 1_000_000,
+    "a line without an end " + "A" * 999_000,
 ]
 
 
@@ -28,15 +28,24 @@ def hostile(tmp_path):
     for place, text in enumerate(HOSTILE):
         entry = memory.record(text, scope).entry
         memory.note_shown([entry.id], scope, tokens=1)
-        if place % 2:
+        if place % 3 == 0:
             memory.promote(entry, by="<u>bob</u>", subject=f"<b>{place}</b>")
-        else:
+        elif place % 3 == 1:
             memory.reject(entry, by="<u>bob</u>", reason="<script>alert(7)</script>")
     yield memory
     memory.close()
 
 
-PATHS = ["/", "/sessions", "/audit", "/sessions/one?id=%22%3E%3Cscript%3Ealert(6)%3C/script%3E"]
+PATHS = [
+    "/",
+    "/review",
+    "/memories?state=all",
+    "/memories?tier=quarantine",
+    "/memories?q=words",
+    "/sessions",
+    "/audit",
+    "/sessions/one?id=%22%3E%3Cscript%3Ealert(6)%3C/script%3E",
+]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -82,7 +91,14 @@ def test_a_wrong_token_and_a_used_one_open_nothing(browser, week, visitor):
     for token in ("wrong", visitor._token):
         page.goto(f"{visitor.address}/?token={token}")
         assert "token is wrong or was used" in page.locator("h1").inner_text()
-    for path in ("/", "/files", "/sessions", "/audit", "/files/plain?file=/AGENTS.md"):
+    for path in (
+        "/",
+        "/review",
+        "/memories",
+        "/sessions",
+        "/audit",
+        "/files/plain?file=/AGENTS.md",
+    ):
         page.goto(visitor.address + path)
         assert page.locator("h1").inner_text() == "You are not signed in"
         assert "pnpm" not in page.content()
@@ -106,7 +122,7 @@ def test_a_form_of_another_site_does_nothing(browser, week, visitor):
         page.wait_for_url("**/files/undo")
         assert page.locator("h1").inner_text() in ("You are not signed in", "This form is not ours")
         page.close()
-    visitor.requests[:] = [one for one in visitor.requests if "localhost" not in one]
+    visitor.requests[:] = [one for one in visitor.requests if "localhost" not in one.url]
     assert week.files.log("/AGENTS.md") == before
 
 

@@ -82,6 +82,7 @@ async def restore(visit: Visit) -> Response:
         if receipt is None:
             raise EntryMissing("The journal has no receipt of this revocation")
         counts = await visit.memory.arestore(receipt, by=visit.by)
+    visit.site.kept.clear()
     if not counts.total:
         return visit.go("/audit", "Nothing was hidden by it any more; nothing has changed.")
     return visit.go("/audit", f"Put back: {many(counts.total, 'record')} can be recalled again.")

@@ -103,16 +103,17 @@ async def compare(visit: Visit) -> Response:
     else:
         rows = await in_thread(side_by_side, old, new, around=None if whole else 3)
         seen = _compared(visit, rows, old_name, new_name)
-    links = [h.a("Back to the file", href=_url(visit, path))]
+    links = [h.a("Back to the file", href=_url(visit, path), class_="button")]
     if not whole:
         every = {"file": path, "a": visit.asked("a"), "b": visit.asked("b"), "all": "yes"}
-        links.append(h.a("Show all lines", href=visit.url("/files/compare", **every)))
+        at = visit.url("/files/compare", **every)
+        links.append(h.a("Show all lines", href=at, class_="button"))
     return page(
         visit,
         _title(f"What changed in {path}"),
         h.p(old_name, " beside ", new_name, class_="quiet"),
         seen,
-        h.p([h.span(one, " ") for one in links], class_="row"),
+        h.p(links, class_="row"),
     )
 
 

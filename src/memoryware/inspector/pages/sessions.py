@@ -61,10 +61,20 @@ async def one_session(visit: Visit) -> Response:
     links = []
     if first:
         before = max(0, first - visit.limits.rows)
-        links.append(h.a("Earlier", href=visit.url("/sessions/one", id=id_, **{"from": before})))
+        links.append(
+            h.a(
+                "Earlier",
+                href=visit.url("/sessions/one", id=id_, **{"from": before}),
+                class_="button",
+            )
+        )
     if first + len(some) < len(story.turns):
         later = first + len(some)
-        links.append(h.a("Later", href=visit.url("/sessions/one", id=id_, **{"from": later})))
+        links.append(
+            h.a(
+                "Later", href=visit.url("/sessions/one", id=id_, **{"from": later}), class_="button"
+            )
+        )
     told = any(one.told for one in story.turns)
     how = (
         None
