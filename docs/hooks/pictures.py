@@ -9,6 +9,7 @@ the evening on which the guide opens it. It needs a Chromium of the system; see 
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -25,6 +26,8 @@ WIDTH: Final = 1000
 TALLEST: Final = 1100
 PHONE: Final = {"width": 360, "height": 720}
 THEMES: Final = ("light", "dark")
+_ROOT: Final = ["--no-sandbox"]
+"""As root, Chromium has no sandbox to start."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ PICTURES: Final = (
     Picture("superseded", 4, "/memories/one?id={returns-memory}"),
     Picture("search", 5, "/memories?q=goods+back:+how+many+days"),
     Picture("session", 5, "/sessions/one?id=friday-invoices"),
-    Picture("memory", 5, "/memories/one?id={plan-memory}"),
+    Picture("memory", 5, "/memories/one?id={plan}"),
     Picture("revoke", 5, "/memories/revoke?id={poison-memory}"),
     Picture("file", 6, "/files/show?file=/AGENTS.md"),
     Picture("compare", 6, "/files/compare?file=/AGENTS.md&a=2&b=3"),
@@ -76,7 +79,8 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         week = Week(Path(folder))
-        args = ["--no-sandbox", "--hide-scrollbars", "--font-render-hinting=none"]
+        root = hasattr(os, "geteuid") and os.geteuid() == 0
+        args = ["--hide-scrollbars", "--font-render-hinting=none", *_ROOT * root]
         browser = playwright.chromium.launch(executable_path=path, args=args)
         for number, live in enumerate(_days(week), start=1):
             live()
