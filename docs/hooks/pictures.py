@@ -69,9 +69,10 @@ PICTURES: Final = (
 
 def main() -> None:
     """Make all pictures anew."""
-    from browser.kit import chromium
     from playwright.sync_api import sync_playwright
     from week import Week
+
+    from browser.kit import chromium
 
     path = chromium()
     if path is None:
@@ -105,8 +106,9 @@ def _days(week: Any) -> list[Callable[[], None]]:
 
 def _evening(browser: Any, week: Any, due: list[Picture]) -> None:
     """Take the pictures of one evening."""
-    from browser.kit import visiting
     from week import SHOP
+
+    from browser.kit import visiting
 
     with visiting(browser, week.memory, week.files, scope=SHOP) as ann:
         for one in due:

@@ -66,7 +66,7 @@ class Visitor:
         how.setdefault("viewport", DESK)
         self.context = browser.new_context(**how)
         self.context.set_default_timeout(TIMEOUT)
-        self.context.on("request", lambda one: self.requests.append(one))  # noqa: PLW0108 - it takes no builtin
+        self.context.on("request", lambda one: self.requests.append(one))
         self.page = self.tab()
         self.page.goto(f"{address}/?token={token}")
 

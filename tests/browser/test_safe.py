@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from browser.kit import running, visiting
-from memoryware import MemoryScope, TieredMemory
+from memoryware import MemoryScope, Select, TieredMemory
 from memoryware.inspector import inspector
 from memoryware.tiers.stores.embedded import embedded
 
+LONG = "A" * 1_000_000
 HOSTILE = [
     "<script>alert(1)</script> and then some words that are long enough to be kept here.",
     "<img src=//evil.example/x.png onerror=alert(2)> with words, words and more words of it.",
@@ -17,14 +20,16 @@ HOSTILE = [
     '"><a href="https://evil.example/">click me, I am a link of the page, am I not?</a>',
     "![x](https://evil.example/track.png) [text](javascript:alert(5)) in an honest sentence.",
     "{{7*7}} ${7*7} <%= 7*7 %> </textarea></pre></main><h1>Another page altogether</h1> words",
-    "a line without an end " + "A" * 999_000,
+    "a line without an end, which gets a million characters below, and stays one line.",
 ]
 
 
-@pytest.fixture
-def hostile(tmp_path):
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
     scope = MemoryScope(None, "shop", "<b>eve</b>", "<i>agent</i>", '"><script>alert(6)</script>')
-    memory = TieredMemory(embedded(), filters=(), journal=tmp_path / "journal.jsonl")
+    memory = TieredMemory(
+        embedded(), filters=(), journal=tmp_path_factory.mktemp("hostile") / "j.jsonl"
+    )
     for place, text in enumerate(HOSTILE):
         entry = memory.record(text, scope).entry
         memory.note_shown([entry.id], scope, tokens=1)
@@ -32,6 +37,11 @@ def hostile(tmp_path):
             memory.promote(entry, by="<u>bob</u>", subject=f"<b>{place}</b>")
         elif place % 3 == 1:
             memory.reject(entry, by="<u>bob</u>", reason="<script>alert(7)</script>")
+    tray, everything = memory.parts.stores.quarantine, Select(groups=("shop",))
+    tray.edit(
+        everything,
+        lambda one: replace(one, content=one.content + LONG) if one.content == HOSTILE[-1] else one,
+    )
     yield memory
     memory.close()
 

@@ -60,21 +60,9 @@ async def one_session(visit: Visit) -> Response:
     turns = [_turn(visit, first + place + 1, one) for place, one in enumerate(some)]
     links = []
     if first:
-        before = max(0, first - visit.limits.rows)
-        links.append(
-            h.a(
-                "Earlier",
-                href=visit.url("/sessions/one", id=id_, **{"from": before}),
-                class_="button",
-            )
-        )
+        links.append(_more(visit, "Earlier", id_, max(0, first - visit.limits.rows)))
     if first + len(some) < len(story.turns):
-        later = first + len(some)
-        links.append(
-            h.a(
-                "Later", href=visit.url("/sessions/one", id=id_, **{"from": later}), class_="button"
-            )
-        )
+        links.append(_more(visit, "Later", id_, first + len(some)))
     told = any(one.told for one in story.turns)
     how = (
         None
@@ -90,6 +78,11 @@ async def one_session(visit: Visit) -> Response:
         h.ol(turns, class_="turns"),
         h.nav(links, class_="pages", aria_label="More runs") if links else None,
     )
+
+
+def _more(visit: Visit, label: str, id_: str, start: int) -> Html:
+    at = visit.url("/sessions/one", id=id_, **{"from": start})
+    return h.a(label, href=at, class_="button")
 
 
 def _line(visit: Visit, one: Session) -> Piece:
