@@ -114,6 +114,17 @@ def _evening(browser: Any, week: Any, due: list[Picture]) -> None:
         for one in due:
             for theme in THEMES:
                 _take(ann, one, one.path.format(**week.ids), theme)
+        if any(one.name == "file" for one in due):
+            _undo(ann, week)
+
+
+def _undo(visitor: Any, week: Any) -> None:
+    """Bring back the line that should not have gone, as the guide tells it."""
+    week.clock.forward(10)
+    page = visitor.go("/files/show?file=/AGENTS.md")
+    page.get_by_label("Why (optional)").fill("releases are asked for")
+    page.get_by_role("button", name="Undo the last change").click()
+    visitor.status()
 
 
 def _take(visitor: Any, picture: Picture, path: str, theme: str) -> None:
