@@ -181,10 +181,6 @@ class Week:
             "sunday-mail", of=(now,), user="bob",
         )  # fmt: skip
         self.said(
-            "late2", "Parcels that arrive late can be sent back until 30 days after they arrived.",
-            "sunday-mail", user="bob",
-        )  # fmt: skip
-        self.said(
             "wrap",
             "Gifts are wrapped in brown paper, and the price tag is taken off first.",
             "sunday-mail",

@@ -13,6 +13,7 @@ from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages.linking import record_url
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import body, many, one_line, trust, when
+from memoryware.tiers.grounds import BEFORE
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.sessions import Session, Shown, Turn
 
@@ -180,7 +181,9 @@ def _outcome(entry: Entry, memories: Sequence[Memory]) -> Piece:
     tag = h.span(entry.status, class_=f"tag status-{entry.status}")
     by = None
     if entry.decided_by:
-        by = h.span(" by ", one_line(entry.decided_by, _NAME), " ", when(entry.decided_at))
+        # of what was taken back, the entry still says who had decided before
+        before = f"; {entry.metadata.get(BEFORE, 'decided')} before" if entry.revocation else ""
+        by = h.span(before, " by ", one_line(entry.decided_by, _NAME), " ", when(entry.decided_at))
     why = None
     if entry.refused:
         why = h.span(
