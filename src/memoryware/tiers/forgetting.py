@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from memoryware._remembering import forget_all
 from memoryware._twins import Via
 from memoryware.errors import ScopeMissing
 from memoryware.scope import MemoryScope
@@ -52,7 +53,15 @@ async def forget(
     if what.derived and fallen:  # what was made of it in the meantime
         late = await made_of_selected(parts, via, where.also(made_of=fallen))
         gone += await _deleted(parts, via, where, late)
+    _clear(parts)
     return gone
+
+
+def _clear(parts: Parts) -> None:
+    """Drop what the process remembers of texts: of those that are gone no word may stay."""
+    forget_all()
+    if parts.embedder is not None:
+        parts.embedder.known.clear()
 
 
 async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> Counts:
