@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -281,9 +282,44 @@ def test_the_journal_keeps_no_text_and_no_user_of_what_was_shown(memory, clock):
     assert "PostgreSQL" not in text
     assert "orders" not in text
     lines = [json.loads(one) for one in text.splitlines()]
-    assert [one["kind"] for one in lines] == ["shown", "revoked", "forgotten"]
-    assert "user_id" not in lines[0]["scope"]
-    assert "user_id" not in lines[2]["scope"]
+    assert [one["kind"] for one in lines] == ["revoked", "forgotten"]
+    assert "user_id" not in lines[1]["scope"]
+    assert entry.id not in text, "what is forgotten is named nowhere"
+    memory.forget(MemoryScope("acme", "shop", "ann@example.com"))
+    assert "ann@example.com" not in memory.parts.journal.path.read_text()
+
+
+def test_what_is_forgotten_is_named_nowhere_in_the_journal_and_the_rest_stays(tmp_path):
+    journal = Journal(tmp_path / "j.jsonl", most_bytes=700)
+    friday = replace(SHOP, session_id="friday")
+    for number in range(6):
+        journal.add(line(number, reason=f"because of m{number}"))
+    journal.add(replace(line(7), scope=friday))
+    journal.add(replace(line(8), ids=("m1", "m5"), kind="revoked", what="m1", reason="m1 is wrong"))
+    journal.add(replace(line(9), scope=replace(SHOP, tenant="other"), ids=("m1",)))
+    before = journal.newest(SHOP, limit=99)
+    journal.forget(friday, ["m1", "m4"])
+    left = journal.newest(SHOP, limit=99)
+    gone = {("m1",), ("m4",), ("m7",), ("m1", "m5")}
+    assert [one for one in left if one.kind == "shown"] == [
+        one for one in before if one.ids not in gone
+    ]
+    (revoked,) = [one for one in left if one.kind == "revoked"]
+    assert (revoked.ids, revoked.what, revoked.reason) == (("m5",), "", "")
+    assert [one.ids for one in journal.newest(replace(SHOP, tenant="other"), limit=9)] == [("m1",)]
+
+
+def test_nothing_is_forgotten_if_the_journal_cannot_be_cleaned(opened, clock, tmp_path):
+    memory = opened(clock=clock, new_id=ids(), journal=tmp_path / "j.jsonl")
+    entry = said(memory, ORDERS, clock)
+    memory.note_shown([entry.id], SHOP)
+    (tmp_path / "j.jsonl.new").mkdir()
+    with pytest.raises(StoreUnavailable, match="nothing was forgotten"):
+        memory.forget(SHOP, ids=[entry.id])
+    assert memory.get(entry.id, SHOP) == entry
+    (tmp_path / "j.jsonl.new").rmdir()
+    assert memory.forget(SHOP, ids=[entry.id]).quarantine == 1
+    assert entry.id not in (tmp_path / "j.jsonl").read_text()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from functools import lru_cache
 from typing import Final
 
+from memoryware._remembering import remembered
 from memoryware.guard import _lexicon as lexicon
 
 
@@ -66,7 +66,7 @@ _LONGEST: Final = 80
 """Characters of an identifier that are looked at, from its end."""
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def sort_of(word: str) -> tuple[Sort, bool] | None:
     """Return what an identifier announces and whether it ends with that word; None for nothing.
 

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from memoryware._twins import Via
 from memoryware.errors import StoreUnavailable
 from memoryware.events import logger
+from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.journal import Noted
+
+
+async def unnote(parts: Parts, via: Via, scope: MemoryScope, ids: Collection[str]) -> None:
+    """Take out of the journal what is about to be forgotten.
+
+    Raises:
+        StoreUnavailable: If that cannot be done; then nothing should be deleted yet.
+    """
+    if parts.journal is not None:
+        await via(parts.journal.forget, parts.journal.aforget, scope, ids)
 
 
 async def note(parts: Parts, via: Via, noted: Noted) -> None:

@@ -6,8 +6,9 @@ The endings are those of M. F. Porter, "An algorithm for suffix stripping", Prog
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final, TypeAlias
+
+from memoryware._remembering import remembered
 
 _STOPPED: Final = """
 a about above after again all also am an and any are as at be because been before being below
@@ -64,7 +65,7 @@ _FOURTH: Final[_Endings] = tuple(
 _ENDINGS: Final = {one: tuple(ending for ending, _ in one) for one in (_SECOND, _THIRD, _FOURTH)}
 
 
-@lru_cache(maxsize=65_536)
+@remembered(65_536)
 def stemmed(word: str) -> str:
     """Return a word without English endings: "decided", "decides" and "deciding" are one.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from memoryware._remembering import forget_all
 from memoryware._twins import Via
 from memoryware.errors import ScopeMissing
 from memoryware.scope import MemoryScope
-from memoryware.tiers._noting import note
+from memoryware.tiers._noting import note, unnote
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.journal import Noted
 from memoryware.tiers.lineage import Found, made_of_selected
@@ -28,6 +29,11 @@ class Unwanted:
     origin: Origin | None = None
     query: str | None = None
     derived: bool = True
+
+    @property
+    def is_all(self) -> bool:
+        """Whether everything of a person, agent or conversation is meant."""
+        return self.ids is None and self.origin is None and self.query is None
 
 
 async def forget(
@@ -49,11 +55,14 @@ async def forget(
             working=len(found.working),
             long_term=len(found.long_term),
         )
+    fallen, named = _fallen(found), scope if what.is_all else _place(scope)
+    await unnote(parts, via, named, fallen)  # first: what is deleted is not found once more
     gone = await _deleted(parts, via, where, found)
-    fallen = (*found.quarantine, *found.working, *found.long_term)
     if what.derived and fallen:  # what was made of it in the meantime
         late = await made_of_selected(parts, via, where.also(made_of=fallen))
+        await unnote(parts, via, named, _fallen(late))
         gone += await _deleted(parts, via, where, late)
+    _clear(parts)
     if gone.total:
         said = Noted(
             kind="forgotten", at=parts.clock(), scope=_place(scope), what=_named(what), counts=gone
@@ -75,6 +84,18 @@ def _named(what: Unwanted) -> str:
         "" if what.query is None else "words",
     ]
     return ", ".join(filter(None, meant)) or "a part of the scope"
+
+
+def _fallen(found: Found) -> tuple[str, ...]:
+    """Return the ids of what is deleted; a memory that another promotion keeps stays."""
+    return (*found.quarantine, *found.working, *found.long_term)
+
+
+def _clear(parts: Parts) -> None:
+    """Drop what the process remembers of texts: of those that are gone no word may stay."""
+    forget_all()
+    if parts.embedder is not None:
+        parts.embedder.known.clear()
 
 
 async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> Counts:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -26,6 +26,7 @@ from memoryware.tiers.values import Counts, Receipt
 NotedKind: TypeAlias = Literal["shown", "revoked", "restored", "forgotten"]
 """What happened: records were shown to a model, taken back, put back, or deleted."""
 _KINDS: Final = frozenset(get_args(NotedKind))
+_WHO: Final = ("user_id", "agent_id", "session_id", "node_id")
 _BLOCK: Final = 1 << 16
 _MOST_BYTES: Final = 16_000_000
 _LOCK_TIMEOUT: Final = 10.0
@@ -116,10 +117,9 @@ class Journal:
         Raises:
             StoreUnavailable: If the file cannot be written, or somebody holds it for long.
         """
-        line = json.dumps(_plain(noted), ensure_ascii=False) + "\n"
         try:
             with FileLock(f"{self.path}.lock", timeout=_LOCK_TIMEOUT):
-                self._append(line.encode("utf-8"))
+                self._append(_line(noted))
         except (OSError, Timeout) as error:
             raise StoreUnavailable(
                 f"The journal '{self.path}' cannot be written ({type(error).__name__})"
@@ -191,6 +191,32 @@ class Journal:
         """Async twin of `receipt`."""
         return await in_thread(self.receipt, id_, scope)
 
+    def forget(self, scope: MemoryScope, ids: Collection[str]) -> None:
+        """Take these ids out of all lines, and lines that only name whom a scope names.
+
+        Args:
+            scope: Whose memory; the person, agent or conversation that shall be forgotten.
+            ids: Records that are deleted.
+
+        Raises:
+            StoreUnavailable: If a file cannot be written, or somebody holds it for long.
+        """
+        gone = frozenset(ids)
+        try:
+            with FileLock(f"{self.path}.lock", timeout=_LOCK_TIMEOUT):
+                for path in (self._full, self.path):
+                    if path.exists():
+                        _rewrite(path, lambda noted: _without(noted, scope, gone))
+        except (OSError, Timeout) as error:
+            raise StoreUnavailable(
+                f"The journal '{self.path}' cannot be written ({type(error).__name__}), so nothing"
+                " was forgotten"
+            ) from error
+
+    async def aforget(self, scope: MemoryScope, ids: Collection[str]) -> None:
+        """Async twin of `forget`."""
+        await in_thread(self.forget, scope, ids)
+
     def _first(self, fits: Callable[[Noted], bool], limit: int) -> list[Noted]:
         found: list[Noted] = []
         try:
@@ -230,6 +256,42 @@ class Journal:
             os.close(held)
 
 
+def _without(noted: Noted, scope: MemoryScope, gone: frozenset[str]) -> Noted | None:
+    """Return what is left of a line once something is forgotten; None for nothing."""
+    if noted.scope.tenant != scope.tenant or scope.group_id not in (None, noted.scope.group_id):
+        return noted
+    parts = [(one, getattr(scope, one)) for one in _WHO if getattr(scope, one)]
+    if parts and all(getattr(noted.scope, name) == value for name, value in parts):
+        return None
+    ids = tuple(one for one in noted.ids if one not in gone)
+    if len(ids) == len(noted.ids):
+        return noted
+    if noted.kind == "shown":
+        return replace(noted, ids=ids) if ids else None
+    return replace(noted, ids=ids, reason="", what="" if noted.what in gone else noted.what)
+
+
+def _rewrite(path: Path, change: Callable[[Noted], Noted | None]) -> None:
+    """Write a file anew, whole or not at all; lines that nobody can read stay as they are."""
+    kept, changed = list[bytes](), False
+    for line in path.read_bytes().splitlines(keepends=True):
+        noted = _read(line)
+        left = noted and change(noted)
+        if left != noted:
+            changed = True
+            line = b"" if left is None else _line(left)  # noqa: PLW2901 - what is left of it
+        kept.append(line)
+    if not changed:
+        return
+    draft = path.with_name(f"{path.name}.new")
+    held = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(held, "wb") as file:
+        file.write(b"".join(kept))
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
 def _backwards(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file, the last one first."""
     with path.open("rb") as file:
@@ -242,6 +304,10 @@ def _backwards(path: Path) -> Iterator[bytes]:
             yield from reversed(lines)
             rest = first
         yield rest
+
+
+def _line(noted: Noted) -> bytes:
+    return (json.dumps(_plain(noted), ensure_ascii=False) + "\n").encode("utf-8")
 
 
 def _plain(noted: Noted) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import fields, replace
-from functools import lru_cache
 from typing import Final
 
+from memoryware._remembering import remembered
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
@@ -56,7 +56,7 @@ def _look(guard: Guard, name: str) -> None:
         raise _SecretFound(", ".join(dict.fromkeys(one.kind for one in found)))
 
 
-_look_once = lru_cache(maxsize=4096)(_look)
+_look_once = remembered(4096)(_look)
 """The same, for names that come again and again; only those without a secret are kept in mind."""
 
 

@@ -7,9 +7,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final
 
+from memoryware._remembering import remembered
 from memoryware.guard import drop_hidden
 from memoryware.tiers.ingress import _phrases
 from memoryware.tiers.ranking import plain_words
@@ -118,7 +118,7 @@ def _made(text: str) -> tuple[Statement, ...]:
     return tuple(made)
 
 
-_remembered: Final = lru_cache(maxsize=1024)(_made)
+_remembered: Final = remembered(1024)(_made)
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:

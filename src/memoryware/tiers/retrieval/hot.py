@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 
+from memoryware._remembering import remembered
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
 from memoryware.tiers.fusing import judged
@@ -52,7 +52,7 @@ def _is_about(search: Search, one: Considered) -> bool:
     return bool(one.found.words) or near >= search.parts.limits.outside_similarity
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def words_in(text: str) -> tuple[str, ...]:
     """Return the words of a text, which is asked again with the next query."""
     return tuple(words_of(text))

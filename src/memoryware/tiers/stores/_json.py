@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final
 
+from memoryware._remembering import remembered
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Ground, Memory, Origin, Provenance, Verdict
 
@@ -102,12 +102,12 @@ def _in(name: str, value: Any) -> Any:
 # Many records have the same, and to check it again takes longer than to read the rest.
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _scope(*pairs: tuple[str, str | None]) -> MemoryScope:
     names = _NAMES[MemoryScope]
     return MemoryScope(**{key: part for key, part in pairs if key in names})
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _provenance(origin: str, sources: tuple[str, ...], roots: tuple[str, ...]) -> Provenance:
     return Provenance(Origin.parse(origin), sources, tuple(map(Origin.parse, roots)))

@@ -6,9 +6,9 @@ import base64
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
+from memoryware._remembering import remembered
 from memoryware._twins import Via
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.ranking import bm25, whole_score, words_of
@@ -276,6 +276,6 @@ def _same_document(there: Sequence[Memory], new: Memory) -> list[Memory]:
     return sorted(ours, key=lambda one: one.chunk_index)
 
 
-@lru_cache(maxsize=_TEXTS_KNOWN)
+@remembered(_TEXTS_KNOWN)
 def _words(text: str) -> Counter[str]:
     return Counter(words_of(text))
