@@ -31,7 +31,7 @@ def test_a_week_on_the_command_line(tmp_path):
     assert "'shop'" in run("init", "--group", "shop").out
     one = run("add", "We deploy on Fridays.").out.split()[-1]
     two = run("add", "Use npm.", "--by", "agent:helper").out.split()[-1]
-    assert re.search(f"{one}  quarantine  pending  person  person:ann", run("list").out)
+    assert re.search(f"{one}  quarantine  pending  trust person  person:ann", run("list").out)
     assert "Use npm." in run("digest").out
     memory = run("promote", one).out.split()[-1]
     assert run("reject", two, "--reason", "we use pnpm").out == f"Rejected: {two}\n"

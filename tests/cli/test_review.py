@@ -46,7 +46,7 @@ def test_each_is_shown_with_its_evidence_and_decided_by_a_line(memory, pressed):
     first, second = wait(memory, "Use pnpm for packages.", "Deploy on Fridays only.")
     ran = pressed("a", "r not true anymore")
     assert ran.code == 0
-    assert "1 of 2 ──  unverified" in ran.out
+    assert "1 of 2 ──  trust unverified" in ran.out
     assert "agent:helper" in ran.out
     assert "Done: 1 approved, 1 rejected." in ran.out
     assert sorted(status(memory, first, second)) == ["promoted", "rejected"]
