@@ -10,7 +10,6 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-import click
 import typer
 
 from memoryware.errors import SettingError
@@ -35,7 +34,7 @@ def key(prompt: str) -> tuple[str, str]:
         pressed = line.strip() or (" " if line else "")
         return pressed[:1], pressed[1:].strip()
     try:
-        pressed = click.getchar()
+        pressed = typer.getchar()
     except (KeyboardInterrupt, EOFError):
         pressed = ""
     typer.echo(pressed if pressed.isprintable() else "", err=True)

@@ -158,8 +158,9 @@ def _tell(found: Recall, *, explain: bool) -> None:
 
 def _item(place: int, one: ContextItem) -> None:
     when = showing.moment(one.created_at)
-    state = "verified" if one.verified else "not verified"
-    words = [one.source, f"{one.score:.3f}", one.trust.name.lower(), state, when]
+    trust = f"trust {one.trust.name.lower()}"
+    against = "a check says it does not hold" if one.verdict and not one.verdict.verified else ""
+    words = [one.source, f"{one.score:.3f}", trust, against, when]
     _records.head(f"{place}. {one.id}", *words)
     _records.text(one.content)
 

@@ -57,7 +57,8 @@ def digest(place: Place, *, days: Days = _TEN_YEARS) -> None:
         said = f"{several} entries" if several > 1 else ""
         made = one.provenance
         ids = ", ".join(one.source_entry_ids)
-        _records.head(ids, made.trust.name.lower(), ", ".join(map(str, made.roots)), said)
+        trust = f"trust {made.trust.name.lower()}"
+        _records.head(ids, trust, ", ".join(map(str, made.roots)), said)
         _records.text(one.summary, 400)
     if not found.insights:
         typer.echo("Nothing waits.")
@@ -187,7 +188,9 @@ class _Review:
         entries = self.entries(one)
         self.say()
         place = f"{self.at + 1} of {len(self.waiting)}"
-        self.say(typer.style(f"── {place} ──  {one.provenance.trust.name.lower()}", bold=True))
+        self.say(
+            typer.style(f"── {place} ──  trust {one.provenance.trust.name.lower()}", bold=True)
+        )
         self.say(showing.indented(one.summary))
         self.say()
         if len(entries) > 1:
