@@ -75,6 +75,10 @@ _HOMES: Final = {
         "Reindexed",
     ),
     "memoryware.tiers.bundle": ("ImportReport",),
+    "memoryware.tiers.journal": ("Journal", "Noted"),
+    "memoryware.tiers.sessions": ("Session", "Sessions", "Shown", "Story", "Turn"),
+    "memoryware.tiers.audit": ("Act", "ActKind", "Audit"),
+    "memoryware.backends.looking": ("Row", "arecent_versions", "recent_versions", "side_by_side"),
     "memoryware.tiers.ingress": (
         "ConsistencyJudge",
         "ExactDuplicate",
@@ -238,6 +242,7 @@ if TYPE_CHECKING:
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
     from memoryware.backends.history import HistoryBackend, Version
+    from memoryware.backends.looking import Row, arecent_versions, recent_versions, side_by_side
     from memoryware.backends.opening import aopen_files, open_files
     from memoryware.backends.protocol import (
         BackendProtocol,
@@ -338,6 +343,7 @@ if TYPE_CHECKING:
     from memoryware.sources.imports import Imports
     from memoryware.sources.scanning import Leak, ascan, scan
     from memoryware.sources.source import Source
+    from memoryware.tiers.audit import Act, ActKind, Audit
     from memoryware.tiers.bundle import ImportReport
     from memoryware.tiers.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.copying import CopyReport, TierCopy, acopy_stores, copy_stores
@@ -353,11 +359,13 @@ if TYPE_CHECKING:
         Refusal,
         default_filters,
     )
+    from memoryware.tiers.journal import Journal, Noted
     from memoryware.tiers.policy import PromotionPolicy
     from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, Verdict
     from memoryware.tiers.reranking import Reranker
     from memoryware.tiers.roles import ROLES, RoleRules
     from memoryware.tiers.service import TieredMemory
+    from memoryware.tiers.sessions import Session, Sessions, Shown, Story, Turn
     from memoryware.tiers.showing import Labels
     from memoryware.tiers.stores.langgraph import langgraph_stores
     from memoryware.tiers.stores.opening import aopen_stores, open_stores
@@ -389,8 +397,11 @@ if TYPE_CHECKING:
 __all__ = [
     "MEMORY_SYSTEM_PROMPT",
     "ROLES",
+    "Act",
+    "ActKind",
     "Actor",
     "AgentConfig",
+    "Audit",
     "BackendProtocol",
     "BackendUnavailable",
     "BuiltContext",
@@ -452,6 +463,7 @@ __all__ = [
     "IngressFilter",
     "Insight",
     "InspectorLimits",
+    "Journal",
     "KingfisherDetector",
     "Labels",
     "Layout",
@@ -478,6 +490,7 @@ __all__ = [
     "NamespaceError",
     "NearDuplicate",
     "NoVerifyPending",
+    "Noted",
     "Origin",
     "Passed",
     "PathRefused",
@@ -501,12 +514,16 @@ __all__ = [
     "Reranker",
     "ResponseCountError",
     "RoleRules",
+    "Row",
     "ScopeMissing",
     "Searched",
     "SecretRefused",
     "Seen",
     "Select",
+    "Session",
+    "Sessions",
     "SettingError",
+    "Shown",
     "Sight",
     "Source",
     "SourcePreview",
@@ -517,6 +534,7 @@ __all__ = [
     "StoreUnavailable",
     "StoreUnconfirmed",
     "Stores",
+    "Story",
     "Stretch",
     "TextRefused",
     "TierCopy",
@@ -526,6 +544,7 @@ __all__ = [
     "TieredMemoryMiddleware",
     "ToolLimits",
     "Trust",
+    "Turn",
     "Verdict",
     "Version",
     "VersionMissing",
@@ -541,6 +560,7 @@ __all__ = [
     "aopen_files",
     "aopen_stores",
     "append_to_system_message",
+    "arecent_versions",
     "ascan",
     "check",
     "copy_stores",
@@ -556,9 +576,11 @@ __all__ = [
     "on_disk",
     "open_files",
     "open_stores",
+    "recent_versions",
     "redact_memory",
     "remember",
     "scan",
+    "side_by_side",
     "with_memory",
 ]
 

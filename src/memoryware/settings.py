@@ -308,6 +308,8 @@ class TierLimits(_Ranged):
     """Entries of one group that the model is shown for its summary, newest first."""
     listed: int = _limit(50, 1)
     """Lines of one page of a listing."""
+    looked_back: int = _limit(1000, 1)
+    """Newest records of each tier that a page of sessions or of the audit is made from."""
     lineage: int = _limit(10_000, 1)
     """Records that one revocation takes back at most; more is refused."""
     grounds: int = _limit(32, 1)
@@ -402,6 +404,8 @@ class InspectorLimits(_Ranged):
     """Seconds that requests have to come to their end when the server is stopped."""
     text_chars: int = _limit(4000, 1)
     """Characters of a text that a page shows; the whole of it is a link away."""
+    compared_chars: int = _limit(400_000, 1)
+    """Characters that two texts may have together to be shown side by side."""
     line_chars: int = _limit(240, 1)
     """Characters of a text in a list."""
     rows: int = _limit(50, 1, 1000)

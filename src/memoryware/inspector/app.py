@@ -18,10 +18,12 @@ from starlette.staticfiles import StaticFiles
 from memoryware.errors import (
     EntryMissing,
     EntryRefused,
+    FileError,
     MemorywareError,
     PromotionRefused,
     SettingError,
     StoreUnavailable,
+    VersionMissing,
 )
 from memoryware.events import logger
 from memoryware.inspector.gate import Gate
@@ -40,6 +42,8 @@ _STATUS: Final[tuple[tuple[type[Exception], int], ...]] = (
     (EntryMissing, 404),
     (PromotionRefused, 409),
     (EntryRefused, 422),
+    (VersionMissing, 404),
+    (FileError, 422),
     (SettingError, 422),
     (StoreUnavailable, 503),
 )

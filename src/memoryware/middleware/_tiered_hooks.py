@@ -187,6 +187,14 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
 
     async def _recall(self, via: Via, now: Moment, state: Mapping[str, Any]) -> None:
         await self._recaller.recall(via, now.run, state, (now.scope, now.role, now.teller))
+        shown = [one.id for one in now.run.items]
+        await self._note_shown(via, now, shown, now.run.block)
+
+    async def _note_shown(self, via: Via, now: Moment, ids: list[str], text: str) -> None:
+        memory = self._options.memory
+        if ids and memory.parts.journal is not None:
+            tokens = approximate_tokens(text)
+            await via(memory.note_shown, memory.anote_shown, ids, now.scope, tokens=tokens)
 
     # What the tools do.
 
@@ -196,8 +204,10 @@ class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
         found = await self._recaller.search(via, query, (now.scope, now.role, now.teller))
         if found is None:
             return Said(UNAVAILABLE, {RECALLED: []}, ok=False)
-        text = self._recaller.note_found(now.run, runtime.tool_call_id or "", found)
-        return Said(text, {RECALLED: [one.id for one in found]})
+        call, ids = runtime.tool_call_id or "", [one.id for one in found]
+        text = self._recaller.note_found(now.run, call, found)
+        await self._note_shown(via, now, ids, now.run.found.get((call, *ids), ""))
+        return Said(text, {RECALLED: ids})
 
     async def _remember(self, via: Via, runtime: Any, text: str) -> Said:
         """Record a note of the model."""

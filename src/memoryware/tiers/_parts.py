@@ -15,6 +15,7 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers.embedding import Embedder
+from memoryware.tiers.journal import Journal
 from memoryware.tiers.records import Entry
 from memoryware.tiers.reranking import Rescorer
 from memoryware.tiers.stores.protocol import Stores
@@ -117,6 +118,7 @@ class Parts:
     clock: Clock = utc_now
     new_id: NewId = random_id
     forgotten: Forgotten = field(default_factory=Forgotten)
+    journal: Journal | None = None
 
     def redacted(self, text: str) -> str:
         """Return a text without secrets."""

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from memoryware._twins import Via
 from memoryware.errors import ScopeMissing
 from memoryware.scope import MemoryScope
+from memoryware.tiers._noting import note
 from memoryware.tiers._parts import Parts
+from memoryware.tiers.journal import Noted
 from memoryware.tiers.lineage import Found, made_of_selected
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory, Origin
@@ -52,7 +54,27 @@ async def forget(
     if what.derived and fallen:  # what was made of it in the meantime
         late = await made_of_selected(parts, via, where.also(made_of=fallen))
         gone += await _deleted(parts, via, where, late)
+    if gone.total:
+        said = Noted(
+            kind="forgotten", at=parts.clock(), scope=_place(scope), what=_named(what), counts=gone
+        )
+        await note(parts, via, said)
     return gone
+
+
+def _place(scope: MemoryScope) -> MemoryScope:
+    """Return where something was forgotten, without the person and the conversation."""
+    return MemoryScope(tenant=scope.tenant, group_id=scope.group_id)
+
+
+def _named(what: Unwanted) -> str:
+    """Return what was meant, without the words of a query: they are what shall be forgotten."""
+    meant = [
+        "" if what.ids is None else f"{len(what.ids)} ids",
+        "" if what.origin is None else str(what.origin),
+        "" if what.query is None else "words",
+    ]
+    return ", ".join(filter(None, meant)) or "a part of the scope"
 
 
 async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> Counts:

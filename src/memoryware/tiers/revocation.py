@@ -9,8 +9,10 @@ from typing import Any, Final, TypeAlias
 from memoryware._twins import Via
 from memoryware.errors import EntryMissing, SettingError, TierError
 from memoryware.scope import MemoryScope
+from memoryware.tiers._noting import note
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.grounds import given_back, taken_back, without_grounds
+from memoryware.tiers.journal import noted_of
 from memoryware.tiers.lineage import Found, everything_of, made_of
 from memoryware.tiers.records import Entry, Memory, Origin, Verdict
 from memoryware.tiers.stores.protocol import Select
@@ -68,7 +70,9 @@ async def revoke(
         if found.is_within(before):
             break
         counts += await _hide(parts, via, found, receipt)
-    return replace(receipt, ids=tuple(dict.fromkeys((*before.ids, *found.ids))), counts=counts)
+    receipt = replace(receipt, ids=tuple(dict.fromkeys((*before.ids, *found.ids))), counts=counts)
+    await note(parts, via, noted_of(receipt))
+    return receipt
 
 
 async def restore(parts: Parts, via: Via, receipt: Receipt, *, by: str) -> Counts:
@@ -92,7 +96,10 @@ async def restore(parts: Parts, via: Via, receipt: Receipt, *, by: str) -> Count
             if changed and store is stores.long_term:
                 await end_anew(parts, via, receipt.scope)
         shown.append(back)
-    return Counts(quarantine=shown[0], working=shown[1], long_term=shown[2])
+    counts = Counts(quarantine=shown[0], working=shown[1], long_term=shown[2])
+    said = replace(noted_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
+    await note(parts, via, replace(said, reason="", ids=()))
+    return counts
 
 
 async def attach_verdict(

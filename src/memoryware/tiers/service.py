@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, get_args
 
@@ -16,6 +17,7 @@ from memoryware.guard import Guard
 from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers import checking
 from memoryware.tiers._doors.keeping import KeepingDoors
+from memoryware.tiers._doors.looking import LookingDoors
 from memoryware.tiers._doors.promoting import PromotingDoors
 from memoryware.tiers._doors.recalling import RecallingDoors
 from memoryware.tiers._doors.writing import WritingDoors
@@ -23,6 +25,7 @@ from memoryware.tiers._options import checked
 from memoryware.tiers._parts import HotRanking, IngressFilter, OnError, OnMismatch, Parts, TtlScope
 from memoryware.tiers.embedding import Embedder, space_name
 from memoryware.tiers.ingress import default_filters
+from memoryware.tiers.journal import Journal
 from memoryware.tiers.naming_models import anamed_embeddings, named_embeddings
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.reindexing import check_space
@@ -55,9 +58,10 @@ class Options(TypedDict, total=False):
     hot_ranking: HotRanking | None
     clock: Clock
     new_id: NewId
+    journal: Journal | str | PathLike[str] | None
 
 
-class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
+class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors, LookingDoors):
     """Memory in three tiers: quarantine, working memory, long-term memory.
 
     `TieredMemory.open("sqlite:///memory.db")` is the usual way; this constructor takes stores
@@ -91,6 +95,9 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
             query comes first if there is an embedder or a reranker.
         clock: Says what time it is.
         new_id: Makes ids.
+        journal: A file, or a `Journal`, that keeps what no record says: which memories each
+            run was shown, and who took back, put back or deleted what. Without one nobody can
+            look that up, and a revocation can only be restored by who holds its receipt.
 
     Raises:
         SettingError: For an option that cannot be.
@@ -115,6 +122,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         hot_ranking: HotRanking | None = None,
         clock: Clock = utc_now,
         new_id: NewId = random_id,
+        journal: Journal | str | PathLike[str] | None = None,
     ) -> None:
         checking.choice("on_error", on_error, get_args(OnError))
         checking.choice("ttl_scope", ttl_scope, get_args(TtlScope))
@@ -152,6 +160,7 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
             hot_ranking=hot_ranking,
             clock=clock,
             new_id=new_id,
+            journal=_journal(journal),
         )
 
     @classmethod
@@ -241,6 +250,10 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors):
         trace: TracebackType | None,
     ) -> None:
         await self.aclose()
+
+
+def _journal(given: Journal | str | PathLike[str] | None) -> Journal | None:
+    return given if given is None or isinstance(given, Journal) else Journal(given)
 
 
 def _embedder(embeddings: Any, space: str | None, limits: TierLimits) -> Embedder | None:

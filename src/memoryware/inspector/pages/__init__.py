@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoryware.inspector.pages import memories, overview, review
+from memoryware.inspector.pages import audit, files, memories, overview, review, sessions
 from memoryware.inspector.site import Section
 
-SECTIONS: Final[tuple[Section, ...]] = (overview.SECTION, review.SECTION, memories.SECTION)
+SECTIONS: Final[tuple[Section, ...]] = (
+    overview.SECTION,
+    review.SECTION,
+    memories.SECTION,
+    files.SECTION,
+    sessions.SECTION,
+    audit.SECTION,
+)
 """Every section; an inspector has those whose `shown` says so."""

@@ -1,0 +1,145 @@
+"""Memory files for people: who changed which one last, and two texts side by side."""
+
+from __future__ import annotations
+
+import difflib
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final, Literal, TypeAlias
+
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.backends._versions import Version
+from memoryware.backends.history import HistoryBackend
+
+RowKind: TypeAlias = Literal["same", "changed", "removed", "added", "gap"]
+"""What became of a line; a gap stands for lines that are the same and not shown."""
+Part: TypeAlias = tuple[str, bool]
+"""A piece of a line, and whether the other side does not have it."""
+_LONG_LINE: Final = 2000
+"""Characters of a line up to which is looked for what changed in it."""
+_ALIKE: Final = 0.4
+"""How much of two lines must be the same for one to be a change of the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Two lines that stand side by side.
+
+    Attributes:
+        kind: What became of the line.
+        old_number: Of the left line, from 1; None if there is none. Of a gap where it begins.
+        old: The left line in pieces.
+        new_number: Of the right line.
+        new: The right line in pieces.
+        hidden: Of a gap how many lines it stands for.
+    """
+
+    kind: RowKind
+    old_number: int | None = None
+    old: tuple[Part, ...] = ()
+    new_number: int | None = None
+    new: tuple[Part, ...] = ()
+    hidden: int = 0
+
+
+def side_by_side(old: str, new: str, *, around: int | None = 3) -> list[Row]:
+    """Return two texts line by line beside each other, with what changed in each line.
+
+    Args:
+        old: The left text.
+        new: The right text.
+        around: How many lines are shown around each change; None for all.
+    """
+    left, right = old.splitlines(), new.splitlines()
+    rows: list[Row] = []
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=len(left) + len(right) > 4000)
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            rows += [
+                Row("same", a + n + 1, ((left[a + n], False),), c + n + 1, ((left[a + n], False),))
+                for n in range(b - a)
+            ]
+        else:
+            rows += _changed((a, left[a:b]), (c, right[c:d]))
+    return rows if around is None else list(_with_gaps(rows, around))
+
+
+def recent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
+    """Return the changes of all files that happened last, the newest first.
+
+    Args:
+        history: The files with their versions.
+        limit: How many at most.
+    """
+    return finish(_recent(history, blocking, limit))
+
+
+async def arecent_versions(history: HistoryBackend, *, limit: int) -> list[Version]:
+    """Async twin of `recent_versions`."""
+    return await _recent(history, native, limit)
+
+
+async def _recent(history: HistoryBackend, via: Via, limit: int) -> list[Version]:
+    paths = await via(history.files, history.afiles)
+    logs = await via.all(_log(history, via, one) for one in paths)
+    found = (one for log in logs for one in log if one.applied)
+    return heapq.nlargest(limit, found, key=lambda one: (one.time, one.path, one.number))
+
+
+async def _log(history: HistoryBackend, via: Via, path: str) -> list[Version]:
+    return await via(history.log, history.alog, path)
+
+
+def _changed(old: tuple[int, Sequence[str]], new: tuple[int, Sequence[str]]) -> Iterator[Row]:
+    """Yield lines in whose place others stand, those that go together beside each other."""
+    (first, left), (second, right) = old, new
+    for place, (one, other) in enumerate(zip_longest(left, right)):
+        if one is None:
+            yield Row("added", new_number=second + place + 1, new=((other, True),))
+        elif other is None:
+            yield Row("removed", first + place + 1, ((one, True),))
+        else:
+            before, after = _pieces(one, other)
+            yield Row("changed", first + place + 1, before, second + place + 1, after)
+
+
+def _pieces(old: str, new: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Return two lines in pieces that are the same or differ; whole if hardly anything is."""
+    whole = ((old, True),), ((new, True),)
+    if max(len(old), len(new)) > _LONG_LINE:
+        return whole
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    if matcher.ratio() < _ALIKE:
+        return whole
+    left, right = list[Part](), list[Part]()
+    for kind, a, b, c, d in matcher.get_opcodes():
+        left += [(old[a:b], kind != "equal")] if b > a else []
+        right += [(new[c:d], kind != "equal")] if d > c else []
+    return tuple(left), tuple(right)
+
+
+def _with_gaps(rows: Sequence[Row], around: int) -> Iterator[Row]:
+    """Yield rows near a change, and one gap for each stretch of others."""
+    changes = [place for place, one in enumerate(rows) if one.kind != "same"]
+    near = {
+        place
+        for change in changes
+        for place in range(max(0, change - around), min(len(rows), change + around + 1))
+    }
+    hidden: list[Row] = []
+    for place, one in enumerate(rows):
+        if place not in near:
+            hidden.append(one)
+            continue
+        yield from _gap(hidden)
+        hidden = []
+        yield one
+    yield from _gap(hidden)
+
+
+def _gap(hidden: Sequence[Row]) -> Iterator[Row]:
+    if hidden:
+        first = hidden[0]
+        yield Row("gap", first.old_number, (), first.new_number, (), len(hidden))
