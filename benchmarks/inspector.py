@@ -77,8 +77,10 @@ def _opened(folder: Path) -> tuple[TieredMemory, HistoryBackend]:
     root.mkdir(parents=True, exist_ok=True)
     files = HistoryBackend(FilesystemBackend(root, virtual_mode=True))
     if not (root / "AGENTS.md").exists():
-        files.write("/AGENTS.md", "# Shop\n\n- Prices are in cents.\n" * 100)
-        files.edit("/AGENTS.md", "cents", "euros", replace_all=True)
+        lines = [f"- Part {one} of the shop has prices in cents." for one in range(300)]
+        files.write("/AGENTS.md", "\n".join(["# Shop", "", *lines, ""]))
+        files.edit("/AGENTS.md", "0 of the shop has prices in cents",
+                   "0 of the shop has prices in euros", replace_all=True)  # fmt: skip
     return memory, files
 
 
