@@ -157,11 +157,12 @@ def _measure(address: str, token: str, pages: dict[str, str]) -> None:
     answer = link.getresponse()
     answer.read()
     cookie = (answer.getheader("set-cookie") or "").split(";")[0]
-    print("| page | first load, ms | second | third | |\n|---|---:|---:|---:|---|")
+    print("| page | first load, ms (CPU) | second | third | |\n|---|---:|---:|---:|---|")
     for name, path in pages.items():
         loads = [_first_byte(link, path, cookie) for _ in range(3)]
-        mark = "" if loads[1] < GOAL else "slow"
-        print(f"| {name} | {' | '.join(f'{one:,.0f}' for one in loads)} | {mark} |", flush=True)
+        mark = "" if loads[1][0] < GOAL else "slow"
+        told = " | ".join(f"{wall:,.0f} ({cpu:,.0f})" for wall, cpu in loads)
+        print(f"| {name} | {told} | {mark} |", flush=True)
     link.close()
 
 
@@ -173,16 +174,17 @@ def _library(memory: TieredMemory) -> None:
         print(f"the library alone, {one}: {(time.perf_counter() - start) * 1000:,.0f} ms")
 
 
-def _first_byte(link: http.client.HTTPConnection, path: str, cookie: str) -> float:
-    start = time.perf_counter()
+def _first_byte(link: http.client.HTTPConnection, path: str, cookie: str) -> tuple[float, float]:
+    """Return the milliseconds until the first byte: on the wall, and of the processor."""
+    start, worked = time.perf_counter(), time.process_time()
     link.request("GET", path, headers={"cookie": cookie})
     answer = link.getresponse()
     answer.read(1)
-    taken = time.perf_counter() - start
+    taken, cpu = time.perf_counter() - start, time.process_time() - worked
     answer.read()
     if answer.status != 200:
         raise SystemExit(f"{path} answered {answer.status}")
-    return taken * 1000
+    return taken * 1000, cpu * 1000
 
 
 if __name__ == "__main__":
