@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "examples" / "inspector"))
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = "MEMORYWARE_BROWSER"
 """Set to "required" where a missing browser is a failure, as in CI."""
-TIMEOUT = 15_000
+TIMEOUT = 25_000
 PHONE = {"width": 320, "height": 640}
 DESK = {"width": 1200, "height": 900}
 
@@ -64,6 +64,7 @@ class Visitor:
         self.dialogs: list[str] = []
         self.broken: list[str] = []
         how.setdefault("viewport", DESK)
+        how.setdefault("reduced_motion", "reduce")  # nothing has to come to rest first
         self.context = browser.new_context(**how)
         self.context.set_default_timeout(TIMEOUT)
         self.context.on("request", lambda one: self.requests.append(one))
