@@ -36,7 +36,7 @@ def chromium() -> str | None:
 @contextmanager
 def running(app: Any):
     """Serve an app on a free port of this machine; yields its address, without a slash."""
-    with socket.socket() as listener:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:  # as `serve` does
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
         config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off")

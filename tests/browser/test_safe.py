@@ -71,6 +71,19 @@ def test_hostile_texts_stay_texts(browser, hostile, path):
         assert "\u202e" not in page.locator("main").inner_text()
 
 
+def test_each_hostile_text_alone_is_harmless(browser, hostile):
+    ids = [one.id for one in hostile.list("shop", limit=50).items]
+    with visiting(browser, hostile) as visitor:
+        for id_ in ids:
+            page = visitor.go(f"/memories/one?id={id_}")
+            assert page.locator("main :is(img, iframe, script, object, b, u)").count() == 0
+            assert page.locator("h1").count() == 1
+            assert page.evaluate("document.documentElement.scrollWidth") <= 1200
+            page.goto(f"{visitor.address}/memories/text?id={id_}")
+            assert page.evaluate("document.contentType") == "text/plain"
+    assert len(ids) > len(HOSTILE)
+
+
 def test_hidden_characters_are_spelled_out(browser, hostile):
     with visiting(browser, hostile) as visitor:
         text = visitor.go("/audit").locator("main").inner_text()
@@ -134,6 +147,25 @@ def test_a_form_of_another_site_does_nothing(browser, week, visitor):
         page.close()
     visitor.requests[:] = [one for one in visitor.requests if "localhost" not in one.url]
     assert week.files.log("/AGENTS.md") == before
+
+
+def test_a_form_of_another_site_approves_nothing(week, visitor):
+    waits = week.ids["wrap"]
+    page = visitor.go("/review")
+    mine = page.locator("section.group").filter(has_text="brown paper")
+    fields = {
+        one: mine.locator(f"input[name={one}]").first.get_attribute("value")
+        for one in ("group", "csrf")
+    }
+    for csrf, origin in (("", visitor.address), ("wrong", visitor.address),
+                         (fields["csrf"], "https://evil.example")):  # fmt: skip
+        answer = visitor.context.request.post(
+            visitor.address + "/review/decide",
+            form={**fields, "csrf": csrf, "do": "approve"},
+            headers={"origin": origin},
+        )
+        assert answer.status == 403, origin
+    assert week.memory.get(waits, MemoryScope("acme", "shop")).status == "pending"
 
 
 def test_no_page_may_be_framed_by_another(visitor):

@@ -67,6 +67,19 @@ def test_read_only_says_so(folder):
     assert "read-only" in page
 
 
+def test_what_was_shown_is_read_from_a_journal_beside_the_store(folder):
+    said = MemoryScope(group_id="team", session_id="tuesday")
+    kept = {"journal": folder / "memory.journal.jsonl"}
+    with TieredMemory.open(f"sqlite:///{folder / 'memory.db'}", **kept) as memory:
+        entry = memory.list("team").items[0].record
+        memory.note_shown([entry.id], said, tokens=20)
+    with inspected(folder) as url, httpx2.Client(follow_redirects=True) as browser:
+        host = str(browser.get(url).url).partition("?")[0]
+        shown = browser.get(f"{host}sessions/one?id=tuesday").text
+    assert "never on Friday" in shown
+    assert "20 tokens" in shown
+
+
 def test_a_group_is_needed(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     monkeypatch.delenv("MEMORYWARE_GROUP", raising=False)

@@ -83,6 +83,15 @@ class Place:
         """The file of the store; None if it is on a server, or nowhere."""
         return file_at(self.url)
 
+    @property
+    def journal(self) -> Path | None:
+        """The journal of the store: beside its file, `memory.journal.jsonl` for `memory.db`.
+
+        None if an app keeps none there; a command does not begin one.
+        """
+        beside = self.file.with_suffix(".journal.jsonl") if self.file else None
+        return beside if beside is not None and beside.is_file() else None
+
     def grouped(self) -> MemoryScope:
         """Return whose memory it is.
 
@@ -123,6 +132,7 @@ class Place:
             policy=self.policy,
             on_mismatch=on_mismatch,
             on_error=on_error,
+            journal=self.journal,
         )
 
 
