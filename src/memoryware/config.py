@@ -9,15 +9,6 @@
     }
 
 Every key may be left out. Folders are taken from the folder of the file.
-
-`memoryware.json` is what the command line reads: which memory, whose, and who acts.
-
-    {
-      "store": "sqlite:///memory.db",
-      "scope": {"group_id": "shop"},
-      "embeddings": "local",
-      "policy": {"approval": true}
-    }
 """
 
 from __future__ import annotations
@@ -25,7 +16,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,125 +62,6 @@ class AgentConfig:
     system_prompt: str | None = None
     model: str | None = None
     response_format: dict[str, Any] | None = None
-
-
-MEMORY_FILE: Final = "memoryware.json"
-"""The name of the configuration file of the command line."""
-DEFAULT_STORE: Final = "sqlite:///memory.db"
-_SQLITE: Final = "sqlite:///"
-_MEMORY_KEYS: Final = frozenset({"store", "embeddings", "scope", "sources", "root", "by", "policy"})
-_SCOPE_KEYS: Final = ("tenant", "group_id", "user_id", "agent_id")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryConfig:
-    """What `memoryware.json` says, checked; where it says nothing, what is right without it.
-
-    Attributes:
-        file: The file; None if there is none.
-        store: The address of tiered memory.
-        embeddings: "local", "provider:model", or None: words alone find.
-        scope: Whose memory is meant: parts of a `MemoryScope` by their names.
-        sources: The memory files, or None to look for them.
-        root: Where the memory files are: a folder, or the address of a store.
-        by: Who acts; None if it does not say.
-        policy: What a promotion needs, as `PromotionPolicy.of` takes it.
-    """
-
-    file: Path | None = None
-    store: str = DEFAULT_STORE
-    embeddings: str | None = None
-    scope: Mapping[str, str] = field(default_factory=dict)
-    sources: tuple[str, ...] | None = None
-    root: str = "."
-    by: str | None = None
-    policy: Mapping[str, Any] = field(default_factory=dict)
-
-
-def find_memory_config(start: str | os.PathLike[str] = ".") -> Path | None:
-    """Return the `memoryware.json` of a folder or of the nearest one above; None without one."""
-    folder = Path(start).resolve()
-    places = (one / MEMORY_FILE for one in (folder, *folder.parents))
-    return next((one for one in places if one.is_file()), None)
-
-
-def load_memory_config(path: str | os.PathLike[str] | None = None) -> MemoryConfig:
-    """Read what the command line is to work on.
-
-    Args:
-        path: The file; by default the nearest `memoryware.json`, if there is one.
-
-    Raises:
-        ConfigError: If the file is not valid, with the line where it is known.
-    """
-    file = find_memory_config() if path is None else Path(path)
-    if file is None:
-        return MemoryConfig()
-    raw = _read(file)
-    base = file.resolve().parent
-    try:
-        return _memory_config(file, raw, base)
-    except ConfigError as error:
-        named = re.search(r": (\w+)", str(error).removeprefix(str(file)))
-        line = _line_of(file, named[1]) if named else None
-        if line is None:
-            raise
-        rest = str(error).removeprefix(str(file))
-        raise ConfigError(f"{file}, line {line}{rest}") from None
-
-
-def _memory_config(file: Path, raw: Mapping[str, Any], base: Path) -> MemoryConfig:
-    for key in sorted(raw.keys() - _MEMORY_KEYS):
-        known = ", ".join(sorted(_MEMORY_KEYS))
-        raise ConfigError(f"{file}: {key} is no key of this file; there are {known}")
-    sources = raw.get("sources")
-    if sources is not None and not (
-        isinstance(sources, list) and all(isinstance(one, str) and one for one in sources)
-    ):
-        raise ConfigError(f"{file}: sources must be a list of paths")
-    root = _text(file, raw, "root", ".")
-    return MemoryConfig(
-        file=file,
-        store=beside(_text(file, raw, "store", "") or DEFAULT_STORE, base),
-        embeddings=_text(file, raw, "embeddings", "") or None,
-        scope=_scope(file, raw),
-        sources=None if sources is None else tuple(sources),
-        root=root if root.startswith("store+") else str(base / Path(root).expanduser()),
-        by=_text(file, raw, "by", "") or None,
-        policy=_mapping(file, raw, "policy"),
-    )
-
-
-def _scope(file: Path, raw: Mapping[str, Any]) -> dict[str, str]:
-    given = _mapping(file, raw, "scope")
-    for key, value in given.items():
-        if key not in _SCOPE_KEYS:
-            raise ConfigError(f"{file}: scope has {key!r}; there are {', '.join(_SCOPE_KEYS)}")
-        if not isinstance(value, str):
-            raise ConfigError(f"{file}: {key} must be text, not {value!r}")
-    return given
-
-
-def beside(url: str, folder: Path) -> str:
-    """Return the address of a store whose file is taken from a folder, not from the current one."""
-    return " + ".join(_beside(one.strip(), folder) for one in url.split(" + "))
-
-
-def _beside(url: str, folder: Path) -> str:
-    path = url.removeprefix(_SQLITE)
-    if path == url or not path or path.startswith(("/", "~", ":")):
-        return url
-    return f"{_SQLITE}{(folder / path).as_posix()}"
-
-
-def _line_of(file: Path, key: str) -> int | None:
-    """Return the first line of a file that has a key of JSON."""
-    try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except OSError:
-        return None
-    wanted = re.compile(rf'"{re.escape(key)}"\s*:')
-    return next((number for number, line in enumerate(lines, 1) if wanted.search(line)), None)
 
 
 def load_config(

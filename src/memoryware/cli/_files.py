@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from memoryware.backends.opening import open_files
-from memoryware.cli._opening import acting
-from memoryware.config import load_memory_config
 from memoryware.errors import SettingError
 from memoryware.events import logger
 
@@ -108,18 +106,12 @@ class Files:
         raise SettingError(f"{given} is not in {self.root}; say where the files are with --root")
 
 
-def files_of(
-    root: str | None,
-    sources: Sequence[str] | None = None,
-    by: str | None = None,
-    config: Path | None = None,
-) -> Files:
-    """Return where the files are: the options win over `memoryware.json`."""
-    loaded = load_memory_config(config)
-    named, listed = sources or (loaded.sources if root is None else None), None
-    if named is not None:
-        listed = tuple(one if one.startswith(("/", "~")) else f"/{one}" for one in named)
-    return Files(root=root or loaded.root, sources=listed, by=acting(by, loaded))
+def files_of(root: str | None, sources: Sequence[str] | None = None, by: str = "") -> Files:
+    """Return where the files are, by the options of a command."""
+    listed = None
+    if sources:
+        listed = tuple(one if one.startswith(("/", "~")) else f"/{one}" for one in sources)
+    return Files(root=root or ".", sources=listed, by=by)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memoryware._version import __version__
-from memoryware.cli import bench, history, init, mcp, scan, sources
+from memoryware.cli import bench, history, mcp, scan, sources
 
 app = typer.Typer(
     name="memoryware",
@@ -17,7 +17,6 @@ app = typer.Typer(
 )
 app.add_typer(bench.app, name="bench")
 for command in (
-    init.init,
     sources.sources,
     sources.prompt,
     history.log,

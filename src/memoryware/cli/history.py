@@ -10,7 +10,6 @@ from rich.text import Text
 
 from memoryware.cli import showing
 from memoryware.cli._files import Root, files_of
-from memoryware.cli._options import By, Config, DryRun, Json, Yes
 from memoryware.errors import VersionMissing
 from memoryware.guard import reveal
 
@@ -18,21 +17,22 @@ if TYPE_CHECKING:
     from memoryware.backends._acting import Actor
     from memoryware.backends.history import HistoryBackend, Version
 
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Which = Annotated[str | None, typer.Argument(help="A number, or an id, that log names.")]
+By = Annotated[str | None, typer.Option(envvar=["MEMORYWARE_BY", "USER"], help="Who does it.")]
 
 
 def log(
     path: Annotated[str | None, typer.Argument(help="A memory file; without one, all.")] = None,
     *,
     root: Root = None,
-    config: Config = None,
     json: Json = False,
 ) -> None:
     """Tell the versions of a memory file, newest first, or which files have versions.
 
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 4 there are no versions.
     """
-    files = files_of(root, config=config)
+    files = files_of(root)
     history = files.history()
     if path is None:
         _log_all(history, json=json)
@@ -58,14 +58,13 @@ def diff(
     second: Which = None,
     *,
     root: Root = None,
-    config: Config = None,
     json: Json = False,
 ) -> None:
     """Show what is different between two versions, or one and the file, or what changed last.
 
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 4 there is no such version.
     """
-    files = files_of(root, config=config)
+    files = files_of(root)
     history, place = files.history(), files.path(path)
     old = _wanted(first) if first else _last(history, place)
     told = _differing(history, place, old, _wanted(second) if second else None)
@@ -80,11 +79,12 @@ def undo(
     *,
     to: Annotated[str | None, typer.Option(help="The version that it shall be again.")] = None,
     reason: Annotated[str | None, typer.Option(help="Why; it is kept with the version.")] = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be taken back, and change nothing.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     root: Root = None,
     by: By = None,
-    config: Config = None,
     json: Json = False,
 ) -> None:
     """Take back the last change of a memory file, or bring back a version; shows it, and asks.
@@ -92,7 +92,7 @@ def undo(
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 4 there is no such version, or
     it was declined.
     """
-    files = files_of(root, by=by, config=config)
+    files = files_of(root, by=by or "")
     history, place = files.history(), files.path(path)
     seen = [one.id for one in history.log(place)]
     target = _wanted(to) if to else _last(history, place)

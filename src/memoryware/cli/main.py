@@ -7,15 +7,9 @@ import sys
 from typing import Final
 
 from memoryware.errors import (
-    BundleRefused,
     ConfigError,
     DatasetRefused,
-    EntryMissing,
-    EntryRefused,
-    FileAlreadyThere,
     MemorywareError,
-    PromotionRefused,
-    ScopeMissing,
     SettingError,
     VersionMissing,
 )
@@ -27,16 +21,7 @@ WRONG: Final = 2
 UNREADABLE: Final = 3
 """The data cannot be read: the message names the file and the line."""
 REFUSED: Final = 4
-"""It was refused or is not there: by the policy, no such id or version, or a person said no."""
-FOUND: Final = 5
-"""`doctor` or `scan` found something that is wrong."""
-_REFUSALS: Final = (
-    EntryMissing,
-    EntryRefused,
-    FileAlreadyThere,
-    PromotionRefused,
-    VersionMissing,
-)
+"""It was refused, or is not there: no such version, or a person said no."""
 _NEEDED: Final = ("typer", "rich", "click")
 
 
@@ -50,11 +35,11 @@ def main() -> None:
         _leave(WRONG, "the command needs typer and rich: pip install 'memoryware[cli]'")
     try:
         app()
-    except (BundleRefused, ConfigError, DatasetRefused) as error:
+    except (ConfigError, DatasetRefused) as error:
         _leave(UNREADABLE, str(error))
-    except _REFUSALS as error:
+    except VersionMissing as error:
         _leave(REFUSED, str(error))
-    except (ScopeMissing, SettingError) as error:
+    except SettingError as error:
         _leave(WRONG, str(error))
     except MemorywareError as error:
         _leave(FAILED, f"{type(error).__name__}: {error}")

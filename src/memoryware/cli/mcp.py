@@ -10,8 +10,6 @@ from typing import Annotated, Final
 import typer
 
 from memoryware.cli._files import Listed, Root, files_of
-from memoryware.cli._opening import place_of
-from memoryware.cli._options import Agent, Config, Group, Store, Tenant, User
 from memoryware.errors import SettingError
 
 TOKEN: Final = "MEMORYWARE_MCP_TOKEN"  # noqa: S105 - the name of a variable
@@ -20,18 +18,25 @@ TOKEN: Final = "MEMORYWARE_MCP_TOKEN"  # noqa: S105 - the name of a variable
 
 def mcp(
     *,
-    store: Store = None,
-    group: Group = None,
-    tenant: Tenant = None,
-    user: User = None,
-    agent: Agent = None,
+    store: Annotated[
+        str, typer.Option(envvar="MEMORYWARE_STORE", help="The address of tiered memory.")
+    ] = "sqlite:///memory.db",
+    group: Annotated[
+        str | None, typer.Option(envvar="MEMORYWARE_GROUP", help="Whose memory is shared.")
+    ] = None,
+    tenant: Annotated[
+        str | None, typer.Option(envvar="MEMORYWARE_TENANT", help="The customer.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(envvar="MEMORYWARE_USER", help="The person whose agents ask.")
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="The persona that asks.")] = None,
     by: Annotated[
         str, typer.Option(help="Who puts notes forward, such as agent:editor.")
     ] = "agent:mcp",
     embeddings: Annotated[
         str | None, typer.Option(help='"local" or "provider:model"; words alone by default.')
     ] = None,
-    config: Config = None,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Offer no tool that writes.")
     ] = False,
@@ -65,29 +70,21 @@ def mcp(
     from memoryware.mcp.serving import check_installed
 
     check_installed()
-    place = place_of(
-        store=store, group=group, tenant=tenant, user=user, agent=agent, by=by, config=config
-    )
-    scope = place.scope
+    if not group:
+        raise SettingError("say whose memory is shared: --group NAME")
     from memoryware.mcp import MemoryServer, serve_http, serve_stdio
+    from memoryware.scope import MemoryScope
     from memoryware.settings import McpLimits, MemoryLimits
     from memoryware.tiers.service import TieredMemory
 
     address = None if http is None else _address(http)
     limits = McpLimits()
     shown = MemoryLimits(source_tokens=limits.read_tokens, total_tokens=_NO_TOTAL)
-    loaded = (
-        files_of(root, source, config=config).memory(tools=False, limits=shown) if files else None
-    )
-    with TieredMemory.open(
-        place.store,
-        embeddings=embeddings or place.embeddings,
-        policy=place.policy(),
-        on_mismatch="words",
-    ) as memory:
+    loaded = files_of(root, source).memory(tools=False, limits=shown) if files else None
+    with TieredMemory.open(store, embeddings=embeddings, on_mismatch="words") as memory:
         server = MemoryServer(
             memory,
-            scope=scope,
+            scope=MemoryScope(tenant, group, user, agent),
             files=loaded,
             by=by,
             read_only=read_only,

@@ -12,7 +12,6 @@ import typer
 
 from memoryware.cli import showing
 from memoryware.cli._files import Files, Listed, Root, files_of, quietly
-from memoryware.cli._options import Config, Json
 from memoryware.errors import SettingError
 from memoryware.guard import Guard, reveal
 from memoryware.settings import CheckLimits
@@ -36,8 +35,7 @@ def scan(
     max_bytes: Annotated[
         int | None, typer.Option(min=1, help="Bytes above which a file is too large.")
     ] = None,
-    config: Config = None,
-    json: Json = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Look for secrets, hidden characters, broken fences and comments, and files too large.
 
@@ -48,7 +46,7 @@ def scan(
     guard = Guard(personal=("email", "phone", "credit_card", "ip")) if personal else Guard()
     limits = CheckLimits() if max_bytes is None else CheckLimits(file_bytes=max_bytes)
     with quietly():
-        backend, wanted = _wanted(files_of(root, source, config=config), paths or [])
+        backend, wanted = _wanted(files_of(root, source), paths or [])
         found = check(backend, wanted, guard=guard, limits=limits)
     if json:
         flaws = [{**asdict(one), "line": one.line or None} for one in found]

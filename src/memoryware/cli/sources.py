@@ -11,31 +11,26 @@ from rich.text import Text
 
 from memoryware.cli import showing
 from memoryware.cli._files import Listed, Root, files_of, quietly
-from memoryware.cli._options import Config, Json
 from memoryware.guard import reveal
 
 if TYPE_CHECKING:
     from memoryware.middleware.preview import Preview, SourcePreview
 
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 MaxTokens = Annotated[
     int | None, typer.Option(min=1, help="Tokens for all files together, as in MemoryMiddleware.")
 ]
 
 
 def sources(
-    *,
-    root: Root = None,
-    source: Listed = None,
-    max_tokens: MaxTokens = None,
-    config: Config = None,
-    json: Json = False,
+    *, root: Root = None, source: Listed = None, max_tokens: MaxTokens = None, json: Json = False
 ) -> None:
     """Tell which memory files would be loaded here, from where, why, and what of them is shown.
 
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 3 the configuration cannot be read.
     """
     with quietly():
-        preview = files_of(root, source, config=config).memory(max_tokens=max_tokens).preview()
+        preview = files_of(root, source).memory(max_tokens=max_tokens).preview()
     if json:
         showing.document({"tokens": preview.tokens, "sources": [*map(_row, preview.sources)]})
         return
@@ -51,7 +46,6 @@ def prompt(
         list[str] | None,
         typer.Option(help="A tool that the agent has, such as edit_file; may come again."),
     ] = None,
-    config: Config = None,
     json: Json = False,
 ) -> None:
     """Print exactly what a model would get of the memory files in its system message.
@@ -60,7 +54,7 @@ def prompt(
     """
     tools = [SimpleNamespace(name=one) for one in tool] if tool else None
     with quietly():
-        preview = files_of(root, source, config=config).memory(max_tokens=max_tokens).preview(tools)
+        preview = files_of(root, source).memory(max_tokens=max_tokens).preview(tools)
     if json:
         parts = [{**_row(one), "text": one.text} for one in preview.sources]
         showing.document({"text": preview.text, "tokens": preview.tokens, "parts": parts})

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.errors import SettingError
+from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores.opening import aopen_stores, must_be_there, open_stores
+from memoryware.tiers.stores.opening import FILE, aopen_stores, file_of, open_stores
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sight import Space, Vector
 
@@ -321,10 +322,17 @@ async def _copied(via: Via, source: Stores | str, target: Stores | str, how: _Ho
     if source is target or source == target:
         raise SettingError("source and target are one place; copy into another one")
     async with AsyncExitStack() as closing:
-        if isinstance(source, str):
-            must_be_there(source)
+        _must_be_there(source)
         one, other = [await _opened(via, place, closing) for place in (source, target)]
         return await _Copy(via, one, other, how).made()
+
+
+def _must_be_there(source: Stores | str) -> None:
+    """Refuse a file that opening would only make."""
+    if isinstance(source, str) and source.startswith(FILE):
+        path = Path(file_of(source.partition(" + ")[0])[0])
+        if not path.exists():
+            raise StoreUnavailable(f"There is no file {str(path)!r} to copy from")
 
 
 async def _opened(via: Via, place: Stores | str, closing: AsyncExitStack) -> Stores:

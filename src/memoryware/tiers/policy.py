@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from memoryware.errors import SettingError
 from memoryware.tiers.records import Trust
@@ -49,28 +48,3 @@ class PromotionPolicy:
             raise SettingError(f"similarity={self.similarity!r}: must be above 0 and at most 1")
         if self.min_trust not in tuple(Trust):
             raise SettingError(f"min_trust={self.min_trust!r}: must be a Trust")
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the policy that plain settings describe, as a file of JSON can hold them.
-
-        Args:
-            given: The attributes by their names; `min_trust` as a word, such as "user".
-
-        Raises:
-            SettingError: For a name that is none, or a value that cannot be.
-        """
-        known = [one.name for one in fields(cls)]
-        for name in sorted(given.keys() - {*known}):
-            raise SettingError(f"policy: {name} is none of {', '.join(known)}")
-        said = dict(given)
-        word = said.get("min_trust")
-        if isinstance(word, str):
-            names = {one.name.lower(): one for one in Trust}
-            if word.lower() not in names:
-                raise SettingError(f"min_trust={word!r}: must be one of {', '.join(names)}")
-            said["min_trust"] = names[word.lower()]
-        share: Any = said.get("similarity", 1.0)
-        if isinstance(share, bool) or not isinstance(share, int | float):
-            raise SettingError(f"similarity={share!r}: must be a number")
-        return cls(**said)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any, Final
 
 from memoryware._twins import in_thread
@@ -115,21 +114,6 @@ def file_of(url: str) -> tuple[str, dict[str, Any]]:
         if value not in ("full", "normal"):
             raise StoreUnavailable(f"durability={value} in the address: must be full or normal")
     return path, settings
-
-
-def must_be_there(url: str) -> None:
-    """Refuse the address of a file that opening would only make.
-
-    Raises:
-        StoreUnavailable: If there is no such file.
-    """
-    for one in url.split(" + "):
-        if one.strip().startswith(FILE):
-            path = Path(file_of(one.strip())[0]).expanduser()
-            if not path.exists():
-                raise StoreUnavailable(
-                    f"There is no file {str(path)!r}; see that it is the right one"
-                )
 
 
 def _postgres(url: str, lock_timeout: float) -> Stores:
