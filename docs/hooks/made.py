@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import enum
 import inspect
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -153,12 +154,71 @@ def _number(value: Any) -> str:
     return f"{value:,g}" if isinstance(value, float) else f"{value:,}"
 
 
+def commands() -> str:
+    """Return the help of every command, and the options that many of them share."""
+    import typer
+
+    from memoryware.cli._examples import EXAMPLES, whole
+    from memoryware.cli.app import app
+
+    parts, shared = [], {}
+    for name, command in _each_command(typer.main.get_command(app)):
+        own = [one for one in command.params if one.rich_help_panel is None and not one.hidden]
+        others = [one for one in command.params if one.rich_help_panel is not None]
+        shared |= {one.name: one for one in others}
+        usage = " ".join(filter(None, [name, "[OPTIONS]", *map(_argument, own)]))
+        texts = [" ".join(one.split()) for one in inspect.cleandoc(command.help).split("\n\n")]
+        parts += [f"## {name}", f"```text\nmemoryware {usage}\n```", *texts, _table_of(own)]
+        if others:
+            parts.append("And [which memory](#which-memory).")
+        lines = map(whole, EXAMPLES.get(name, ()))
+        parts.append("".join(f"{line}\n" for line in lines).join(["```bash\n", "```"]))
+    parts += ["## Which memory", _table_of(list(shared.values()))]
+    return "\n\n".join(one for one in parts if one and one != "```bash\n```")
+
+
+def _each_command(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _each_command(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+def _argument(one: Any) -> str:
+    if one.opts[0].startswith("-"):
+        return ""
+    name = one.metavar or one.name.upper()
+    return name if one.required or name.startswith("[") else f"[{name}]"
+
+
+def _table_of(params: list[Any]) -> str:
+    rows = []
+    for one in params:
+        name = _argument(one) or ", ".join([*one.opts, *one.secondary_opts])
+        kinds = one.default.__class__ if isinstance(one.default, enum.Enum) else ()
+        choices = " | ".join(f"{kind}" for kind in kinds)
+        value = (
+            ""
+            if getattr(one, "is_flag", False) or _argument(one)
+            else f" {one.metavar or choices or 'VALUE'}"
+        )
+        said = str(one.help or "")
+        if one.envvar:
+            said += f" Or `{one.envvar}`."
+        if one.default not in (None, False, "", ()) and not _argument(one):
+            said += f" Default: `{one.default}`."
+        rows.append(f"| `{name}{value}` | {said} |".replace(" | ".join(kinds), r" \| ".join(kinds)))
+    return "\n".join(["| option | meaning |", "|---|---|", *rows]) if rows else ""
+
+
 _MAKERS: Final[dict[str, Callable[..., str]]] = {
     "fragments": fragments,
     "limits": limits,
     "options": options,
     "errors": errors_tree,
     "events": events,
+    "commands": commands,
 }
 
 if __name__ == "__main__":

@@ -383,3 +383,16 @@ async def test_texts_that_are_refused_at_the_front_do_not_block_the_rest(stores,
     assert await run(door, embed_pending, p) == 4
     await run(door, promote, p, MYSQL, ACME, by="ann")
     assert stores.long_term.spaces() == {Space("old", 8): 5}
+
+
+async def test_reindexing_tells_how_far_it_is():
+    seen = []
+    with TieredMemory.open("memory://") as memory:
+        for text in TEXTS:
+            memory.promote(text, OTHER, by="ann")
+        model = TieredMemory(
+            memory.parts.stores, embeddings=HashEmbeddings(8), limits=TierLimits(embed_batch=3)
+        )
+        await model.areindex(on_progress=seen.append)
+        assert model.reindex(on_progress=seen.append).embedded == 0
+    assert seen == [3, 6, 7]

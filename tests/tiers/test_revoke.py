@@ -206,3 +206,43 @@ async def test_the_async_doors_do_the_same():
     await memory.amark_invalid(entry, SHOP, by="ann")
     assert await memory.aretrieve("orders", SHOP) == []
     assert (await memory.aattach_verdict(entry, Verdict(verified=True))).verdict.verified
+
+
+def test_a_dry_run_says_what_would_go_and_changes_nothing(memory):
+    first = memory.record(FIRST, SHOP).entry
+    promoted = memory.promote(first, by="ann")
+    memory.record(SECOND, SHOP, provenance=made_of(promoted.memories[0]))
+    before = memory.revoke(first, SHOP, by="bob", dry_run=True)
+    assert (before.id, counts(before)) == ("", (2, 2, 1))
+    assert memory.get(first.id, SHOP).status == "promoted"
+    receipt = memory.revoke(first, SHOP, by="bob")
+    assert (receipt.ids, receipt.counts) == (before.ids, before.counts)
+    again = memory.revoke(first, SHOP, by="bob", dry_run=True)
+    assert again.counts.total == 0  # what is hidden is not hidden once more
+
+
+def test_a_receipt_that_was_lost_is_found_by_its_id(memory):
+    entry = memory.record(FIRST, SHOP, provenance=made_of(roots=[WEB])).entry
+    memory.promote(entry, by="ann")
+    first = memory.revoke(entry, SHOP, by="bob")
+    second = memory.revoke(WEB, SHOP, by="bob")
+    found = memory.find_receipt(second.id, SHOP)
+    assert set(found.ids) == set(second.ids)
+    memory.restore(memory.find_receipt(first.id, SHOP), by="bob")
+    assert shown(memory) == []
+    memory.restore(found, by="bob")
+    assert shown(memory) != []
+    with pytest.raises(EntryMissing, match="nothing that was taken back"):
+        memory.find_receipt(first.id, SHOP)
+    with pytest.raises(EntryMissing):
+        memory.find_receipt(second.id, "another group")
+
+
+async def test_a_receipt_is_found_and_counted_first_by_the_async_twins_as_well():
+    async with await TieredMemory.aopen("memory://") as memory:
+        made = await memory.apromote(FIRST, SHOP, by="ann")
+        assert (await memory.arevoke(made, SHOP, by="bob", dry_run=True)).counts.total == 1
+        receipt = await memory.arevoke(made, SHOP, by="bob")
+        found = await memory.afind_receipt(receipt.id, SHOP)
+        assert (found.ids, found.counts) == (receipt.ids, receipt.counts)
+        assert (await memory.arestore(found, by="bob")).total == 1

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from memoryware.backends.opening import open_files
+from memoryware.cli._opening import configured
 from memoryware.errors import SettingError
 from memoryware.events import logger
 
@@ -107,11 +108,14 @@ class Files:
 
 
 def files_of(root: str | None, sources: Sequence[str] | None = None, by: str = "") -> Files:
-    """Return where the files are, by the options of a command."""
+    """Return where the files are: by the options of a command, then by `memoryware.json`."""
+    config = configured(None)
+    given = sources or (config.sources if root is None else None)
     listed = None
-    if sources:
-        listed = tuple(one if one.startswith(("/", "~")) else f"/{one}" for one in sources)
-    return Files(root=root or ".", sources=listed, by=by)
+    if given:
+        listed = tuple(one if one.startswith(("/", "~")) else f"/{one}" for one in given)
+    folder = config.root or (config.file and config.file.parent)
+    return Files(root=root or str(folder or "."), sources=listed, by=by or config.by or "")
 
 
 @contextmanager

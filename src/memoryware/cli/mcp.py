@@ -10,6 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from memoryware.cli._files import Listed, Root, files_of
+from memoryware.cli._opening import Options, resolved
 from memoryware.errors import SettingError
 
 TOKEN: Final = "MEMORYWARE_MCP_TOKEN"  # noqa: S105 - the name of a variable
@@ -19,8 +20,8 @@ TOKEN: Final = "MEMORYWARE_MCP_TOKEN"  # noqa: S105 - the name of a variable
 def mcp(
     *,
     store: Annotated[
-        str, typer.Option(envvar="MEMORYWARE_STORE", help="The address of tiered memory.")
-    ] = "sqlite:///memory.db",
+        str | None, typer.Option(envvar="MEMORYWARE_STORE", help="The address of tiered memory.")
+    ] = None,
     group: Annotated[
         str | None, typer.Option(envvar="MEMORYWARE_GROUP", help="Whose memory is shared.")
     ] = None,
@@ -70,21 +71,23 @@ def mcp(
     from memoryware.mcp.serving import check_installed
 
     check_installed()
-    if not group:
+    asked = Options(
+        store=store, group=group, tenant=tenant, user=user, agent=agent, embeddings=embeddings
+    )
+    place = resolved(asked)
+    if not place.scope.group_id:
         raise SettingError("say whose memory is shared: --group NAME")
     from memoryware.mcp import MemoryServer, serve_http, serve_stdio
-    from memoryware.scope import MemoryScope
     from memoryware.settings import McpLimits, MemoryLimits
-    from memoryware.tiers.service import TieredMemory
 
     address = None if http is None else _address(http)
     limits = McpLimits()
     shown = MemoryLimits(source_tokens=limits.read_tokens, total_tokens=_NO_TOTAL)
     loaded = files_of(root, source).memory(tools=False, limits=shown) if files else None
-    with TieredMemory.open(store, embeddings=embeddings, on_mismatch="words") as memory:
+    with place.opened(make=True, on_error="warn") as memory:
         server = MemoryServer(
             memory,
-            scope=MemoryScope(tenant, group, user, agent),
+            scope=place.scope,
             files=loaded,
             by=by,
             read_only=read_only,

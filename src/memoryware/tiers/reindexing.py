@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Literal
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, TypeAlias
 
 from memoryware._twins import Via
 from memoryware.errors import EmbeddingFailed, EmbeddingMismatch, SettingError
@@ -14,6 +14,8 @@ from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.values import Reindexed
 
+OnProgress: TypeAlias = Callable[[int], None] | None
+"""What is told how many texts were embedded so far."""
 _COUNTED: Final = 100_000
 """Memories without a vector that are counted at most where a model fails."""
 
@@ -92,7 +94,7 @@ async def embed_pending(
     return done
 
 
-async def reindex(parts: Parts, via: Via) -> Reindexed:
+async def reindex(parts: Parts, via: Via, on_progress: OnProgress = None) -> Reindexed:
     """Embed everything with the present model, then forget the vectors of all others.
 
     Until everything is embedded, those who ask with the old model go on with its vectors, and
@@ -111,7 +113,7 @@ async def reindex(parts: Parts, via: Via) -> Reindexed:
     await _must_be_of_one_length(parts, via, space)
     before = (await via(store.spaces, store.aspaces)).get(space, 0)
     try:
-        done, failed = await _embed(parts, via, space)
+        done, failed = await _embed(parts, via, space, on_progress=on_progress)
     except EmbeddingFailed as error:
         done = (await via(store.spaces, store.aspaces)).get(space, 0) - before
         left = await via(store.unembedded, store.aunembedded, space, limit=_COUNTED)
@@ -123,7 +125,13 @@ async def reindex(parts: Parts, via: Via) -> Reindexed:
 
 
 async def _embed(
-    parts: Parts, via: Via, space: Space, limit: int | None = None, *, again: bool = True
+    parts: Parts,
+    via: Via,
+    space: Space,
+    limit: int | None = None,
+    *,
+    again: bool = True,
+    on_progress: OnProgress = None,
 ) -> tuple[int, int]:
     """Embed what has no vector in a space; return how many got one, and how many did not."""
     embedder, store = _embedder(parts), parts.stores.long_term
@@ -139,6 +147,8 @@ async def _embed(
         if not new:
             break
         done += await _keep(parts, via, embedder, new)
+        if on_progress is not None:
+            on_progress(done)
     return done, len(tried) - done
 
 

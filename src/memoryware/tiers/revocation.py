@@ -33,8 +33,11 @@ async def revoke(
     by: str,
     reason: str = "",
     descendants: bool = True,
+    dry_run: bool = False,
 ) -> Receipt:
     """Hide a text, and everything that was made of it, from recall in every tier.
+
+    With `dry_run` it is only counted.
 
     What a revoked document had taken the place of holds again. A memory that others have
     promoted as well, from a text that is not taken back, stays and is theirs.
@@ -62,6 +65,10 @@ async def revoke(
         at=parts.clock(),
         reason=reason,
     )
+    if dry_run:
+        return replace(
+            receipt, id="", ids=found.ids, counts=await _shown_of(parts, via, found, scope)
+        )
     counts = await _hide(parts, via, found, receipt)
     for _ in range(_LOOKS):  # what was made of it meanwhile; a promotion sees what is hidden now
         before, found = found, await _found(parts, via, what, scope, descendants)
@@ -168,6 +175,16 @@ async def _hide(parts: Parts, via: Via, found: Found, receipt: Receipt) -> Count
         await end_anew(parts, via, receipt.scope)
     mine = [sum(one.revocation == receipt.id for one in some) for some in (waiting, hot, cold)]
     return Counts(quarantine=mine[0], working=mine[1], long_term=mine[2])
+
+
+async def _shown_of(parts: Parts, via: Via, found: Found, scope: MemoryScope) -> Counts:
+    """Count what nothing has hidden yet."""
+    counts: list[int] = []
+    ids = (found.quarantine, found.working, found.long_term)
+    for store, some in zip(_stores(parts), ids, strict=True):
+        which = Select.within(scope, ids=tuple(some), revocations=(None,))
+        counts.append((await via(store.find, store.afind, which, limit=0)).total)
+    return Counts(quarantine=counts[0], working=counts[1], long_term=counts[2])
 
 
 def _stores(parts: Parts) -> tuple[Any, Any, Any]:

@@ -11,7 +11,7 @@ from typing import get_args
 from memoryware._twins import blocking, finish, native
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import bundle, checking, forgetting, revocation, screening
+from memoryware.tiers import bundle, checking, forgetting, receipts, revocation, screening
 from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.bundle import ImportReport
@@ -25,7 +25,13 @@ class KeepingDoors(Doors):
     """Taking back, forgetting, carrying over."""
 
     def revoke(
-        self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
+        self,
+        what: Revocable,
+        scope: MemoryScope | str,
+        *,
+        by: str,
+        reason: str = "",
+        dry_run: bool = False,
     ) -> Receipt:
         """Take back a text and everything that was made of it, in every tier.
 
@@ -37,6 +43,7 @@ class KeepingDoors(Doors):
             scope: Whose memory: exactly this tenant and group.
             by: Who does it.
             reason: Why, for those who read the receipt; it loses its secrets.
+            dry_run: Change nothing: the receipt has no id, and says what would go.
 
         Raises:
             EntryMissing: If there is no such text in this scope.
@@ -44,14 +51,40 @@ class KeepingDoors(Doors):
                 in `by`.
         """
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
-        return finish(revocation.revoke(self.parts, blocking, *given, by=who, reason=why))
+        done = revocation.revoke(self.parts, blocking, *given, by=who, reason=why, dry_run=dry_run)
+        return finish(done)
 
     async def arevoke(
-        self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
+        self,
+        what: Revocable,
+        scope: MemoryScope | str,
+        *,
+        by: str,
+        reason: str = "",
+        dry_run: bool = False,
     ) -> Receipt:
         """Async twin of `revoke`."""
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
-        return await revocation.revoke(self.parts, native, *given, by=who, reason=why)
+        return await revocation.revoke(
+            self.parts, native, *given, by=who, reason=why, dry_run=dry_run
+        )
+
+    def find_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
+        """Return the receipt of a revocation by its id, for `restore`.
+
+        It is made of the marks on what is hidden: who did it and why is not among them.
+
+        Raises:
+            EntryMissing: If nothing of this tenant and group was taken back under this id.
+            SettingError: For an id that is no text.
+        """
+        checking.text("receipt_id", receipt_id)
+        return finish(receipts.find_receipt(self.parts, blocking, receipt_id, scope_of(scope)))
+
+    async def afind_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
+        """Async twin of `find_receipt`."""
+        checking.text("receipt_id", receipt_id)
+        return await receipts.find_receipt(self.parts, native, receipt_id, scope_of(scope))
 
     def restore(self, receipt: Receipt, *, by: str) -> Counts:
         """Put back what a revocation took back; return how much.

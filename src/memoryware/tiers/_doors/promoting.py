@@ -15,6 +15,7 @@ from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.promotion import How, Old, What
 from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.reindexing import OnProgress
 from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.values import ContextItem, Digest, Promotion, Reindexed
 
@@ -213,17 +214,20 @@ class PromotingDoors(Doors):
         """Async twin of `embed_pending`."""
         return await reindexing.embed_pending(self.parts, native, _limit(limit))
 
-    def reindex(self) -> Reindexed:
+    def reindex(self, *, on_progress: OnProgress = None) -> Reindexed:
         """Embed everything with the present model, then forget the vectors of others.
 
         Reads go on meanwhile: words find what has no vector of this model yet. After an
         interruption the next call goes on where it stopped.
-        """
-        return finish(reindexing.reindex(self.parts, blocking))
 
-    async def areindex(self) -> Reindexed:
+        Args:
+            on_progress: Is called with how many were embedded so far, after each batch.
+        """
+        return finish(reindexing.reindex(self.parts, blocking, on_progress))
+
+    async def areindex(self, *, on_progress: OnProgress = None) -> Reindexed:
         """Async twin of `reindex`."""
-        return await reindexing.reindex(self.parts, native)
+        return await reindexing.reindex(self.parts, native, on_progress)
 
     def spaces(self) -> dict[Space, int]:
         """Return the embedding spaces of long-term memory and how many vectors each has."""

@@ -1,0 +1,187 @@
+"""`revoke`, `restore` and `forget`: taking memory back, putting it back, deleting it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Final
+
+import typer
+
+from memoryware.cli import _records, showing
+from memoryware.cli._opening import Place
+from memoryware.cli._options import DryRun, Reason, Yes, on_memory
+from memoryware.errors import EntryMissing, SettingError
+from memoryware.scope import MemoryScope
+from memoryware.tiers.records import Origin
+from memoryware.tiers.revocation import Revocable
+from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.values import Counts
+
+PREVIEWED: Final = 50
+"""Records that a preview shows at most; the counts say how many there are."""
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--origin",
+        metavar="KIND:NAME",
+        help="Everything that came from there: tool:web_search, user:ann, import:backup.",
+    ),
+]
+
+
+@on_memory
+def revoke(
+    place: Place,
+    id_: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Of an entry or a memory.")
+    ] = None,
+    *,
+    origin: From = None,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Not what was made of it; with an ID only.")
+    ] = False,
+    reason: Reason = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Hide a text and everything that was made of it; shows what goes, and asks.
+
+    Nothing is deleted: it prints the id with which restore puts all of it back.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
+    4 there is none with this id, or it was declined.
+    """
+    scope, what = place.grouped(), _meant(id_, origin)
+    if alone and origin:
+        raise SettingError("--alone goes with an ID")
+    with place.opened() as memory:
+        before = memory.revoke(what, scope, by=place.by, dry_run=True)
+        if not before.ids:
+            raise EntryMissing(f"nothing here came from {what}")
+        ids = (str(what),) if alone else before.ids
+        if not place.json:
+            said = "the one text" if alone else _records.counted(before.counts)
+            typer.echo(f"{'This would be hidden' if dry_run else 'This will be hidden'}: {said}")
+            _preview(memory, scope, ids)
+        if dry_run:
+            if place.json:
+                showing.document(_records.receipt_as_json(replace(before, ids=ids)))
+            return
+        showing.confirm("Hide it?", yes=yes)
+        taken = memory.mark_invalid if alone else memory.revoke
+        receipt = taken(what, scope, by=place.by, reason=reason)
+    if place.json:
+        showing.document(_records.receipt_as_json(receipt))
+        return
+    typer.echo(f"Hidden: {_records.counted(receipt.counts)}")
+    typer.echo(f"To put it back: memoryware restore {receipt.id}")
+
+
+def _meant(id_: str | None, origin: str | None) -> Revocable:
+    if (id_ is None) == (origin is None):
+        raise SettingError("say what: the ID of an entry or a memory, or --origin KIND:NAME")
+    return Origin.parse(origin) if origin is not None else str(id_)
+
+
+def _preview(memory: TieredMemory, scope: MemoryScope, ids: tuple[str, ...]) -> None:
+    for id_ in ids[:PREVIEWED]:
+        try:
+            record = memory.get(id_, scope)
+        except EntryMissing:  # forgotten meanwhile
+            continue
+        _records.head(id_, record.provenance.origin, showing.moment(record.created_at))
+        _records.text(record.content, 120)
+    if len(ids) > PREVIEWED:
+        typer.echo(f"... and {len(ids) - PREVIEWED:,} more.")
+
+
+@on_memory
+def restore(
+    place: Place,
+    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="The id that revoke printed.")],
+    *,
+    dry_run: DryRun = False,
+) -> None:
+    """Put back everything that one revocation took back.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
+    4 nothing was taken back under this id.
+    """
+    scope = place.grouped()
+    with place.opened() as memory:
+        found = memory.find_receipt(receipt, scope)
+        counts = found.counts if dry_run else memory.restore(found, by=place.by)
+    if place.json:
+        showing.document(_records.counts_as_json(counts) | {"done": not dry_run})
+        return
+    what = "It took back" if dry_run else "Shown again"
+    typer.echo(f"{what}: {_records.counted(counts)}")
+    if not dry_run and counts.total < found.counts.total:
+        typer.echo("The rest was taken back by another revocation as well, and stays hidden.")
+
+
+@on_memory
+def forget(
+    place: Place,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID...]", help="Only these records.")
+    ] = None,
+    *,
+    origin: From = None,
+    words: Annotated[str | None, typer.Option(help="Only what has all these words.")] = None,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="All that the scope names: group, user, session.")
+    ] = False,
+    keep_derived: Annotated[
+        bool, typer.Option("--keep-derived", help="Leave what was made of it.")
+    ] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Delete memory from every tier for good; tells how much first, and asks.
+
+    --user, --agent and --session say whose, within --group.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
+    4 there is nothing to forget, or it was declined.
+    """
+    scope = _owner(place)
+    if not (ids or origin or words or everything):
+        raise SettingError("say what: an ID, --origin, --words, or --everything of the scope")
+    source = None if origin is None else Origin.parse(origin)
+
+    def call(memory: TieredMemory, *, dry: bool) -> Counts:
+        return memory.forget(
+            scope,
+            ids=ids or None,
+            origin=source,
+            query=words,
+            derived=not keep_derived,
+            dry_run=dry,
+        )
+
+    with place.opened() as memory:
+        counts = call(memory, dry=True)
+        if not place.json:
+            typer.echo(
+                f"{'Would be' if dry_run else 'Will be'} deleted for good:"
+                f" {_records.counted(counts)}"
+            )
+        if not counts.total and not dry_run:
+            raise EntryMissing("there is nothing to forget")
+        if not dry_run:
+            showing.confirm("Delete it for good?", yes=yes)
+            counts = call(memory, dry=False)
+    if place.json:
+        showing.document(_records.counts_as_json(counts) | {"done": not dry_run})
+    elif not dry_run:
+        typer.echo(f"Deleted: {_records.counted(counts)}")
+
+
+def _owner(place: Place) -> MemoryScope:
+    """Return what is meant: the person and the persona of the configuration do not narrow it.
+
+    There they say who asks; here that would leave what the command says is deleted.
+    """
+    asked = place.asked
+    return replace(place.grouped(), user_id=asked.user or None, agent_id=asked.agent or None)

@@ -1,0 +1,191 @@
+"""`digest` and `review`: deciding about what waits, by keys and by lines of a script."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+from cli.running import COMMAND, here
+from memoryware import MemoryScope
+from memoryware.tiers.records import Origin, Provenance
+
+SHOP = MemoryScope(group_id="shop")
+HELPER = Provenance(Origin("agent", "helper"))
+
+
+@pytest.fixture
+def pressed(shop, monkeypatch, capsys):
+    """Review with these lines on standard input."""
+
+    def run(*lines, args=()):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{one}\n" for one in lines)))
+        return here(monkeypatch, capsys, "review", *args)
+
+    return run
+
+
+def wait(memory, *texts, **more):
+    return [memory.log_quarantine(one, SHOP, provenance=HELPER, **more).id for one in texts]
+
+
+def status(memory, *ids):
+    return [memory.get(one, SHOP).status for one in ids]
+
+
+def test_each_is_shown_with_its_evidence_and_decided_by_a_line(memory, pressed):
+    first, second = wait(memory, "Use pnpm for packages.", "Deploy on Fridays only.")
+    ran = pressed("a", "r not true anymore")
+    assert ran.code == 0
+    assert "1 of 2 ──  trust unverified" in ran.out
+    assert "agent:helper" in ran.out
+    assert "Done: 1 approved, 1 rejected." in ran.out
+    assert sorted(status(memory, first, second)) == ["promoted", "rejected"]
+    kept = [memory.get(one, SHOP).metadata.get("rejected_because") for one in (first, second)]
+    assert "not true anymore" in kept
+    assert "Nothing waits." in pressed().out
+
+
+def test_the_end_of_the_input_and_q_decide_nothing(memory, pressed):
+    ids = wait(memory, "Use pnpm for packages.")
+    for lines in ([], ["q"], ["s"], ["?", "x", "q"]):
+        assert "Nothing was decided." in pressed(*lines).out
+    assert status(memory, *ids) == ["pending"]
+
+
+def test_back_shows_the_one_before_again(memory, pressed):
+    wait(memory, "Use pnpm for packages.", "Deploy on Fridays only.")
+    ran = pressed("s", "u", "a", "s")
+    assert re.findall(r"── (\d) of 2", ran.out) == ["1", "2", "1", "2"]
+    assert "1 approved" in ran.out
+
+
+def test_what_it_would_stand_beside_is_shown_and_can_be_replaced(memory, pressed):
+    old = memory.promote("We deploy on Fridays.", SHOP, by="ann").ids[0]
+    wait(memory, "We deploy on Mondays.")
+    ran = pressed("i")
+    assert f"Near to it in long-term memory: {old}" in ran.out
+    assert "- We deploy on Fridays." in ran.out
+    assert "+ We deploy on Mondays." in ran.out
+    assert [one.content for one in memory.retrieve("deploy", SHOP)] == ["We deploy on Mondays."]
+    assert memory.get(old, SHOP).superseded_by
+
+
+def test_an_edited_text_is_a_proposal_that_waits_in_the_place_of_the_old_one(memory, pressed):
+    (old,) = wait(memory, "We use npm here.")
+    ran = pressed("e We use pnpm here.", "q")
+    new = re.search("Edited: (.*)", ran.out)[1]
+    assert status(memory, old, new) == ["rejected", "proposed"]
+    entry = memory.get(new, SHOP)
+    assert (entry.content, entry.proposed_by) == ("We use pnpm here.", "ann")
+    assert entry.provenance.sources == (old,)
+    assert entry.provenance.trust.name == "UNVERIFIED"  # as far as what it was made of
+    assert [one.summary for one in memory.digest(SHOP).insights] == ["We use pnpm here."]
+
+
+def test_who_proposes_cannot_approve_where_the_policy_says_so(shop, memory, pressed):
+    (shop / "memoryware.json").write_text(
+        '{"scope": {"group_id": "shop"}, "policy": {"four_eyes": true}}'
+    )
+    ids = wait(memory, "Use pnpm for packages.")
+    assert "somebody must have proposed it" in pressed("a", "p").out
+    assert "'ann' proposed it" in pressed("a", "q").out
+    assert status(memory, *ids) == ["proposed"]
+    assert "1 approved" in pressed("a", args=["--by", "bo"]).out
+    assert status(memory, *ids) == ["promoted"]
+
+
+def test_a_group_is_decided_as_one(memory, pressed):
+    ids = wait(
+        memory, "The shop deploys on Fridays at noon.", "On Fridays at noon the shop deploys."
+    )
+    found = memory.digest(SHOP).insights
+    assert len(found) == 1
+    ran = pressed("a")
+    assert "It says together what 2 entries say (their own sentences):" in ran.out
+    assert status(memory, *ids) == ["promoted", "promoted"]
+
+
+def test_what_somebody_else_decided_meanwhile_is_told(memory, pressed, monkeypatch):
+    (one,) = wait(memory, "Use pnpm for packages.")
+    digest = memory.digest(SHOP)
+    memory.reject(one, SHOP, by="bo")
+    monkeypatch.setattr(type(memory), "digest", lambda *_, **__: digest)  # read before bo was there
+    ran = pressed("a", "q")
+    assert "rejected by bo" in ran.out
+    assert status(memory, one) == ["rejected"]
+
+
+def test_json_has_the_decisions_and_nothing_else_on_standard_output(memory, pressed):
+    ids = wait(memory, "Use pnpm for packages.")
+    ran = pressed("r outdated", args=["--json"])
+    assert json.loads(ran.out) == {
+        "decided": [{"did": "rejected", "entries": ids, "ids": ids, "reason": "outdated"}],
+        "more": 0,
+    }
+
+
+def test_on_a_terminal_single_keys_decide_and_the_editor_of_the_person_edits(shop, memory):
+    (one,) = wait(memory, "We use npm here.")
+    editor = shop / "editor.sh"
+    editor.write_text('#!/bin/sh\nsed -i s/npm/pnpm/ "$1"\n')
+    editor.chmod(0o700)
+    ran, out = on_terminal(["review"], "e", "a", EDITOR=str(editor))
+    assert ran == 0, out
+    assert "Edited: " in out
+    assert [one.content for one in memory.retrieve("pnpm", SHOP)] == ["We use pnpm here."]
+    assert status(memory, one) == ["rejected"]
+
+
+def test_on_a_terminal_a_destructive_command_asks_and_no_ends_with_4(memory):
+    (id_,) = memory.promote("Use pnpm.", SHOP, by="ann").ids
+    code, out = on_terminal(["forget", id_], "n\n", prompt="[y/N]", raw=False)
+    assert code == 4, out
+    assert len(memory.retrieve("pnpm", SHOP)) == 1
+
+
+def on_terminal(args, *keys, prompt="[?]", raw=True, **environ):
+    """Run the command on a terminal, pressing the next key after each prompt.
+
+    A key counts from when the terminal gives single ones: what was pressed before is dropped, so
+    that a key that is held down decides about nothing that was not seen.
+    """
+    mine, theirs = pty.openpty()
+    ran = subprocess.Popen(
+        [*COMMAND, *args],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "dumb", **environ},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    out, waiting, until = "", list(keys), time.monotonic() + 50
+    while time.monotonic() < until:
+        asked = out.count(prompt) > len(keys) - len(waiting)
+        if waiting and asked and (not raw or gives_single_keys(mine)):
+            os.write(mine, waiting.pop(0).encode())
+        if not select.select([mine], [], [], 0.05)[0]:
+            if ran.poll() is not None:
+                break
+            continue
+        try:
+            some = os.read(mine, 4096)
+        except OSError:  # the other end is closed
+            break
+        out += some.decode("utf-8", "replace")
+    os.close(mine)
+    return ran.wait(timeout=20), out
+
+
+def gives_single_keys(terminal):
+    return not termios.tcgetattr(terminal)[3] & termios.ICANON
