@@ -172,9 +172,9 @@ def commands() -> str:
         if others:
             parts.append("And [which memory](#which-memory).")
         lines = map(whole, EXAMPLES.get(name, ()))
-        parts.append("".join(f"{line}\n" for line in lines).join(["```bash\n", "```"]))
+        parts.append("".join(f"{line}\n" for line in lines).join(["```text\n", "```"]))
     parts += ["## Which memory", _table_of(list(shared.values()))]
-    return "\n\n".join(one for one in parts if one and one != "```bash\n```")
+    return "\n\n".join(one for one in parts if one and one != "```text\n```")
 
 
 def _each_command(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:

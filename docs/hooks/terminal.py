@@ -6,6 +6,7 @@ Run this file to make `docs/img/command-line.svg` anew.
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
@@ -64,7 +65,7 @@ def run(command: str, keys: str, folder: str) -> str:
 
 def main() -> None:
     """Run the session, and write the picture."""
-    console = Console(record=True, width=WIDE, file=Path(os.devnull).open("w", encoding="utf-8"))
+    console = Console(record=True, width=WIDE, file=io.StringIO())
     with tempfile.TemporaryDirectory() as outer:
         folder, last = Path(outer, "shop"), ""
         folder.mkdir()

@@ -98,7 +98,7 @@ def _of_memory(one: Memory) -> Iterable[tuple[str, object]]:
 
 def _of_both(one: Record) -> Iterable[tuple[str, object]]:
     yield "created", showing.moment(one.created_at)
-    yield "whose", _scope(one.scope)
+    yield "whose", whose(one.scope)
     yield from _lineage(one.provenance)
     if one.verdict is not None:
         said = "holds" if one.verdict.verified else "does not hold"
@@ -135,7 +135,8 @@ def _by(who: str | None, what: str) -> str:
     return f"{what} by {who}".strip() if who else what
 
 
-def _scope(scope: MemoryScope) -> str:
+def whose(scope: MemoryScope) -> str:
+    """Return whose memory something is, in words."""
     named = ("tenant", "group_id", "user_id", "agent_id", "session_id", "node_id")
     known = ((name.removesuffix("_id"), getattr(scope, name)) for name in named)
     return ", ".join(f"{name} {value}" for name, value in known if value is not None)

@@ -66,7 +66,8 @@ def list_(
         return
     for one in page.items:
         when = showing.moment(one.created_at)
-        _records.head(one.id, one.layer, one.status, one.trust.name.lower(), str(one.origin), when)
+        trust = f"trust {one.trust.name.lower()}"
+        _records.head(one.id, one.layer, one.status, trust, one.origin, when)
         _records.text(one.content, 160)
     shown = offset + len(page.items)
     if not page.total:

@@ -168,7 +168,8 @@ def forget(
         counts = call(memory, dry=True)
         if not place.json:
             typer.echo(
-                f"{'Would be' if dry_run else 'Will be'} deleted for good:"
+                f"{'Would be' if dry_run else 'Will be'} deleted for good, of"
+                f" {showing.one_line(_records.whose(scope)) or 'no group'}:"
                 f" {_records.counted(counts)}"
             )
         if not counts.total and not dry_run:
