@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_forgetting_stays_in_its_group_unless_all_of_them_are_meant(cli, groups)
     groups.log_quarantine("Bob was here.", MemoryScope(group_id="other", user_id="bob"))
     args = ("forget", "--user", "bob", "--everything", "--all-groups")
     assert json.loads(cli(*args, "--dry-run", "--json").out)["quarantine"] == 2
-    assert cli(*args, "--yes").code == 0
+    assert "deleted for good, of user bob, every group: 2 records" in cli(*args, "--yes").out
     assert left(groups) == [0, 1, 1]
     assert groups.list(MemoryScope(tenant="acme", group_id="shop")).total == 1
 
@@ -85,3 +86,32 @@ def test_a_model_that_is_none_is_found_before_there_is_a_store(cli, shop):
     (shop / "memoryware.json").unlink()
     ran = cli("init", "--embeddings", "foo")
     assert (ran.code, (shop / "memoryware.json").exists()) == (2, False)
+
+
+class _Interrupted:
+    """Somebody presses Ctrl-C while the command is being loaded."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "memoryware.cli.app":
+            raise KeyboardInterrupt
+
+
+def test_to_press_ctrl_c_early_shows_no_traceback(cli, monkeypatch):
+    monkeypatch.delitem(sys.modules, "memoryware.cli.app", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [_Interrupted(), *sys.meta_path])
+    ran = cli("list")
+    assert (ran.code, ran.out, ran.err) == (1, "", "memoryware: aborted\n")
+
+
+def test_a_text_is_shown_with_its_family(cli, memory):
+    first = memory.log_quarantine("We use npm.", SHOP)
+    (made,) = memory.promote(first, by="ann").ids
+    shown = cli("show", first.id).out
+    assert shown.index("Made of it:") < shown.index(made)
+    shown = cli("show", made).out
+    assert shown.index("Made of:") < shown.rindex(first.id)
+    assert "Made of it:" not in shown
+    memory.forget(SHOP, ids=[first.id], derived=False)
+    found = json.loads(cli("show", made, "--json").out)
+    assert (found["made_of"], found["made_of_it"]) == ([], [])
+    assert memory.get(made, SHOP).revocation is None

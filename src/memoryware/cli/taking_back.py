@@ -169,8 +169,7 @@ def forget(
         if not place.json:
             typer.echo(
                 f"{'Would be' if dry_run else 'Will be'} deleted for good, of"
-                f" {showing.one_line(_records.whose(scope)) or 'no group'}:"
-                f" {_records.counted(counts)}"
+                f" {_whose(scope)}: {_records.counted(counts)}"
             )
         if not counts.total and not dry_run:
             raise EntryMissing("there is nothing to forget")
@@ -202,3 +201,8 @@ def _owner(place: Place, *, all_groups: bool) -> MemoryScope:
             " which deletes in every group of the tenant"
         )
     return scope
+
+
+def _whose(scope: MemoryScope) -> str:
+    known = [showing.one_line(_records.whose(scope))] if scope else []
+    return ", ".join([*known, *([] if scope.group_id else ["every group"])])
