@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -20,6 +22,7 @@ from memoryware._version import __version__
 from memoryware.cli._opening import Place, shown_address
 from memoryware.errors import MemorywareError
 from memoryware.tiers.embedding import PROBE
+from memoryware.tiers.naming_models import named_embeddings
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import Select
 
@@ -81,6 +84,10 @@ def of_the_file(file: Path, *, whole: bool) -> Iterator[Check]:
         has = db.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone()[0]
     todo = "" if has else "use a Python whose SQLite has FTS5; without it nothing can be opened"
     yield Check("FTS5", "ok" if has else "bad", "there" if has else "not there", todo)
+    if file.is_dir():
+        todo = "name a file in it: sqlite:///FOLDER/memory.db"
+        yield Check("file", "bad", f"{file} is a folder", todo)
+        return
     if not file.exists():
         yield Check("file", "note", f"{file} is not there yet", "memoryware add makes it")
         return
@@ -94,14 +101,14 @@ def of_the_file(file: Path, *, whole: bool) -> Iterator[Check]:
 def _permissions(file: Path) -> Check:
     mode = stat.S_IMODE(file.stat().st_mode)
     said = f"{file}, {file.stat().st_size:,} bytes, mode {mode:o}"
-    if mode & 0o077:
+    if os.name == "posix" and mode & 0o077:
         return Check("file", "bad", f"{said}: others may read or write it", f"chmod 600 {file}")
     return Check("file", "ok", said)
 
 
 def _folder(folder: Path) -> Check:
     mode = folder.stat().st_mode
-    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+    if os.name == "posix" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         return Check("folder", "bad", f"{folder}: anybody may change it", f"chmod o-w {folder}")
     return Check("folder", "ok", f"{folder}, mode {stat.S_IMODE(mode):o}")
 
@@ -129,6 +136,7 @@ def _integrity(file: Path) -> Check:
 def of_the_store(place: Place, *, ask_model: bool) -> Iterator[Check]:
     """Open the store, and look at its tiers and vectors."""
     if place.file is not None and not place.file.exists():
+        yield from _named(place)
         return
     try:
         memory = place.opened()
@@ -138,21 +146,34 @@ def of_the_store(place: Place, *, ask_model: bool) -> Iterator[Check]:
     with memory:
         yield Check("store", "ok", f"{shown_address(place.url)} opens")
         for tier in ("quarantine", "working", "long_term"):
-            yield _tier(memory, place, tier)
-        yield _expired(memory)
-        yield _spaces(memory, place)
-        yield _pending(memory)
+            yield _read(tier, partial(_tier, memory, place, tier))
+        yield _read("expired", partial(_expired, memory))
+        yield _read("vectors", partial(_spaces, memory, place))
+        yield _read("pending", partial(_pending, memory))
         if ask_model and memory.parts.embedder is not None:
-            yield _model(memory)
+            yield _read("model", partial(_model, memory))
+
+
+def _read(name: str, look: Callable[[], Check]) -> Check:
+    """Return what a look saw; one that fails is what is wrong, and the others go on."""
+    try:
+        return look()
+    except MemorywareError as error:
+        return Check(name, "bad", "it cannot be read", str(error))
+
+
+def _named(place: Place) -> Iterator[Check]:
+    """Look at the name of the model while there is no store that needs it."""
+    try:
+        named_embeddings(place.embeddings)
+    except (MemorywareError, ImportError) as error:
+        yield Check("model", "bad", f"{place.embeddings!r} cannot be used", str(error))
 
 
 def _tier(memory: TieredMemory, place: Place, tier: str) -> Check:
     store: Any = getattr(memory.parts.stores, tier)
     which = Select.within(place.scope) if place.has_group else Select(tenant=place.scope.tenant)
-    try:
-        total = store.find(which, limit=0).total
-    except MemorywareError as error:
-        return Check(tier, "bad", "it cannot be read", str(error))
+    total = store.find(which, limit=0).total
     return Check(
         tier, "ok", f"{total:,} records of this {'group' if place.has_group else 'tenant'}"
     )

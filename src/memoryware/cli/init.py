@@ -40,6 +40,8 @@ def init(
         raise SettingError(f"there is no folder {folder}")
     if file.exists() and not force:
         raise SettingError(f"{file} is there already; --force replaces it")
+    if embeddings and embeddings not in ("local", "none") and ":" not in embeddings:
+        raise SettingError(f'--embeddings {embeddings}: must be "local" or "provider:model"')
     scope = {"tenant": tenant, "group_id": group or folder.resolve().name or "main"}
     said: dict[str, Any] = {
         "store": store,

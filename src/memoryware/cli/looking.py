@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -11,8 +13,10 @@ import typer
 from memoryware.cli import _records, showing
 from memoryware.cli._opening import Place
 from memoryware.cli._options import moment_of, on_memory
+from memoryware.errors import EntryMissing
 from memoryware.tiers._doors.recalling import Sources
-from memoryware.tiers.records import Memory
+from memoryware.tiers.records import Memory, Record
+from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.values import Candidate, ContextItem, Recall
 
 
@@ -33,6 +37,8 @@ class Part(StrEnum):
     COLD = "cold"
 
 
+RELATED: Final = 20
+"""Texts that are shown at most of those that a text was made of, and of those made of it."""
 _PARTS: Final[dict[Part, Sources]] = {
     Part.BOTH: ("hot", "cold"),
     Part.HOT: ("hot",),
@@ -82,18 +88,51 @@ def show(
 ) -> None:
     """Show everything of one entry or memory: text, lineage, trust, who decided, what became of it.
 
+    Below it are the texts that it was made of, and those that were made of it.
+
     Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
     4 there is none with this id.
     """
     scope = place.grouped()
     with place.opened() as memory:
         record = memory.get(id_, scope)
+        family = _family(memory, place, record)
     if place.json:
         tier = "long_term" if isinstance(record, Memory) else "quarantine"
         trust = record.provenance.trust.name.lower()
-        showing.document({"tier": tier, "trust": trust} | _records.as_json(record))
+        around = {
+            name: [{"id": one.id, "content": one.content} for one in some]
+            for name, some in family.items()
+        }
+        showing.document({"tier": tier, "trust": trust} | _records.as_json(record) | around)
         return
     _records.whole(record)
+    for name, some in family.items():
+        if some:
+            typer.echo(f"\n{name.replace('_', ' ').capitalize()}:")
+        for one in some:
+            _records.head(one.id, f"trust {one.provenance.trust.name.lower()}", _gone(one))
+            _records.text(one.content, 160)
+
+
+def _family(memory: TieredMemory, place: Place, record: Record) -> dict[str, list[Record]]:
+    """Return the texts that a text was made of, and those that were made of it."""
+    below = memory.revoke(record, place.scope, by=place.by, dry_run=True).ids
+    above = [*record.provenance.sources]
+    wanted = {"made_of": above, "made_of_it": [one for one in below if one != record.id]}
+    return {name: _there(memory, place, ids[:RELATED]) for name, ids in wanted.items()}
+
+
+def _there(memory: TieredMemory, place: Place, ids: Sequence[str]) -> list[Record]:
+    found = list[Record]()
+    for id_ in ids:
+        with suppress(EntryMissing):  # forgotten
+            found.append(memory.get(id_, place.scope))
+    return found
+
+
+def _gone(one: Record) -> str:
+    return "taken back" if one.revocation else ""
 
 
 @on_memory

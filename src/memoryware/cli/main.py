@@ -38,6 +38,8 @@ def main() -> None:
         if (error.name or "").split(".")[0] not in _NEEDED:
             raise
         _leave(WRONG, "the command needs typer and rich: pip install 'memoryware[cli]'")
+    except KeyboardInterrupt:  # later, typer says the same
+        _leave(FAILED, "aborted")
     try:
         app()
     except (BundleRefused, ConfigError, DatasetRefused) as error:

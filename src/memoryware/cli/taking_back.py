@@ -132,6 +132,10 @@ def forget(
     everything: Annotated[
         bool, typer.Option("--everything", help="All that the scope names: group, user, session.")
     ] = False,
+    all_groups: Annotated[
+        bool,
+        typer.Option("--all-groups", help="In every group of the tenant, whatever --group says."),
+    ] = False,
     keep_derived: Annotated[
         bool, typer.Option("--keep-derived", help="Leave what was made of it.")
     ] = False,
@@ -140,12 +144,12 @@ def forget(
 ) -> None:
     """Delete memory from every tier for good; tells how much first, and asks.
 
-    --user, --agent and --session say whose, within --group.
+    --user, --agent and --session say whose, within --group or, with --all-groups, in all of them.
 
     Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
     4 there is nothing to forget, or it was declined.
     """
-    scope = _owner(place)
+    scope = _owner(place, all_groups=all_groups)
     if not (ids or origin or words or everything):
         raise SettingError("say what: an ID, --origin, --words, or --everything of the scope")
     source = None if origin is None else Origin.parse(origin)
@@ -165,8 +169,7 @@ def forget(
         if not place.json:
             typer.echo(
                 f"{'Would be' if dry_run else 'Will be'} deleted for good, of"
-                f" {showing.one_line(_records.whose(scope)) or 'no group'}:"
-                f" {_records.counted(counts)}"
+                f" {_whose(scope)}: {_records.counted(counts)}"
             )
         if not counts.total and not dry_run:
             raise EntryMissing("there is nothing to forget")
@@ -179,10 +182,27 @@ def forget(
         typer.echo(f"Deleted: {_records.counted(counts)}")
 
 
-def _owner(place: Place) -> MemoryScope:
+def _owner(place: Place, *, all_groups: bool) -> MemoryScope:
     """Return what is meant: the person and the persona of the configuration do not narrow it.
 
-    There they say who asks; here that would leave what the command says is deleted.
+    There they say who asks; here that would leave what the command says is deleted. A scope
+    without a group means every group, so that this has to be said.
+
+    Raises:
+        SettingError: If no group is named, and not all of them are meant.
     """
     asked = place.asked
-    return replace(place.grouped(), user_id=asked.user or None, agent_id=asked.agent or None)
+    scope = replace(place.scope, user_id=asked.user or None, agent_id=asked.agent or None)
+    if all_groups:
+        return replace(scope, group_id=None)
+    if not place.grouped().group_id:
+        raise SettingError(
+            "what has no group cannot be deleted by itself: name a --group, or say --all-groups,"
+            " which deletes in every group of the tenant"
+        )
+    return scope
+
+
+def _whose(scope: MemoryScope) -> str:
+    known = [showing.one_line(_records.whose(scope))] if scope else []
+    return ", ".join([*known, *([] if scope.group_id else ["every group"])])

@@ -1,0 +1,117 @@
+"""What goes wrong with a memory or a call: nothing else is harmed, and it is said what to do."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+
+import pytest
+
+from memoryware import MemoryScope
+
+SHOP, OTHER = MemoryScope(group_id="shop"), MemoryScope(group_id="other")
+
+
+@pytest.fixture
+def groups(memory):
+    """The same text in two groups, and one that has no group."""
+    for scope in (SHOP, OTHER, MemoryScope()):
+        memory.log_quarantine("Deliveries come on Monday.", scope)
+    return memory
+
+
+def left(memory):
+    return [memory.list(scope).total for scope in (SHOP, OTHER, MemoryScope())]
+
+
+@pytest.mark.parametrize("meant", [("--words", "deliveries"), ("--everything",)])
+def test_to_forget_what_has_no_group_never_reaches_the_groups(cli, groups, meant):
+    ran = cli("forget", "--group", "", *meant, "--yes")
+    assert ran.code == 2
+    assert "--all-groups" in ran.err
+    assert left(groups) == [1, 1, 1]
+
+
+def test_forgetting_stays_in_its_group_unless_all_of_them_are_meant(cli, groups):
+    groups.log_quarantine("Mondays are busy.", MemoryScope(group_id="shop", user_id="bob"))
+    groups.log_quarantine("Deliveries.", MemoryScope(tenant="acme", group_id="shop"))
+    assert cli("forget", "--words", "deliveries", "--yes").code == 0
+    assert left(groups) == [1, 1, 1]
+    groups.log_quarantine("Bob was here.", MemoryScope(group_id="other", user_id="bob"))
+    args = ("forget", "--user", "bob", "--everything", "--all-groups")
+    assert json.loads(cli(*args, "--dry-run", "--json").out)["quarantine"] == 2
+    assert "deleted for good, of user bob, every group: 2 records" in cli(*args, "--yes").out
+    assert left(groups) == [0, 1, 1]
+    assert groups.list(MemoryScope(tenant="acme", group_id="shop")).total == 1
+
+
+def test_all_groups_alone_do_not_say_what_is_to_be_forgotten(cli, groups):
+    assert cli("forget", "--all-groups", "--yes").code == 2
+    assert cli("forget", "--all-groups", "--everything", "--yes").code == 2
+    assert left(groups) == [1, 1, 1]
+
+
+def test_doctor_tells_the_rest_of_a_store_that_opens_and_cannot_be_read(cli, shop, groups):
+    groups.close()
+    with sqlite3.connect(shop / "memory.db") as db:
+        pages = db.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name='record'").fetchall()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    db.close()
+    with (shop / "memory.db").open("r+b") as file:
+        for page in [one for (one,) in pages if one]:
+            file.seek((page - 1) * size)
+            file.write(b"\xff" * size)
+    ran = cli("doctor", "--json")
+    found = {one["name"]: one for one in json.loads(ran.out)["checks"]}
+    assert (ran.code, found["store"]["state"], found["versions"]["state"]) == (5, "ok", "ok")
+    assert found["integrity"]["state"] == "bad"
+    broken = [one for one in found.values() if one["said"] == "it cannot be read"]
+    assert broken
+    assert "restore a copy" in broken[0]["todo"]
+
+
+def test_doctor_says_of_a_folder_that_it_is_no_file(cli, shop):
+    (shop / "memory.db").mkdir()
+    ran = cli("doctor")
+    assert ran.code == 5
+    assert "is a folder" in ran.out
+    assert "chmod" not in ran.out
+
+
+def test_a_model_that_is_none_is_found_before_there_is_a_store(cli, shop):
+    ran = cli("doctor", "--embeddings", "foo")
+    assert ran.code == 5
+    assert "'foo' cannot be used" in ran.out
+    (shop / "memoryware.json").unlink()
+    ran = cli("init", "--embeddings", "foo")
+    assert (ran.code, (shop / "memoryware.json").exists()) == (2, False)
+
+
+class _Interrupted:
+    """Somebody presses Ctrl-C while the command is being loaded."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "memoryware.cli.app":
+            raise KeyboardInterrupt
+
+
+def test_to_press_ctrl_c_early_shows_no_traceback(cli, monkeypatch):
+    monkeypatch.delitem(sys.modules, "memoryware.cli.app", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [_Interrupted(), *sys.meta_path])
+    ran = cli("list")
+    assert (ran.code, ran.out, ran.err) == (1, "", "memoryware: aborted\n")
+
+
+def test_a_text_is_shown_with_its_family(cli, memory):
+    first = memory.log_quarantine("We use npm.", SHOP)
+    (made,) = memory.promote(first, by="ann").ids
+    shown = cli("show", first.id).out
+    assert shown.index("Made of it:") < shown.index(made)
+    shown = cli("show", made).out
+    assert shown.index("Made of:") < shown.rindex(first.id)
+    assert "Made of it:" not in shown
+    memory.forget(SHOP, ids=[first.id], derived=False)
+    found = json.loads(cli("show", made, "--json").out)
+    assert (found["made_of"], found["made_of_it"]) == ([], [])
+    assert memory.get(made, SHOP).revocation is None
