@@ -78,9 +78,11 @@ def fill(memory: TieredMemory, many: int) -> None:
                 Origin("agent", "helper"), roots=(Origin("user", f"user{number % 20}"),)
             )
             waits, said = number % 50 == 0, text(number)
+            # what is in long-term memory already is not asked about again
+            heard = f"Somebody says that {said[0].lower()}{said[1:]}" if waits else said
             entries.append(
                 Entry(
-                    id=f"e{number}", scope=scope, content=said, created_at=at, provenance=made,
+                    id=f"e{number}", scope=scope, content=heard, created_at=at, provenance=made,
                     status="pending" if waits else "promoted",
                     decided_by=None if waits else "ann", decided_at=None if waits else at,
                     memory_ids=() if waits else (f"m{number}",),
