@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memoryware import (
+    EntryMissing,
     Journal,
     MemoryScope,
     Noted,
@@ -117,8 +118,9 @@ def test_another_tenant_sees_nothing_of_sessions_acts_and_receipts(memory, clock
     memory.promote(entry, by="ann")
     memory.note_shown([entry.id], SHOP)
     receipt = memory.revoke(entry, SHOP, by="bob")
-    assert memory.receipt(receipt.id, SHOP) == receipt
-    assert memory.receipt(receipt.id, OTHER) is None
+    assert memory.find_receipt(receipt.id, SHOP) == receipt
+    with pytest.raises(EntryMissing):
+        memory.find_receipt(receipt.id, OTHER)
     assert memory.sessions(OTHER).items == ()
     assert memory.session("monday", OTHER).turns == ()
     assert memory.audit(OTHER).acts == ()
@@ -187,14 +189,14 @@ def test_without_a_journal_the_audit_says_what_it_cannot_know(opened, clock):
     found = memory.audit(SHOP)
     assert found.acts == ()
     assert "journal" in found.notes[0]
-    assert memory.receipt(receipt.id, SHOP) is None
+    assert memory.find_receipt(receipt.id, SHOP).by == "", "the marks do not say who"
 
 
 def test_a_receipt_of_the_journal_puts_everything_back(memory, clock):
     first = said(memory, ORDERS, clock)
     memory.promote(first, by="ann")
     given = memory.revoke(first, SHOP, by="bob", reason="wrong")
-    memory.restore(memory.receipt(given.id, SHOP), by="ann")
+    memory.restore(memory.find_receipt(given.id, SHOP), by="ann")
     assert [one.content for one in memory.retrieve("orders", SHOP)] == [ORDERS]
 
 
@@ -203,7 +205,9 @@ async def test_the_async_twins_say_the_same(memory, clock):
     await memory.apromote(entry, by="ann")
     await memory.anote_shown([entry.id], SHOP, tokens=3)
     given = await memory.arevoke(entry, SHOP, by="bob")
-    assert await memory.areceipt(given.id, SHOP) == memory.receipt(given.id, SHOP) == given
+    assert (
+        await memory.afind_receipt(given.id, SHOP) == memory.find_receipt(given.id, SHOP) == given
+    )
     assert await memory.asessions(SHOP) == memory.sessions(SHOP)
     assert await memory.asession("monday", SHOP) == memory.session("monday", SHOP)
     assert await memory.aaudit(SHOP) == memory.audit(SHOP)

@@ -1,11 +1,12 @@
-"""The receipt of a revocation, found again by what it hides."""
+"""The receipt of a revocation, found again in the journal, or by what it hides."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from memoryware._twins import Via
-from memoryware.errors import EntryMissing
+from memoryware.errors import EntryMissing, StoreUnavailable
+from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.records import Entry, Record
@@ -16,11 +17,15 @@ _TIERS: Final = ("quarantine", "working", "long_term")
 
 
 async def find_receipt(parts: Parts, via: Via, receipt_id: str, scope: MemoryScope) -> Receipt:
-    """Return a receipt from the marks that it left on records; its reason is not among them.
+    """Return a receipt: that of the journal, or one from the marks that it left on records.
+
+    The marks do not say who took it back, and why.
 
     Raises:
         EntryMissing: If no record of this tenant and group has its mark.
     """
+    if (noted := await _noted(parts, via, receipt_id, scope)) is not None:
+        return noted
     ids: dict[str, None] = {}
     counts: dict[str, int] = {}
     for tier in _TIERS:
@@ -42,6 +47,17 @@ async def find_receipt(parts: Parts, via: Via, receipt_id: str, scope: MemorySco
         counts=Counts(**counts),
         ids=tuple(ids),
     )
+
+
+async def _noted(parts: Parts, via: Via, receipt_id: str, scope: MemoryScope) -> Receipt | None:
+    journal = parts.journal
+    if journal is None:
+        return None
+    try:
+        return await via(journal.receipt, journal.areceipt, receipt_id, scope)
+    except StoreUnavailable as error:
+        logger.warning("%s; the receipt is found by its marks", error)
+        return None
 
 
 def _marks(record: Record) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from memoryware.backends.history import Version
 from memoryware.backends.looking import arecent_versions
-from memoryware.errors import EntryMissing, SettingError
+from memoryware.errors import SettingError
 from memoryware.inspector.layout import button, empty, field, form, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages.comparing import actor, names_of, quoted
@@ -78,9 +78,7 @@ async def audit(visit: Visit) -> Response:
 async def restore(visit: Visit) -> Response:
     """Put back what a revocation took back."""
     async with visit.site.deciding:
-        receipt = await visit.memory.areceipt(visit.form.one("receipt"), visit.scope)
-        if receipt is None:
-            raise EntryMissing("The journal has no receipt of this revocation")
+        receipt = await visit.memory.afind_receipt(visit.form.one("receipt"), visit.scope)
         counts = await visit.memory.arestore(receipt, by=visit.by)
     visit.site.kept.clear()
     if not counts.total:

@@ -14,7 +14,6 @@ from memoryware.tiers._parts import scope_of
 from memoryware.tiers.audit import ACT_KINDS, ActKind, Asked, Audit
 from memoryware.tiers.journal import Noted
 from memoryware.tiers.sessions import Sessions, Story
-from memoryware.tiers.values import Receipt
 
 
 class LookingDoors(Doors):
@@ -100,21 +99,6 @@ class LookingDoors(Doors):
         """Async twin of `audit`."""
         asked = _asked(by, kind, before, limit)
         return await audit.audit(self.parts, native, scope_of(scope), asked)
-
-    def receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt | None:
-        """Return the receipt of a revocation from the journal, for `restore`.
-
-        None if the journal has none with this id for this tenant and group, or there is none.
-        """
-        checking.text("receipt_id", receipt_id)
-        journal = self.parts.journal
-        return journal.receipt(receipt_id, scope_of(scope)) if journal else None
-
-    async def areceipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt | None:
-        """Async twin of `receipt`."""
-        checking.text("receipt_id", receipt_id)
-        journal = self.parts.journal
-        return await journal.areceipt(receipt_id, scope_of(scope)) if journal else None
 
     def note_shown(self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0) -> None:
         """Keep in the journal, if there is one, what a run was shown.
