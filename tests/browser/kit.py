@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import uvicorn
 
 from memoryware.inspector import inspector
@@ -31,6 +32,17 @@ def chromium() -> str | None:
     """The Chromium of this machine; none is downloaded."""
     given = os.environ.get("MEMORYWARE_CHROMIUM")
     return given or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def needed() -> str:
+    """The Chromium of this machine; without one a test skips, or fails where it is required."""
+    path = chromium()
+    if path is None:
+        said = f"no Chromium here (looked for {', '.join(NAMES)}); apt-get install chromium"
+        if os.environ.get(REQUIRED) == "required":
+            pytest.fail(said)
+        pytest.skip(said)
+    return path
 
 
 @contextmanager
