@@ -26,33 +26,45 @@ def added(cli, text, *more):
     return said(cli, "add", text, *more)["id"]
 
 
-def test_a_week_on_the_command_line(tmp_path):
+# The real command. Each of its processes takes a while, so that there are few in one test.
+
+
+def test_a_text_is_added_promoted_and_found_by_the_real_command(tmp_path):
     run = lambda *args: process(*args, cwd=tmp_path)
     assert "'shop'" in run("init", "--group", "shop").out
     one = run("add", "We deploy on Fridays.").out.split()[-1]
-    two = run("add", "Use npm.", "--by", "agent:helper").out.split()[-1]
     assert re.search(f"{one}  quarantine  pending  trust person  person:ann", run("list").out)
-    assert "Use npm." in run("digest").out
     memory = run("promote", one).out.split()[-1]
-    assert run("reject", two, "--reason", "we use pnpm").out == f"Rejected: {two}\n"
     found = run("search", "deploy", "--explain").out
     assert f"1. {memory}  cold" in found
     assert "why: has words of the query" in found
-    newer = run("supersede", memory, "We deploy on Mondays.", "--yes").out
+    assert "promoted by: ann" in run("show", memory).out
+
+
+def test_what_waits_is_decided_and_carried_over_by_the_real_command(shop, memory):
+    run = lambda *args: process(*args, cwd=shop)
+    made = memory.promote("We deploy on Fridays.", SHOP, by="ann").ids[0]
+    waits = memory.log_quarantine("Use npm.", SHOP).id
+    assert "Use npm." in run("digest").out
+    assert run("reject", waits, "--reason", "we use pnpm").out == f"Rejected: {waits}\n"
+    newer = run("supersede", made, "We deploy on Mondays.", "--yes").out
     assert "- We deploy on Fridays." in newer
     assert "+ We deploy on Mondays." in newer
-    shown = run("show", memory).out
-    assert "superseded by:" in shown
-    assert "promoted by:   ann" in shown
-    assert run("export", "week.jsonl").out == "Wrote 4 records to week.jsonl.\n"
-    assert "4 records are in quarantine." in run("import", "week.jsonl", "--group", "other").out
-    hidden = run("revoke", one, "--yes").out
+    assert run("export", "week.jsonl").out == "Wrote 3 records to week.jsonl.\n"
+    assert "3 records are in quarantine." in run("import", "week.jsonl", "--group", "other").out
+
+
+def test_memory_is_taken_back_and_copied_by_the_real_command(shop, memory):
+    run = lambda *args: process(*args, cwd=shop)
+    entry = memory.log_quarantine("Use npm.", SHOP)
+    memory.promote(entry, by="ann")
+    hidden = run("revoke", entry.id, "--yes").out
     assert "To put it back: memoryware restore " in hidden
     assert run("restore", hidden.split()[-1]).out.startswith("Shown again: 2 records")
     copied = run("copy", "sqlite:///memory.db", "sqlite:///copy.db").out
-    assert copied.startswith("The same: 6 in quarantine")
+    assert copied.startswith("The same: 1 in quarantine")
     gone = run("forget", "--words", "npm", "--yes").out
-    assert "Deleted: 1 record: 1 in quarantine" in gone
+    assert "Deleted: 2 records: 1 in quarantine" in gone
     well = run("doctor")
     assert (well.code, "BAD" in well.out) == (0, False), well.out
 
