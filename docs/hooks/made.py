@@ -188,8 +188,8 @@ def _each_command(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 def _argument(one: Any) -> str:
     if one.opts[0].startswith("-"):
         return ""
-    name = one.metavar or one.name.upper()
-    return name if one.required or name.startswith("[") else f"[{name}]"
+    name = f"{one.metavar or one.name.upper()}{'...' if one.nargs == -1 else ''}"
+    return name if one.required else f"[{name}]"
 
 
 def _table_of(params: list[Any]) -> str:

@@ -29,7 +29,7 @@ FAILED = 1
 def export(
     place: Place,
     file: Annotated[
-        str, typer.Argument(metavar="[FILE]", help='Where to; "-" prints it.')
+        str, typer.Argument(metavar="FILE", help='Where to; "-" prints it.')
     ] = showing.STDOUT,
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,

@@ -13,9 +13,9 @@ import typer
 from memoryware.cli import _records, showing
 from memoryware.cli._opening import Place
 from memoryware.cli._options import moment_of, on_memory
-from memoryware.errors import EntryMissing
+from memoryware.errors import EntryMissing, StoreUnavailable, TierError
 from memoryware.tiers._doors.recalling import Sources
-from memoryware.tiers.records import Memory, Record
+from memoryware.tiers.records import Entry, Memory, Record
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.values import Candidate, ContextItem, Recall
 
@@ -37,6 +37,7 @@ class Part(StrEnum):
     COLD = "cold"
 
 
+_HEADINGS: Final = {"made_of": "It was made of:", "made_of_it": "Made of it:"}
 RELATED: Final = 20
 """Texts that are shown at most of those that a text was made of, and of those made of it."""
 _PARTS: Final[dict[Part, Sources]] = {
@@ -109,7 +110,7 @@ def show(
     _records.whole(record)
     for name, some in family.items():
         if some:
-            typer.echo(f"\n{name.replace('_', ' ').capitalize()}:")
+            typer.echo(f"\n{_HEADINGS[name]}")
         for one in some:
             _records.head(one.id, f"trust {one.provenance.trust.name.lower()}", _gone(one))
             _records.text(one.content, 160)
@@ -117,10 +118,28 @@ def show(
 
 def _family(memory: TieredMemory, place: Place, record: Record) -> dict[str, list[Record]]:
     """Return the texts that a text was made of, and those that were made of it."""
-    below = memory.revoke(record, place.scope, by=place.by, dry_run=True).ids
-    above = [*record.provenance.sources]
-    wanted = {"made_of": above, "made_of_it": [one for one in below if one != record.id]}
-    return {name: _there(memory, place, ids[:RELATED]) for name, ids in wanted.items()}
+    above = record.provenance.sources
+    falls: tuple[str, ...] = ()
+    try:
+        falls = memory.revoke(record, place.scope, by=place.by, dry_run=True).ids
+    except StoreUnavailable:
+        raise
+    except TierError as error:  # more than the limits let anybody look at
+        typer.echo(f"memoryware: {error}", err=True)
+    below = [one for one in falls if one not in {record.id, *above}]
+    return {
+        "made_of": _there(memory, place, above[:RELATED]),
+        "made_of_it": [
+            one for one in _there(memory, place, below[:RELATED]) if not _became(one, record)
+        ],
+    }
+
+
+def _became(one: Record, record: Record) -> bool:
+    """Say whether the other is a part of the same document, or became it."""
+    if isinstance(one, Entry):
+        return record.id in one.memory_ids
+    return isinstance(record, Memory) and one.document_id == record.document_id
 
 
 def _there(memory: TieredMemory, place: Place, ids: Sequence[str]) -> list[Record]:

@@ -33,7 +33,7 @@ From = Annotated[
 def revoke(
     place: Place,
     id_: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Of an entry or a memory.")
+        str | None, typer.Argument(metavar="ID", help="Of an entry or a memory.")
     ] = None,
     *,
     origin: From = None,
@@ -124,7 +124,7 @@ def restore(
 def forget(
     place: Place,
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID...]", help="Only these records.")
+        list[str] | None, typer.Argument(metavar="ID", help="Only these records.")
     ] = None,
     *,
     origin: From = None,

@@ -95,7 +95,7 @@ def promote(
 @on_memory
 def reject(
     place: Place,
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Entries in quarantine.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Entries in quarantine.")],
     *,
     reason: Reason = "",
 ) -> None:

@@ -1,0 +1,43 @@
+"""The same commands on servers: PostgreSQL, with working memory in Redis."""
+
+from __future__ import annotations
+
+import json
+
+from memoryware import MemoryScope
+from servers import postgres
+
+SHOP = MemoryScope(group_id="shop")
+
+
+def test_every_command_on_memory_works_on_servers(cli, memory, redis_url, monkeypatch):
+    with postgres.schema_at(postgres.url()) as address:
+        servers = f"{address} + {redis_url}"
+        monkeypatch.setenv("MEMORYWARE_STORE", servers)
+        asked = lambda *args: json.loads(done(*args, "--json"))
+
+        def done(*args):
+            ran = cli(*args)
+            assert ran.code == 0, (args, ran)
+            return ran.out
+
+        memory.promote("We open at nine.", SHOP, by="ann")
+        assert asked("copy", "sqlite:///memory.db", servers)["same"]
+        entry = asked("add", "We deploy on Fridays.")["id"]
+        assert "We deploy on Fridays." in done("digest")
+        (made,) = asked("promote", entry)["ids"]
+        assert asked("list")["total"] == 3
+        assert "why: has words" in done("search", "deploy", "--explain")
+        assert entry in done("show", made)
+        assert "embedded" in done("reindex", "--embeddings", "local")
+        receipt = asked("revoke", entry, "--yes")
+        assert receipt["counts"]["total"] == 2
+        assert done("search", "deploy") == "Nothing was found.\n"
+        assert asked("restore", receipt["id"])["total"] == 2
+        (newer,) = asked("supersede", made, "We deploy on Mondays.", "--yes")["ids"]
+        assert newer in done("search", "deploy")
+        assert len(done("export").splitlines()) == 5
+        checks = asked("doctor", "--embeddings", "local", "--ask-model")
+        assert checks["well"], checks
+        assert asked("forget", "--everything", "--yes")["total"] == 4
+        assert asked("list")["total"] == 0
