@@ -9,13 +9,13 @@ seconds are those on the wall.
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
+
+from memoryware.bench.speed.turns import frozen, quiet
 
 Clock = Callable[[], float]
 CPU: Clock = time.process_time
@@ -102,28 +102,6 @@ def in_turns(
                     taken = turn(variants[name], counts[name])
                 seconds[name].append(taken / counts[name])
     return Times(seconds)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Collect garbage before the block and none within it."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-@contextmanager
-def frozen() -> Iterator[None]:
-    """Have what is there by now not looked through again by each `quiet` in the block."""
-    gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def _enough(turn: Turn, call: Any) -> int:

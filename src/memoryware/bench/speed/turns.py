@@ -51,7 +51,7 @@ def in_turns(
     taken = {name: Taken() for name in acts}
     names = list(acts)
     began = time.perf_counter()
-    with _frozen():
+    with frozen():
         for number in range(rounds + 1):
             if number > LEAST and time.perf_counter() - began > patience:
                 break
@@ -69,7 +69,7 @@ def added(taken: Taken, call: Callable[[], Any]) -> None:
 
 
 def _once(act: Act, given: Any, taken: Taken) -> Any:
-    with _quiet():
+    with quiet():
         cpu, start = time.process_time(), time.perf_counter()
         answer = act(given)
         taken.wall.append(time.perf_counter() - start)
@@ -78,7 +78,7 @@ def _once(act: Act, given: Any, taken: Taken) -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Collect garbage before the block and none within it."""
     gc.collect()
     gc.disable()
@@ -89,8 +89,8 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _frozen() -> Iterator[None]:
-    """Have what is there by now not looked through again before every call in the block."""
+def frozen() -> Iterator[None]:
+    """Have what is there by now not looked through again by each `quiet` in the block."""
     gc.collect()
     gc.freeze()
     try:
