@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from memoryware import MemoryScope
+from memoryware import FilesystemBackend, HistoryBackend, MemoryScope
 
 SHOP, OTHER = MemoryScope(group_id="shop"), MemoryScope(group_id="other")
 
@@ -115,3 +115,22 @@ def test_a_text_is_shown_with_its_family(cli, memory):
     found = json.loads(cli("show", made, "--json").out)
     assert (found["made_of"], found["made_of_it"]) == ([], [])
     assert memory.get(made, SHOP).revocation is None
+
+
+def test_files_and_who_acts_are_those_of_the_configuration_that_is_named(cli, shop, tmp_path):
+    (tmp_path / "notes").mkdir()
+    backend = HistoryBackend(FilesystemBackend(tmp_path / "notes"))
+    backend.write("/team.md", "Use npm.\n")
+    backend.edit("/team.md", "npm", "pnpm")
+    file = tmp_path / "notes" / "memoryware.json"
+    file.write_text('{"by": "cleo", "sources": ["team.md"]}\n', encoding="utf-8")
+    assert "Use pnpm." in cli("prompt", "--config", file).out
+    assert "Use pnpm." not in cli("prompt").out
+    team = tmp_path / "notes" / "team.md"
+    undone = json.loads(cli("undo", team, "--config", file, "--yes", "--json").out)
+    assert (undone["version"]["who"], team.read_text()) == ("cleo", "Use npm.\n")
+    file.write_text('{\n  "stroe": 1\n}\n', encoding="utf-8")
+    for command in (["sources"], ["log"], ["diff", team], ["scan"], ["mcp"], ["list"]):
+        ran = cli(*command, "--config", file)
+        assert (ran.code, ran.out) == (3, ""), command
+        assert "line 2" in ran.err

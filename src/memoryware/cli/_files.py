@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from memoryware.backends.opening import open_files
-from memoryware.cli._opening import configured
+from memoryware.cli._opening import acting, configured
 from memoryware.errors import SettingError
 from memoryware.events import logger
 
@@ -107,15 +107,20 @@ class Files:
         raise SettingError(f"{given} is not in {self.root}; say where the files are with --root")
 
 
-def files_of(root: str | None, sources: Sequence[str] | None = None, by: str = "") -> Files:
+def files_of(
+    root: str | None,
+    sources: Sequence[str] | None = None,
+    by: str | None = None,
+    file: Path | None = None,
+) -> Files:
     """Return where the files are: by the options of a command, then by `memoryware.json`."""
-    config = configured(None)
+    config = configured(file)
     given = sources or (config.sources if root is None else None)
     listed = None
     if given:
         listed = tuple(one if one.startswith(("/", "~")) else f"/{one}" for one in given)
     folder = config.root or (config.file and config.file.parent)
-    return Files(root=root or str(folder or "."), sources=listed, by=by or config.by or "")
+    return Files(root=root or str(folder or "."), sources=listed, by=acting(by, config))
 
 
 @contextmanager

@@ -190,7 +190,7 @@ def resolved(options: Options) -> Place:
     return Place(
         url=options.store or config.store or DEFAULT_STORE,
         scope=scope,
-        by=options.by or config.by or _somebody(),
+        by=acting(options.by, config),
         embeddings=None if named in (None, "none") else named,
         policy=_policy(config),
         json=options.json,
@@ -204,6 +204,11 @@ def configured(file: Path | None) -> CommandConfig:
     """Return what the configuration says: that file, or the nearest one; empty if there is none."""
     found = file or find_command_config()
     return CommandConfig() if found is None else load_command_config(found)
+
+
+def acting(by: str | None, config: CommandConfig) -> str:
+    """Return who acts: who was named, else whom the file names, else who is logged in."""
+    return by or config.by or _somebody()
 
 
 def _somebody() -> str:

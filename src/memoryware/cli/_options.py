@@ -24,6 +24,18 @@ DryRun = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Reason = Annotated[str, typer.Option(help="Why; it is kept.")]
+
+
+def _config(panel: str | None = None) -> Any:
+    return typer.Option(
+        "--config",
+        metavar="FILE",
+        rich_help_panel=panel,
+        help="The configuration; by default the nearest memoryware.json.",
+    )
+
+
+Config = Annotated[Path | None, _config()]
 _SHARED: Final[dict[str, Any]] = {
     "store": Annotated[
         str | None,
@@ -70,14 +82,7 @@ _SHARED: Final[dict[str, Any]] = {
             help='"local", "provider:model", or "none": words alone find.',
         ),
     ],
-    "config": Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            rich_help_panel=_WHERE,
-            help="The configuration; by default the nearest memoryware.json.",
-        ),
-    ],
+    "config": Annotated[Path | None, _config(_WHERE)],
     "json": Json,
 }
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from memoryware.cli import showing
 from memoryware.cli._files import Root, files_of
+from memoryware.cli._options import Config
 from memoryware.errors import VersionMissing
 from memoryware.guard import reveal
 
@@ -19,20 +20,21 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Which = Annotated[str | None, typer.Argument(help="A number, or an id, that log names.")]
-By = Annotated[str | None, typer.Option(envvar=["MEMORYWARE_BY", "USER"], help="Who does it.")]
+By = Annotated[str | None, typer.Option(envvar="MEMORYWARE_BY", help="Who does it.")]
 
 
 def log(
     path: Annotated[str | None, typer.Argument(help="A memory file; without one, all.")] = None,
     *,
     root: Root = None,
+    config: Config = None,
     json: Json = False,
 ) -> None:
     """Tell the versions of a memory file, newest first, or which files have versions.
 
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 4 there are no versions.
     """
-    files = files_of(root)
+    files = files_of(root, file=config)
     history = files.history()
     if path is None:
         _log_all(history, json=json)
@@ -58,13 +60,14 @@ def diff(
     second: Which = None,
     *,
     root: Root = None,
+    config: Config = None,
     json: Json = False,
 ) -> None:
     """Show what is different between two versions, or one and the file, or what changed last.
 
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 4 there is no such version.
     """
-    files = files_of(root)
+    files = files_of(root, file=config)
     history, place = files.history(), files.path(path)
     old = _wanted(first) if first else _last(history, place)
     told = _differing(history, place, old, _wanted(second) if second else None)
@@ -84,6 +87,7 @@ def undo(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     root: Root = None,
+    config: Config = None,
     by: By = None,
     json: Json = False,
 ) -> None:
@@ -92,7 +96,7 @@ def undo(
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 4 there is no such version, or
     it was declined.
     """
-    files = files_of(root, by=by or "")
+    files = files_of(root, by=by, file=config)
     history, place = files.history(), files.path(path)
     seen = [one.id for one in history.log(place)]
     target = _wanted(to) if to else _last(history, place)

@@ -114,6 +114,8 @@ def show(
         for one in some:
             _records.head(one.id, f"trust {one.provenance.trust.name.lower()}", _gone(one))
             _records.text(one.content, 160)
+        if len(some) == RELATED:
+            typer.echo(f"Not more than {RELATED} are shown.")
 
 
 def _family(memory: TieredMemory, place: Place, record: Record) -> dict[str, list[Record]]:

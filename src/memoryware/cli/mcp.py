@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from memoryware.cli._files import Listed, Root, files_of
 from memoryware.cli._opening import Options, resolved
+from memoryware.cli._options import Config
 from memoryware.errors import SettingError
+
+if TYPE_CHECKING:
+    from memoryware.mcp import MemoryServer
 
 TOKEN: Final = "MEMORYWARE_MCP_TOKEN"  # noqa: S105 - the name of a variable
 """The environment variable that has the token of the server over HTTP."""
@@ -45,6 +50,7 @@ def mcp(
         bool, typer.Option("--files/--no-files", help="Whether memory files may be read.")
     ] = True,
     root: Root = None,
+    config: Config = None,
     source: Listed = None,
     http: Annotated[
         str | None,
@@ -72,18 +78,26 @@ def mcp(
 
     check_installed()
     asked = Options(
-        store=store, group=group, tenant=tenant, user=user, agent=agent, embeddings=embeddings
+        store=store,
+        group=group,
+        tenant=tenant,
+        user=user,
+        agent=agent,
+        embeddings=embeddings,
+        config=config,
     )
     place = resolved(asked)
     if not place.scope.group_id:
         raise SettingError("say whose memory is shared: --group NAME")
-    from memoryware.mcp import MemoryServer, serve_http, serve_stdio
+    from memoryware.mcp import MemoryServer
     from memoryware.settings import McpLimits, MemoryLimits
 
     address = None if http is None else _address(http)
     limits = McpLimits()
     shown = MemoryLimits(source_tokens=limits.read_tokens, total_tokens=_NO_TOTAL)
-    loaded = files_of(root, source).memory(tools=False, limits=shown) if files else None
+    loaded = (
+        files_of(root, source, file=config).memory(tools=False, limits=shown) if files else None
+    )
     with place.opened(make=True, on_error="warn") as memory:
         server = MemoryServer(
             memory,
@@ -93,17 +107,28 @@ def mcp(
             read_only=read_only,
             limits=limits,
         )
-        if address is None:
-            serve_stdio(server)
-            return
-        serve_http(
-            server,
-            token=_token(token_file),
-            host=address[0],
-            port=address[1],
-            names=allow_host or (),
-            on_start=lambda url: typer.echo(f"memoryware: listening at {url}", err=True),
-        )
+        _serve(server, address, token_file, allow_host or ())
+
+
+def _serve(
+    server: MemoryServer,
+    address: tuple[str, int] | None,
+    token_file: Path | None,
+    names: Sequence[str],
+) -> None:
+    from memoryware.mcp import serve_http, serve_stdio
+
+    if address is None:
+        serve_stdio(server)
+        return
+    serve_http(
+        server,
+        token=_token(token_file),
+        host=address[0],
+        port=address[1],
+        names=names,
+        on_start=lambda url: typer.echo(f"memoryware: listening at {url}", err=True),
+    )
 
 
 _NO_TOTAL: Final = 2**40

@@ -12,6 +12,7 @@ import typer
 
 from memoryware.cli import showing
 from memoryware.cli._files import Files, Listed, Root, files_of, quietly
+from memoryware.cli._options import Config
 from memoryware.errors import SettingError
 from memoryware.guard import Guard, reveal
 from memoryware.settings import CheckLimits
@@ -28,6 +29,7 @@ def scan(
     ] = None,
     *,
     root: Root = None,
+    config: Config = None,
     source: Listed = None,
     personal: Annotated[
         bool, typer.Option("--personal", help="Look for e-mail addresses and the like as well.")
@@ -46,7 +48,7 @@ def scan(
     guard = Guard(personal=("email", "phone", "credit_card", "ip")) if personal else Guard()
     limits = CheckLimits() if max_bytes is None else CheckLimits(file_bytes=max_bytes)
     with quietly():
-        backend, wanted = _wanted(files_of(root, source), paths or [])
+        backend, wanted = _wanted(files_of(root, source, file=config), paths or [])
         found = check(backend, wanted, guard=guard, limits=limits)
     if json:
         flaws = [{**asdict(one), "line": one.line or None} for one in found]

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from memoryware.cli import showing
 from memoryware.cli._files import Listed, Root, files_of, quietly
+from memoryware.cli._options import Config
 from memoryware.guard import reveal
 
 if TYPE_CHECKING:
@@ -23,14 +24,19 @@ MaxTokens = Annotated[
 
 
 def sources(
-    *, root: Root = None, source: Listed = None, max_tokens: MaxTokens = None, json: Json = False
+    *,
+    root: Root = None,
+    source: Listed = None,
+    max_tokens: MaxTokens = None,
+    config: Config = None,
+    json: Json = False,
 ) -> None:
     """Tell which memory files would be loaded here, from where, why, and what of them is shown.
 
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 3 the configuration cannot be read.
     """
     with quietly():
-        preview = files_of(root, source).memory(max_tokens=max_tokens).preview()
+        preview = files_of(root, source, file=config).memory(max_tokens=max_tokens).preview()
     if json:
         showing.document({"tokens": preview.tokens, "sources": [*map(_row, preview.sources)]})
         return
@@ -40,6 +46,7 @@ def sources(
 def prompt(
     *,
     root: Root = None,
+    config: Config = None,
     source: Listed = None,
     max_tokens: MaxTokens = None,
     tool: Annotated[
@@ -54,7 +61,7 @@ def prompt(
     """
     tools = [SimpleNamespace(name=one) for one in tool or ()]
     with quietly():
-        preview = files_of(root, source).memory(max_tokens=max_tokens).preview(tools)
+        preview = files_of(root, source, file=config).memory(max_tokens=max_tokens).preview(tools)
     if json:
         parts = [{**_row(one), "text": one.text} for one in preview.sources]
         showing.document({"text": preview.text, "tokens": preview.tokens, "parts": parts})
