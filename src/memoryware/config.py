@@ -1,4 +1,6 @@
-"""`config.json`: which memory files, which folders, which prompt and model.
+"""Configuration files: `config.json` of an agent, and `memoryware.json` of the command line.
+
+`config.json` says which memory files, which folders, which prompt and model:
 
     {
       "memory_files": ["/memories/AGENTS.md"],
@@ -6,6 +8,18 @@
       "skills_dir": "skills",
       "react_prompt": "You are a careful assistant.",
       "model": {"name": "provider:model"}
+    }
+
+`memoryware.json` says which memory the command works on:
+
+    {
+      "store": "sqlite:///memory.db",
+      "embeddings": "local",
+      "scope": {"tenant": "acme", "group_id": "shop", "user_id": "ann", "agent_id": "helper"},
+      "root": ".",
+      "sources": ["/AGENTS.md"],
+      "by": "ann",
+      "policy": {"approval": true, "four_eyes": true, "min_trust": "user"}
     }
 
 Every key may be left out. Folders are taken from the folder of the file.
@@ -16,7 +30,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -30,6 +44,14 @@ PROMPT_VARIABLE: Final = "DEEPAGENTS_REACT_PROMPT"
 """Environment variable that gives the system prompt when the file does not."""
 MODEL_VARIABLE: Final = "MEMORYWARE_MODEL"
 """Environment variable that names the model, as `provider:name`, when nothing else does."""
+COMMAND_FILE: Final = "memoryware.json"
+"""The configuration of the command line, in a folder or in one above it."""
+SCOPE_KEYS: Final = ("tenant", "group_id", "user_id", "agent_id")
+"""The parts of a scope that a configuration may fix."""
+POLICY_KEYS: Final = ("corroboration", "approval", "four_eyes", "min_trust", "similarity")
+"""The settings of a `PromotionPolicy` that a configuration may have."""
+_COMMAND_KEYS: Final = ("store", "embeddings", "scope", "root", "sources", "by", "policy")
+_SQLITE: Final = "sqlite:///"
 _KEYS: Final = frozenset(
     {
         "memory_files",
@@ -171,3 +193,124 @@ def _apply_env(file: Path, block: object) -> None:
     )
     for name, value in block.items():
         os.environ.setdefault(name, value)
+
+
+# The command line.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandConfig:
+    """What `memoryware.json` says, checked; what it does not say is None or empty.
+
+    Attributes:
+        file: The file; None if there is none.
+        store: The address of the store. A file in it stands in the folder of the configuration.
+        embeddings: "local" or "provider:model".
+        scope: Parts of the scope, by their names.
+        root: Where memory files are.
+        sources: Paths of memory files in the root.
+        by: Who acts.
+        policy: Settings of the `PromotionPolicy`, by their names.
+    """
+
+    file: Path | None = None
+    store: str | None = None
+    embeddings: str | None = None
+    scope: Mapping[str, str] = field(default_factory=dict)
+    root: Path | None = None
+    sources: tuple[str, ...] | None = None
+    by: str | None = None
+    policy: Mapping[str, Any] = field(default_factory=dict)
+
+    def error(self, key: str, said: str) -> ConfigError:
+        """Return an error about a key of this file, with its line."""
+        return _at(self.file or Path(COMMAND_FILE), key, said)
+
+
+def find_command_config(start: str | os.PathLike[str] = ".") -> Path | None:
+    """Return `memoryware.json` in a folder or in the nearest one above it; None if none has it."""
+    folder = Path(start).resolve()
+    places = (one / COMMAND_FILE for one in (folder, *folder.parents))
+    return next((one for one in places if one.is_file()), None)
+
+
+def load_command_config(path: str | os.PathLike[str]) -> CommandConfig:
+    """Read the configuration of the command line.
+
+    Raises:
+        ConfigError: If the file cannot be read, has a key that there is not, or a value that
+            cannot be; the message names the line where it is known.
+    """
+    file = Path(path)
+    raw = _read(file)
+    _no_others(file, raw, _COMMAND_KEYS)
+    folder = file.resolve().parent
+    texts = {name: _said(file, raw, name) for name in ("store", "embeddings", "root", "by")}
+    return CommandConfig(
+        file=file,
+        store=_beside(folder, texts["store"]),
+        embeddings=texts["embeddings"],
+        scope=_scope(file, raw),
+        root=folder / texts["root"] if texts["root"] else None,
+        sources=_sources(file, raw),
+        by=texts["by"],
+        policy=_object(file, raw, "policy", POLICY_KEYS),
+    )
+
+
+def _no_others(file: Path, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in given:
+        if key not in known:
+            raise _at(file, key, f"there is no key {key!r}; there are {', '.join(known)}")
+
+
+def _said(file: Path, raw: Mapping[str, Any], key: str) -> str | None:
+    value = raw.get(key)
+    if value is not None and (not isinstance(value, str) or not value.strip()):
+        raise _at(file, key, f"{key} must be text that is not blank")
+    return value
+
+
+def _object(
+    file: Path, raw: Mapping[str, Any], key: str, known: Sequence[str]
+) -> Mapping[str, Any]:
+    value = raw.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise _at(file, key, f"{key} must be an object with any of {', '.join(known)}")
+    _no_others(file, value, known)
+    return value
+
+
+def _scope(file: Path, raw: Mapping[str, Any]) -> Mapping[str, str]:
+    parts = _object(file, raw, "scope", SCOPE_KEYS)
+    return {name: text for name in parts if (text := _said(file, parts, name)) is not None}
+
+
+def _sources(file: Path, raw: Mapping[str, Any]) -> tuple[str, ...] | None:
+    given = raw.get("sources")
+    if given is None:
+        return None
+    if not isinstance(given, list) or not all(isinstance(one, str) and one for one in given):
+        raise _at(file, "sources", "sources must be a list of paths, such as ['/AGENTS.md']")
+    return tuple(given)
+
+
+def _beside(folder: Path, store: str | None) -> str | None:
+    """Return an address whose file stands in a folder if its path is relative."""
+    if store is None or not store.startswith(_SQLITE):
+        return store
+    path = store.removeprefix(_SQLITE)
+    return store if path.startswith(("/", ":", "?")) else f"{_SQLITE}{folder / path}"
+
+
+def _at(file: Path, key: str, said: str) -> ConfigError:
+    """Return an error about a key, with its line if the file can still be read."""
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    named = (number for number, line in enumerate(lines, 1) if f'"{key}"' in line)
+    line = next(named, None)
+    return ConfigError(f"{file}{f', line {line}' if line else ''}: {said}")

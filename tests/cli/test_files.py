@@ -98,7 +98,7 @@ def test_prompt_names_the_tools_that_the_agent_has(folder, run):
 
 
 def test_prompt_of_an_empty_place_is_not_an_error(folder, run):
-    ran = run("prompt", "--source", "none.md", "--tool", "ls")
+    ran = run("prompt")
     assert (ran.code, ran.out) == (0, "")
     assert "would get nothing" in ran.err
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -125,3 +126,57 @@ def test_a_short_token_is_refused(folder, monkeypatch, capsys):
     ran = here(monkeypatch, capsys, "mcp", *args)
     assert (ran.code, "16 characters" in ran.err) == (2, True)
     assert "short" not in ran.err
+
+
+def line(**message):
+    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+
+
+def test_lines_that_are_no_messages_do_not_end_the_server(folder):
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    hostile = [
+        b"not json\n",
+        b"{}\n",
+        b"[" * 100_000 + b"\n",
+        b"\xff\xfe\x00\n",
+        b'"' + b"a" * 1_000_000 + b'"\n',
+        line(id=1, method="tools/call", params={"name": "recall", "arguments": {"query": "x"}}),
+        line(
+            id=2,
+            method="initialize",
+            params={**about, "clientInfo": {"name": "\u202e\n" * 10_000, "version": "1"}},
+        ),
+        line(method="notifications/initialized"),
+        line(id=3, method="tools/call", params={"name": "recall", "arguments": "x"}),
+        line(id=4, method="tools/call", params={"name": ["recall"], "arguments": {}}),
+        line(id=5, method="tools/call", params={"name": "remember", "arguments": {"text": DEPLOY}}),
+        line(id=6, method="tools/list"),
+    ]
+    with subprocess.Popen(
+        [*COMMAND, "mcp", "--group", "team", "--no-files"],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as running:
+        running.stdin.write(b"".join(hostile))
+        running.stdin.flush()
+        answers = {}
+        while not {5, 6} <= answers.keys():
+            answer = json.loads(running.stdout.readline())
+            answers[answer["id"]] = answer
+        running.communicate(timeout=30)
+    assert running.returncode == 0
+    assert all("error" in answers[one] for one in (1, 3, 4))
+    assert [one["name"] for one in answers[6]["result"]["tools"]] == ["recall", "remember"]
+    (entry,) = waiting(folder)
+    assert len(entry.metadata["client"]) <= 100
+    assert entry.metadata["client"].isprintable()
+
+
+def test_without_the_package_it_says_what_to_install(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    ran = here(monkeypatch, capsys, "mcp", "--group", "team")
+    assert ran.code == 2
+    assert "pip install 'memoryware[mcp]'" in ran.err

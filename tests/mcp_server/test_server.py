@@ -241,6 +241,13 @@ async def test_any_text_may_be_asked_for(memory, query):
     assert said.ok
 
 
+async def test_half_a_character_is_mended_and_kept(memory):
+    server = MemoryServer(memory, scope=TEAM)
+    assert (await server.answer("remember", {"text": f"{DEPLOY} \ud800"})).ok
+    assert (await server.answer("recall", {"query": "\ud800"})).ok
+    waiting(memory)[0].content.encode()
+
+
 async def test_notes_are_counted_by_the_hour():
     now = [datetime(2026, 1, 1, tzinfo=UTC)]
     with TieredMemory.open("memory://", clock=lambda: now[0]) as memory:

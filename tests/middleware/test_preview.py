@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from langchain.agents import create_agent
+from langchain.tools import tool
 
 from kit import ScriptedModel, ask, say
 from memoryware import FilesystemBackend, MemoryLimits, MemoryMiddleware, Source
@@ -25,13 +26,26 @@ def state_of(backend, text, **more):
     return source
 
 
-async def test_it_is_what_the_model_gets_byte_for_byte(backend):
-    memory = MemoryMiddleware(backend=backend, sources=["/AGENTS.md"])
+@tool
+def edit_file(file_path: str) -> str:
+    """Edit a file."""
+    return file_path
+
+
+@tool
+def ls(path: str) -> str:
+    """List a folder."""
+    return path
+
+
+@pytest.mark.parametrize("tools", [[], [ls], [edit_file, ls]])
+async def test_it_is_what_the_model_gets_byte_for_byte(backend, tools):
+    memory = MemoryMiddleware(backend=backend, sources=["/AGENTS.md", "/none.md"])
     model = ScriptedModel(say())
-    ask(create_agent(model, [], middleware=[memory]))
-    preview = memory.preview()
+    ask(create_agent(model, tools, middleware=[memory]))
+    preview = memory.preview(tools)
     assert preview.text == model.system()
-    assert await memory.apreview() == preview
+    assert await memory.apreview(tools) == preview
     assert preview.tokens > preview.sources[0].tokens > 0
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from memoryware._version import __version__
-from memoryware.cli import bench, history, mcp, scan, sources
+from memoryware.cli import bench, history, looking, mcp, scan, sources, writing
+from memoryware.cli.init import init
 
 app = typer.Typer(
     name="memoryware",
@@ -16,7 +17,15 @@ app = typer.Typer(
     help="Memory for agents that its owners can trust.",
 )
 app.add_typer(bench.app, name="bench")
+app.command(name="list")(looking.list_)
 for command in (
+    init,
+    writing.add,
+    looking.show,
+    looking.search,
+    writing.promote,
+    writing.reject,
+    writing.supersede,
     sources.sources,
     sources.prompt,
     history.log,

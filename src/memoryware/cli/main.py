@@ -7,9 +7,14 @@ import sys
 from typing import Final
 
 from memoryware.errors import (
+    BundleRefused,
     ConfigError,
     DatasetRefused,
+    EntryMissing,
+    EntryRefused,
     MemorywareError,
+    PromotionRefused,
+    ScopeMissing,
     SettingError,
     VersionMissing,
 )
@@ -21,7 +26,7 @@ WRONG: Final = 2
 UNREADABLE: Final = 3
 """The data cannot be read: the message names the file and the line."""
 REFUSED: Final = 4
-"""It was refused, or is not there: no such version, or a person said no."""
+"""It was refused, or is not there: the policy, nothing with that id, or a person said no."""
 _NEEDED: Final = ("typer", "rich", "click")
 
 
@@ -35,11 +40,11 @@ def main() -> None:
         _leave(WRONG, "the command needs typer and rich: pip install 'memoryware[cli]'")
     try:
         app()
-    except (ConfigError, DatasetRefused) as error:
+    except (BundleRefused, ConfigError, DatasetRefused) as error:
         _leave(UNREADABLE, str(error))
-    except VersionMissing as error:
+    except (EntryMissing, EntryRefused, PromotionRefused, VersionMissing) as error:
         _leave(REFUSED, str(error))
-    except SettingError as error:
+    except (ScopeMissing, SettingError) as error:
         _leave(WRONG, str(error))
     except MemorywareError as error:
         _leave(FAILED, f"{type(error).__name__}: {error}")

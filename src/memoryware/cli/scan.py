@@ -56,8 +56,9 @@ def scan(
             place = f"{one.path}:{one.line}" if one.line else one.path
             typer.echo(reveal(f"{place}: {one.kind}: {one.detail}"))
         if not found:
-            many = "1 file or pattern" if len(wanted) == 1 else f"{len(wanted)} files or patterns"
-            typer.echo(f"Nothing found in {many}." if wanted else "There is no memory file here.")
+            many = wanted[0] if len(wanted) == 1 else f"{len(wanted)} files or patterns"
+            said = f"Nothing found in {many}." if wanted else "There is no memory file here."
+            typer.echo(reveal(said))
     if found:
         raise typer.Exit(FOUND)
 

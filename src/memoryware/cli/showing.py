@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
+from difflib import ndiff
 from pathlib import Path
+from textwrap import indent
 from typing import Any, Final
 
 import typer
@@ -17,6 +21,8 @@ from rich.table import Table
 from rich.text import Text
 
 from memoryware.errors import SettingError
+from memoryware.guard import reveal
+from memoryware.tiers.showing import cut
 
 STDOUT: Final = "-"
 """The name of a file that means: print it."""
@@ -24,6 +30,8 @@ DECLINED: Final = 4
 """The exit code if a person said no."""
 _WIDE: Final = 200
 """Columns that a table may have where there is no terminal to measure."""
+_UNPRINTABLE: Final = re.compile("[\\r\\x0b\\x0c\\x85\\u2028\\u2029\\ud800-\\udfff]")
+"""What is left of a text that moves the cursor, or cannot be printed at all."""
 
 
 def screen() -> Console:
@@ -77,6 +85,46 @@ def confirm(question: str, *, yes: bool) -> None:
         raise SettingError("nobody can be asked here; say --yes to go on without")
     if not typer.confirm(question, err=True):
         raise typer.Exit(DECLINED)
+
+
+def safe(text: str) -> str:
+    """Return a text of memory for a terminal: what hides in it or moves the cursor is spelled.
+
+    Line ends and tabs stay.
+    """
+    plain = reveal(text.replace("\r\n", "\n"))
+    return _UNPRINTABLE.sub(lambda one: f"<U+{ord(one.group()):04X}>", plain)
+
+
+def one_line(text: str, chars: int = 160) -> str:
+    """Return the beginning of a text as one safe line."""
+    return cut(safe(" ".join(text[: 4 * chars].split())), chars)
+
+
+def indented(text: str, by: str = "    ") -> str:
+    """Return a text of memory, safe, with every line moved to the right."""
+    return indent(safe(text), by, lambda _: True)
+
+
+def moment(when: datetime | None) -> str:
+    """Return a time for people, where they are; "" for none."""
+    return "" if when is None else f"{when.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def pairs(rows: Iterable[tuple[str, object]]) -> None:
+    """Print names and values below each other; what has no value is left out."""
+    known = [(name, safe(str(value))) for name, value in rows if value not in (None, "")]
+    wide = max((len(name) for name, _ in known), default=0)
+    for name, value in known:
+        typer.echo(f"{name + ':':<{wide + 1}} {indent(value, ' ' * (wide + 2)).lstrip()}")
+
+
+def differing(old: str, new: str) -> None:
+    """Print how a new text differs from an old one, line by line."""
+    colors = {"+": "green", "-": "red", "?": None}
+    for line in ndiff(safe(old).splitlines(), safe(new).splitlines()):
+        if not line.startswith("?"):
+            typer.secho(line.rstrip(), fg=colors.get(line[:1]))
 
 
 @contextmanager

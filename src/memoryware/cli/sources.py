@@ -52,7 +52,7 @@ def prompt(
 
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 3 the configuration cannot be read.
     """
-    tools = [SimpleNamespace(name=one) for one in tool] if tool else None
+    tools = [SimpleNamespace(name=one) for one in tool or ()]
     with quietly():
         preview = files_of(root, source).memory(max_tokens=max_tokens).preview(tools)
     if json:

@@ -20,6 +20,8 @@ SHORTEST_TOKEN: Final = 16
 """Characters that a token must have."""
 PATH: Final = "/mcp"
 """Where the server is, over HTTP."""
+_LEAVING: Final = 5
+"""Seconds that clients have to hang up when the process is told to end."""
 _NAME: Final = 100
 """Characters that are kept of what a client calls itself."""
 _READING: Final = (tools.RECALL, tools.LIST_SOURCES, tools.READ_SOURCE)
@@ -178,7 +180,9 @@ def serve_http(
         shown = f"[{bare}]" if ":" in bare else bare
         if on_start is not None:
             on_start(f"http://{shown}:{taken}{PATH}")
-        config = uvicorn.Config(app, log_level="warning", access_log=False)
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, timeout_graceful_shutdown=_LEAVING
+        )
         uvicorn.Server(config).run(sockets=[listening])
 
 

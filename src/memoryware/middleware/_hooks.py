@@ -58,18 +58,18 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
     _prompt_verified = False
     _told_missing = False
 
-    def preview(self, tools: Sequence[Any] | None = None) -> Preview:
+    def preview(self, tools: Sequence[Any] = ()) -> Preview:
         """Return what a model would be shown now, and what became of each source.
 
         Args:
-            tools: The tools of the request; by default those of this middleware alone.
+            tools: What the agent has beside the tools of this middleware.
 
         Raises:
             LoadError: With `on_error="raise"`, for a source that cannot be read.
         """
         return finish(self._preview(blocking, tools))
 
-    async def apreview(self, tools: Sequence[Any] | None = None) -> Preview:
+    async def apreview(self, tools: Sequence[Any] = ()) -> Preview:
         """Async twin of `preview`."""
         return await self._preview(native, tools)
 
@@ -146,10 +146,9 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
 
     # Cores.
 
-    async def _preview(self, via: Via, tools: Sequence[Any] | None) -> Preview:
+    async def _preview(self, via: Via, tools: Sequence[Any]) -> Preview:
         loaded = await self._loaded(via, self._get_backend({}, None, None), ())
-        own = getattr(self, "tools", ()) if tools is None else tools
-        hands, _ = self._offers.of(list(own))
+        hands, _ = self._offers.of([*getattr(self, "tools", ()), *tools])
         text = ""
         if self._formats_itself():
             text = self._format_agent_memory(loaded.contents)

@@ -1,0 +1,216 @@
+"""`list`, `show` and `search`: what is in memory, and why it is found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+import typer
+
+from memoryware.cli import _records, showing
+from memoryware.cli._opening import Place
+from memoryware.cli._options import moment_of, on_memory
+from memoryware.tiers._doors.recalling import Sources
+from memoryware.tiers.records import Memory
+from memoryware.tiers.values import Candidate, ContextItem, Recall
+
+
+class Tier(StrEnum):
+    """The tier that is listed."""
+
+    ALL = "all"
+    QUARANTINE = "quarantine"
+    WORKING = "working"
+    LONG_TERM = "long_term"
+
+
+class Part(StrEnum):
+    """The part of memory that is searched."""
+
+    BOTH = "both"
+    HOT = "hot"
+    COLD = "cold"
+
+
+_PARTS: Final[dict[Part, Sources]] = {
+    Part.BOTH: ("hot", "cold"),
+    Part.HOT: ("hot",),
+    Part.COLD: ("cold",),
+}
+
+
+@on_memory
+def list_(
+    place: Place,
+    *,
+    layer: Annotated[Tier, typer.Option(help="The tier.")] = Tier.ALL,
+    limit: Annotated[int, typer.Option(min=0, help="How many.")] = 20,
+    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
+    words: Annotated[str, typer.Option(help="Only what has these words, the best first.")] = "",
+) -> None:
+    """Tell what is in memory, the newest first: quarantine, working and long-term memory.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read.
+    """
+    scope = place.grouped()
+    with place.opened() as memory:
+        page = memory.list(scope, layer=layer.value, limit=limit, offset=offset, query=words)
+    if place.json:
+        rows = [
+            {"tier": one.layer, "state": one.status, "score": one.score}
+            | _records.as_json(one.record)
+            for one in page.items
+        ]
+        showing.document({"total": page.total, "offset": offset, "items": rows})
+        return
+    for one in page.items:
+        when = showing.moment(one.created_at)
+        _records.head(one.id, one.layer, one.status, one.trust.name.lower(), str(one.origin), when)
+        _records.text(one.content, 160)
+    shown = offset + len(page.items)
+    if not page.total:
+        typer.echo("There is nothing here.")
+    elif shown < page.total:
+        typer.echo(f"{shown:,} of {page.total:,}; --offset {shown} shows what follows.")
+
+
+@on_memory
+def show(
+    place: Place, id_: Annotated[str, typer.Argument(metavar="ID", help="Of an entry or memory.")]
+) -> None:
+    """Show everything of one entry or memory: text, lineage, trust, who decided, what became of it.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
+    4 there is none with this id.
+    """
+    scope = place.grouped()
+    with place.opened() as memory:
+        record = memory.get(id_, scope)
+    if place.json:
+        tier = "long_term" if isinstance(record, Memory) else "quarantine"
+        trust = record.provenance.trust.name.lower()
+        showing.document({"tier": tier, "trust": trust} | _records.as_json(record))
+        return
+    _records.whole(record)
+
+
+@on_memory
+def search(
+    place: Place,
+    query: Annotated[str, typer.Argument(help="A question or some words.")],
+    *,
+    limit: Annotated[int | None, typer.Option(min=1, help="How many at most.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Leave out what is less similar, by cosine.")
+    ] = None,
+    days: Annotated[float | None, typer.Option(min=0, help="Leave out what is older.")] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="What held then: 2026-05-01T12:00.")
+    ] = None,
+    layer: Annotated[Part, typer.Option(help="hot: working memory, cold: long-term.")] = Part.BOTH,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Tell why each came, and why others did not.")
+    ] = False,
+) -> None:
+    """Find what an agent would be told about a question, best first.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read.
+    """
+    scope, moment = place.grouped(), moment_of("--at", at)
+    with place.opened() as memory:
+        found = memory.retrieve(
+            query,
+            scope,
+            scope.session_id,
+            max_results=limit,
+            score_threshold=threshold,
+            time_range_days=days,
+            at=moment,
+            layers=_PARTS[layer],
+            explain=explain,
+        )
+    if place.json:
+        showing.document(_as_json(found, explain=explain))
+        return
+    _tell(found, explain=explain)
+
+
+def _tell(found: Recall, *, explain: bool) -> None:
+    known = {one.item.id: one for one in found.candidates if one.left_out is None}
+    for place, one in enumerate(found, 1):
+        _item(place, one)
+        if explain and one.id in known:
+            _why(known[one.id])
+    if not found:
+        typer.echo("Nothing was found.")
+    left = [one for one in found.candidates if one.left_out is not None]
+    if left:
+        typer.echo("\nLeft out:")
+    for candidate in left:
+        _records.head(candidate.item.id, candidate.left_out, candidate.detail)
+        _records.text(candidate.item.content, 100)
+        _why(candidate)
+    _records.contradicting(found.contradictions)
+    for said in (*found.notes, *(f"{one} could not be asked" for one in found.failed)):
+        typer.echo(f"memoryware: {showing.one_line(said, 400)}", err=True)
+
+
+def _item(place: int, one: ContextItem) -> None:
+    when = showing.moment(one.created_at)
+    state = "verified" if one.verified else "not verified"
+    words = [one.source, f"{one.score:.3f}", one.trust.name.lower(), state, when]
+    _records.head(f"{place}. {one.id}", *words)
+    _records.text(one.content)
+
+
+def _why(one: Candidate) -> None:
+    ranks = [
+        f"{name}: place {rank}" + (f" ({one.values[name]:.3f})" if name in one.values else "")
+        for name, rank in one.ranks.items()
+    ]
+    others = [f"{name} {one.values[name]:.3f}" for name in one.values if name not in one.ranks]
+    said = "; ".join(filter(None, [one.reason, *ranks, *others]))
+    if said:
+        typer.echo(f"    why: {showing.one_line(said, 400)}")
+
+
+def _as_json(found: Recall, *, explain: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "items": [*map(_item_json, found)],
+        "contradictions": [*map(asdict, found.contradictions)],
+        "failed": list(found.failed),
+        "notes": list(found.notes),
+    }
+    if explain:
+        made["candidates"] = [
+            {
+                "id": one.item.id,
+                "content": one.item.content,
+                "score": one.item.score,
+                "ranks": dict(one.ranks),
+                "values": dict(one.values),
+                "reason": one.reason,
+                "left_out": one.left_out,
+                "detail": one.detail,
+            }
+            for one in found.candidates
+        ]
+    return made
+
+
+def _item_json(one: ContextItem) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "content": one.content,
+        "source": one.source,
+        "score": one.score,
+        "similarity": one.similarity,
+        "created_at": one.created_at.isoformat(),
+        "trust": one.trust.name.lower(),
+        "verified": one.verified,
+        "origin": str(one.provenance.origin),
+        "document_id": one.document_id,
+        "subject": one.subject,
+        "metadata": dict(one.metadata),
+    }

@@ -1,0 +1,169 @@
+"""`add`, `promote`, `reject` and `supersede`: what comes into memory, and what does not."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from memoryware.cli import _records, showing
+from memoryware.cli._opening import Place
+from memoryware.cli._options import DryRun, Reason, Yes, moment_of, on_memory
+from memoryware.errors import EntryMissing, SettingError
+from memoryware.tiers.actors import Actor
+from memoryware.tiers.records import Entry, Memory, Provenance
+from memoryware.tiers.service import TieredMemory
+
+Text = Annotated[
+    str | None, typer.Argument(help='The text; "-" or nothing reads it from standard input.')
+]
+Subject = Annotated[
+    str | None, typer.Option(help="What it is about; a group has one current text of it.")
+]
+
+
+@on_memory
+def add(
+    place: Place,
+    text: Text = None,
+    *,
+    propose: Annotated[
+        bool, typer.Option("--propose", help="Ask for its promotion as well, in your name.")
+    ] = False,
+    key: Annotated[
+        str | None, typer.Option(help="The same key again adds nothing: for scripts.")
+    ] = None,
+) -> None:
+    """Put a text into quarantine, where it waits for review; secrets are cut out of it.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
+    4 it was refused.
+    """
+    scope, content = place.grouped(), _given(text)
+    if not content.strip():
+        raise SettingError("there is no text to add")
+    made = Provenance(Actor.of(place.by).origin)
+    with place.opened(make=True) as memory:
+        entry = memory.log_quarantine(content, scope, role="other", provenance=made, key=key)
+        if propose:
+            entry = memory.propose(entry, by=place.by)
+    if place.json:
+        showing.document(_records.as_json(entry))
+        return
+    what = "Proposed" if entry.status == "proposed" else "In quarantine"
+    typer.echo(f"{what}: {entry.id}")
+
+
+def _given(text: str | None) -> str:
+    """Return the text of a call, or what standard input has."""
+    if text is not None and text != showing.STDOUT:
+        return text
+    if sys.stdin.isatty():
+        typer.echo("Type the text; Ctrl-D ends it.", err=True)
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig").strip("\n")
+    except UnicodeDecodeError:
+        raise SettingError("standard input is not UTF-8") from None
+
+
+@on_memory
+def promote(
+    place: Place,
+    id_: Annotated[str, typer.Argument(metavar="ID", help="Of an entry in quarantine.")],
+    *,
+    subject: Subject = None,
+    for_agent: Annotated[
+        str | None, typer.Option(help="Make it the experience of this agent alone.")
+    ] = None,
+) -> None:
+    """Put an entry of quarantine into long-term memory, if the policy lets you.
+
+    Exit codes: 0 done, 1 the store or model failed, 2 wrong call, 3 the configuration cannot be
+    read, 4 the policy asks for more, or there is none with this id.
+    """
+    scope = place.grouped()
+    with place.opened(on_mismatch="raise") as memory:
+        entry = _waiting(memory, place, id_)
+        made = memory.promote(entry, scope, by=place.by, subject=subject, agent_id=for_agent)
+    if place.json:
+        showing.document(_records.promoted_as_json(made))
+        return
+    _records.promoted(made)
+
+
+@on_memory
+def reject(
+    place: Place,
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Entries in quarantine.")],
+    *,
+    reason: Reason = "",
+) -> None:
+    """Turn entries of quarantine down; they stay there, and nothing shows them to an agent.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
+    4 one was promoted already, or there is none with this id.
+    """
+    scope, done = place.grouped(), list[Entry]()
+    with place.opened() as memory:
+        for id_ in ids:
+            _waiting(memory, place, id_)  # all are there before the first is rejected
+        for id_ in ids:
+            done.append(memory.reject(id_, scope, by=place.by, reason=reason))
+            if not place.json:
+                typer.echo(f"Rejected: {id_}")
+    if place.json:
+        showing.document({"rejected": [*map(_records.as_json, done)]})
+
+
+@on_memory
+def supersede(
+    place: Place,
+    old: Annotated[str, typer.Argument(metavar="ID", help="Of a memory that holds now.")],
+    text: Text = None,
+    *,
+    subject: Subject = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Since when it holds: 2026-05-01T12:00.")
+    ] = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Put a new text in the place of a memory; the old one stays as what held before.
+
+    Exit codes: 0 done, 1 the store or model failed, 2 wrong call, 3 the configuration cannot be
+    read, 4 the policy asks for more, there is none with this id, or it was declined.
+    """
+    scope, content, begins = place.grouped(), _given(text), moment_of("--since", since)
+    if not content.strip():
+        raise SettingError("there is no text; revoke takes a memory back without a new one")
+    with place.opened(on_mismatch="raise") as memory:
+        before = memory.get(old, scope)
+        if not isinstance(before, Memory):
+            raise EntryMissing(f"{old} is an entry of quarantine; supersede needs a memory")
+        if not place.json:
+            showing.differing(before.content, content)
+        if dry_run:
+            if place.json:
+                showing.document({"old": before.content, "new": content, "done": False})
+            return
+        showing.confirm("Put the new text in its place?", yes=yes)
+        made = memory.supersede(
+            before, content, scope, by=place.by, subject=subject, valid_from=begins
+        )
+    if place.json:
+        showing.document(_records.promoted_as_json(made))
+        return
+    _records.promoted(made)
+
+
+def _waiting(memory: TieredMemory, place: Place, id_: str) -> Entry:
+    """Return an entry by its id.
+
+    Raises:
+        EntryMissing: If there is none, or this is a memory.
+    """
+    record = memory.get(id_, place.scope)
+    if isinstance(record, Memory):
+        raise EntryMissing(f"{id_} is in long-term memory already; revoke takes it back")
+    return record
