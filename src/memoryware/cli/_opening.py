@@ -81,6 +81,11 @@ class Place:
         """The file of the store; None if it is on a server, or nowhere."""
         return file_at(self.url)
 
+    @property
+    def journal(self) -> Path | None:
+        """The journal beside the file of the store; None if there is no such file."""
+        return self.file.with_suffix(".journal.jsonl") if self.file else None
+
     def grouped(self) -> MemoryScope:
         """Return whose memory it is.
 
@@ -116,6 +121,7 @@ class Place:
             policy=self.policy,
             on_mismatch=on_mismatch,
             on_error="raise",
+            journal=self.journal,
         )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memoryware._version import __version__
-from memoryware.cli import bench, history, looking, mcp, scan, sources, writing
+from memoryware.cli import bench, history, inspect, looking, mcp, scan, sources, writing
 from memoryware.cli.init import init
 
 app = typer.Typer(
@@ -32,6 +32,7 @@ for command in (
     history.diff,
     history.undo,
     scan.scan,
+    inspect.inspect,
     mcp.mcp,
 ):
     app.command()(command)
