@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from memoryware._version import __version__
-from memoryware.cli import bench, history, inspect, looking, mcp, scan, sources, writing
+from memoryware.cli import bench, history, looking, mcp, scan, sources, writing
 from memoryware.cli.init import init
+from memoryware.cli.inspect import inspect
 
 app = typer.Typer(
     name="memoryware",
@@ -32,8 +33,8 @@ for command in (
     history.diff,
     history.undo,
     scan.scan,
-    inspect.inspect,
     mcp.mcp,
+    inspect,
 ):
     app.command()(command)
 

@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 from memoryware.inspector.keeping import find
 from memoryware.inspector.site import Visit
-from memoryware.tiers.records import Entry
+from memoryware.tiers.records import Entry, Status
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Digest, Insight
 
 _NAME: Final = "digest"
-WAITS: Final = ("pending", "proposed")
+WAITS: Final[tuple[Status, ...]] = ("pending", "proposed")
 """The status of what nobody has decided yet."""
 
 
@@ -60,22 +60,32 @@ async def queue(visit: Visit, *, fresh: bool = False) -> Queue:
     """Return what waits now.
 
     A digest may take a while, and a model may write it. So it is made anew only after a while,
-    if it is asked for, or if a group of it has lost a part of its entries.
+    if it is asked for, if a group of it has lost a part of its entries, or if nothing of it is
+    left while something else waits.
     """
+    total = (await find(visit, "quarantine", _undecided(visit), limit=0)).total
     known = visit.site.kept.get(_NAME)
     if not fresh and known and time.monotonic() - known[0] < visit.limits.queue_seconds:
-        made, broken = await _waiting(visit, known[1])
-        if made and not broken:
-            return Queue(tuple(made), known[1].more)
-    digest = await visit.memory.adigest(visit.scope, since=timedelta(days=visit.limits.queue_days))
-    visit.site.kept[_NAME] = (time.monotonic(), digest)
+        digest, total_then = known[1]
+        made, broken = await _waiting(visit, digest)
+        if not broken and (made or total == total_then):
+            return Queue(tuple(made), digest.more)
+    since = timedelta(days=visit.limits.queue_days)
+    digest = await visit.memory.adigest(visit.scope, since=since)
+    visit.site.kept[_NAME] = (time.monotonic(), (digest, total))
     made, _ = await _waiting(visit, digest)
     return Queue(tuple(made), digest.more)
+
+
+def _undecided(visit: Visit) -> Select:
+    return Select.within(visit.scope, statuses=WAITS)
 
 
 async def _waiting(visit: Visit, digest: Digest) -> tuple[list[Group], bool]:
     """Return the groups that wait as a whole, and whether one waits in part."""
     ids = tuple(id_ for one in digest.insights for id_ in one.source_entry_ids)
+    if not ids:
+        return [], False
     found = await find(visit, "quarantine", Select.within(visit.scope, ids=ids))
     known = {one.id: one for one in found.items if one.status in WAITS}
     groups, broken = [], False

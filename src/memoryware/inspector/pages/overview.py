@@ -15,9 +15,10 @@ from memoryware.inspector import drawing
 from memoryware.inspector.keeping import LABELS, find, kept
 from memoryware.inspector.layout import empty, page
 from memoryware.inspector.markup import Html, h
+from memoryware.inspector.queue import WAITS
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import many, one_line
-from memoryware.tiers.records import Entry, Memory, Status
+from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer
 
@@ -76,13 +77,12 @@ async def overview(visit: Visit) -> Response:
 async def _figures(visit: Visit) -> Figures:
     within, now = Select.within(visit.scope), visit.memory.parts.clock()
     live = within.also(live_at=now)
-    waits: tuple[Status, ...] = ("pending", "proposed")
     asked = await asyncio.gather(
         find(visit, "long_term", within, limit=visit.limits.sample),
         find(visit, "working", live, limit=0),
         find(visit, "quarantine", within, limit=visit.limits.sample),
         find(visit, "long_term", live, limit=0),
-        find(visit, "quarantine", within.also(statuses=waits), limit=0),
+        find(visit, "quarantine", within.also(statuses=WAITS), limit=0),
     )
     cold, hot, waiting, current, undecided = asked
     curves = await asyncio.gather(

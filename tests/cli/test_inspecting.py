@@ -55,7 +55,7 @@ def test_what_cannot_be_shown_is_said_before_anything_is_served(
     folder, tmp_path, monkeypatch, capsys
 ):
     without = here(monkeypatch, capsys, "inspect", "--no-open", "--group", "")
-    assert (without.code, "name one with --group" in without.err) == (2, True)
+    assert (without.code, "name the group" in without.err) == (2, True)
     gone = here(monkeypatch, capsys, "inspect", "--store", f"sqlite:///{tmp_path / 'gone.db'}")
     assert (gone.code, "There is no memory at" in gone.err) == (1, True)
     assert not (tmp_path / "gone.db").exists()

@@ -1,0 +1,244 @@
+"""The review queue: each decision happens once, and as the policy says."""
+
+import asyncio
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+
+from inspector.rig import (
+    FACT,
+    HOST,
+    OTHER,
+    SCOPE,
+    WEB,
+    Forms,
+    decide,
+    form,
+    long_term,
+    opened,
+    record,
+    same_browser,
+    send,
+    status,
+)
+from memoryware import MemoryScope, PromotionPolicy, TieredMemory
+from memoryware.inspector import inspector
+
+
+def test_what_waits_is_shown_with_its_trust_and_where_it_is_from(memory):
+    record(memory, FACT, provenance=WEB)
+    page = opened(memory).get("/review").text
+    assert "The staging server moves" in page
+    assert "from outside" in page
+    assert "tool:web_search" in page
+
+
+def test_a_queue_with_nothing_in_it_says_so(memory):
+    assert "Nothing waits for a decision" in opened(memory).get("/review").text
+
+
+def test_what_is_approved_is_remembered_and_waits_no_more(memory):
+    record(memory, FACT)
+    client = opened(memory)
+    answer = decide(client, "approve", client.get("/review").text)
+    assert status(answer.text) == "Approved: it is in long-term memory now."
+    assert long_term(memory) == [FACT]
+    assert "Nothing waits" in answer.text
+    assert memory.list(SCOPE, layer="longterm").items[0].record.promoted_by == "ann"
+
+
+def test_what_several_say_is_one_group(memory):
+    for name in ("one", "two"):
+        memory.record(FACT.replace("May,", f"May ({name}),"), SCOPE, role="tool", provenance=WEB)
+    client = opened(memory)
+    page = client.get("/review").text
+    assert "2 entries about the same" in page
+    decide(client, "approve", page)
+    [kept] = memory.list(SCOPE, layer="longterm").items
+    assert len(kept.record.source_entry_ids) == 2
+
+
+def test_what_is_edited_is_remembered_in_the_words_of_the_reviewer(memory):
+    id_ = record(memory, FACT)
+    client = opened(memory)
+    page = client.get("/review").text
+    answer = decide(client, "edit", page, text="The staging server moves.\r\nOn 12 May.")
+    assert "Approved as edited" in status(answer.text)
+    [kept] = memory.list(SCOPE, layer="longterm").items
+    assert kept.content == "The staging server moves.\nOn 12 May."
+    assert kept.record.source_entry_ids == (id_,)
+    assert memory.get(id_, SCOPE).status == "promoted"
+
+
+def test_what_was_said_outside_is_not_trusted_more_because_somebody_edits_it(memory):
+    record(memory, FACT, provenance=WEB)
+    client = opened(memory)
+    decide(client, "edit", client.get("/review").text, text="Another text.")
+    [kept] = memory.list(SCOPE, layer="longterm").items
+    assert kept.trust.name == "UNTRUSTED"
+
+
+def test_an_empty_text_does_nothing(memory):
+    record(memory, FACT)
+    client = opened(memory)
+    answer = decide(client, "edit", client.get("/review").text, text="  ")
+    assert "nothing was done" in status(answer.text)
+    assert long_term(memory) == []
+
+
+def test_a_rejection_keeps_its_reason(memory):
+    id_ = record(memory, FACT)
+    client = opened(memory)
+    decide(client, "reject", client.get("/review").text, reason="old <news>")
+    entry = memory.get(id_, SCOPE)
+    assert (entry.status, entry.decided_by) == ("rejected", "ann")
+    assert "old &lt;news&gt;" in client.get("/memories/one", params={"id": id_}).text
+
+
+def test_the_second_of_two_tabs_is_told_who_was_first(memory):
+    record(memory, FACT)
+    client = opened(memory)
+    other = same_browser(client)
+    page, seen = client.get("/review").text, other.get("/review").text
+    decide(client, "approve", page)
+    for do in ("approve", "reject", "edit"):
+        answer = decide(other, do, seen, text="Something else.")
+        assert "Decided already: promoted by ann" in status(answer.text)
+    assert long_term(memory) == [FACT]
+
+
+async def test_of_two_decisions_at_once_one_happens(memory):
+    id_ = record(memory, FACT)
+    client = opened(memory)
+    page = client.get("/review").text
+    ways = [
+        form(page, "/review/decide", do="approve"),
+        form(page, "/review/decide", do="reject"),
+    ]
+    transport = httpx.ASGITransport(app=client.app)
+    cookies = dict(client.cookies.items())
+    async with httpx.AsyncClient(
+        transport=transport, base_url=HOST, cookies=cookies, headers={"origin": HOST}
+    ) as browser:
+        sent = [
+            browser.post("/review/decide", data=one, follow_redirects=True)
+            for one in (*ways, *ways)
+        ]
+        answers = await asyncio.gather(*sent)
+    said = [status(one.text) for one in answers]
+    assert sum("Decided already" in one for one in said) == 3
+    kept = memory.get(id_, SCOPE).status
+    assert (kept == "promoted") is (long_term(memory) == [FACT])
+    assert kept in ("promoted", "rejected")
+
+
+def test_of_two_inspectors_the_second_is_told_as_well(memory):
+    record(memory, FACT)
+    client, other = opened(memory), opened(memory, by="bo")
+    page, seen = client.get("/review").text, other.get("/review").text
+    decide(client, "reject", page)
+    answer = decide(other, "approve", seen)
+    assert "Decided already: rejected by ann" in status(answer.text)
+    assert long_term(memory) == []
+
+
+def test_marked_groups_are_decided_at_once(memory):
+    for text in (FACT, OTHER):
+        record(memory, text)
+    client = opened(memory)
+    page = client.get("/review").text
+    marks = [said["value"] for tag, said in Forms(page).tags if said.get("data-key") == "x"]
+    fields = form(page, "/review/bulk")
+    answer = send(client, "/review/bulk", {**fields, "do": "approve", "group": marks})
+    assert status(answer.text) == "Approved: 2."
+    assert sorted(long_term(memory)) == sorted([FACT, OTHER])
+    again = send(client, "/review/bulk", {**fields, "do": "reject", "group": marks})
+    assert "Not done (2): Decided already" in status(again.text)
+
+
+def test_nothing_marked_does_nothing(memory):
+    record(memory, FACT)
+    client = opened(memory)
+    fields = form(client.get("/review").text, "/review/bulk")
+    answer = send(client, "/review/bulk", {**fields, "do": "approve"})
+    assert "Nothing was marked" in status(answer.text)
+
+
+@pytest.mark.parametrize(
+    "change", [{"group": "x"}, {"group": ""}, {"group": "a b c"}, {"do": "delete"}, {"do": ""}]
+)
+def test_a_form_that_was_made_up_does_nothing(memory, change):
+    id_ = record(memory, FACT)
+    client = opened(memory)
+    fields = form(client.get("/review").text, "/review/decide", do="approve")
+    answer = send(client, "/review/decide", {**fields, **change})
+    assert answer.status_code in (200, 422)
+    assert long_term(memory) == []
+    assert memory.get(id_, SCOPE).status == "pending"
+
+
+def test_another_groups_entry_cannot_be_decided_here(memory):
+    id_ = memory.record(FACT, MemoryScope(tenant="acme", group_id="sales")).entry.id
+    record(memory, OTHER)
+    client = opened(memory)
+    answer = decide(client, "approve", client.get("/review").text, group=f"x {id_}")
+    assert "not there anymore" in status(answer.text)
+    assert long_term(memory) == []
+
+
+@pytest.fixture
+def strict(tmp_path: Path):
+    policy = PromotionPolicy(four_eyes=True, approval=True)
+    with TieredMemory.open(f"sqlite:///{tmp_path}/strict.db", policy=policy) as memory:
+        yield memory
+
+
+def test_who_proposes_cannot_approve_where_the_policy_says_so(strict):
+    id_ = record(strict, FACT)
+    client = opened(strict)
+    page = client.get("/review").text
+    assert "Who proposes cannot approve" in page
+    proposed = decide(client, "propose", page)
+    assert "Somebody else can approve it" in status(proposed.text)
+    assert "You proposed this" in proposed.text
+    actions = [fields.get("do") for _, fields in Forms(proposed.text).forms]
+    assert "approve" not in actions
+
+    fields = form(proposed.text, "/review/decide", do="reject")
+    forced = send(client, "/review/decide", {**fields, "do": "approve"})
+    assert forced.status_code == 409
+    assert "somebody else must promote" in forced.text
+    assert long_term(strict) == []
+
+    other = opened(strict, by="bo")
+    decide(other, "approve", other.get("/review").text)
+    assert long_term(strict) == [FACT]
+    assert strict.get(id_, SCOPE).decided_by == "bo"
+
+
+def test_an_agent_cannot_approve_where_a_person_has_to(strict):
+    strict.propose(record(strict, FACT), SCOPE, by="ann")
+    client = opened(strict, by="agent:helper")
+    page = client.get("/review").text
+    assert "you act as an agent" in page
+    fields = form(page, "/review/decide", do="reject")
+    assert send(client, "/review/decide", {**fields, "do": "approve"}).status_code == 409
+    assert long_term(strict) == []
+
+
+def test_only_this_tenant_and_group_is_seen():
+    with TieredMemory.open("memory://") as memory:
+        for scope in (
+            MemoryScope(tenant="acme", group_id="sales"),
+            MemoryScope(tenant="other", group_id="support"),
+            MemoryScope(group_id="support"),
+        ):
+            memory.promote(memory.record(FACT, scope).entry, by="ann")
+            memory.record(OTHER, scope)
+        client = opened(memory)
+        for path in ("/review", "/memories", "/memories?tier=quarantine", "/memories?q=server"):
+            page = client.get(path).text
+            assert "staging" not in page
+            assert "Refunds" not in page
+        assert inspector(memory, scope=SCOPE, by="ann").state.site.scope == SCOPE
