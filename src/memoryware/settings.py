@@ -4,6 +4,8 @@ Pass a changed copy: `FileLimits(lock_timeout=5)`. A value outside its range rai
 `SettingError`, which names the setting, the value and the range.
 """
 
+# long: who looks for a limit looks in one place.
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields

@@ -58,23 +58,6 @@ async def one_session(visit: Visit) -> Response:
     first = _start(visit.asked("from"), start, len(story.turns))
     some = story.turns[first : first + visit.limits.rows]
     turns = [_turn(visit, first + place + 1, one) for place, one in enumerate(some)]
-    links = []
-    if first:
-        before = max(0, first - visit.limits.rows)
-        links.append(
-            h.a(
-                "Earlier",
-                href=visit.url("/sessions/one", id=id_, **{"from": before}),
-                class_="button",
-            )
-        )
-    if first + len(some) < len(story.turns):
-        later = first + len(some)
-        links.append(
-            h.a(
-                "Later", href=visit.url("/sessions/one", id=id_, **{"from": later}), class_="button"
-            )
-        )
     told = any(one.told for one in story.turns)
     how = (
         None
@@ -88,8 +71,19 @@ async def one_session(visit: Visit) -> Response:
         h.p(many(len(story.turns) + story.more, "run"), ", the first one first.", class_="quiet"),
         h.p(how, class_="quiet") if how else None,
         h.ol(turns, class_="turns"),
-        h.nav(links, class_="pages", aria_label="More runs") if links else None,
+        _turns(visit, id_, first, len(some), len(story.turns)),
     )
+
+
+def _turns(visit: Visit, id_: str, first: int, count: int, total: int) -> Html | None:
+    """Return the links to the runs before and after those of a page."""
+    places = [("Earlier", max(0, first - visit.limits.rows))] if first else []
+    places += [("Later", first + count)] if first + count < total else []
+    links = [
+        h.a(label, href=visit.url("/sessions/one", id=id_, **{"from": place}), class_="button")
+        for label, place in places
+    ]
+    return h.nav(links, class_="pages", aria_label="More runs") if links else None
 
 
 def _line(visit: Visit, one: Session) -> Piece:
