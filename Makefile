@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WHEELS := .wheels
 OLD_PEER := 0.3.12
 
-.PHONY: demo demo-servers test lint types imports unit docs bench format clean
+.PHONY: demo demo-servers test lint types imports unit docs pictures bench format clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/quickstart/main.py
@@ -30,6 +30,9 @@ unit: $(VENV)/.dev $(WHEELS)/.old-peer
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+pictures: $(VENV)/.dev
+	$(BIN)/python docs/hooks/pictures.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

@@ -4,8 +4,7 @@ Pass a changed copy: `FileLimits(lock_timeout=5)`. A value outside its range rai
 `SettingError`, which names the setting, the value and the range.
 """
 
-# long: who looks for a limit looks in one place.
-
+# long: every limit in one place, where people look for it
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields

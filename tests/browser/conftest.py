@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from browser.kit import NAMES, REQUIRED, chromium, visiting
+from browser.kit import needed, visiting
 
 
 def pytest_collection_modifyitems(items):
@@ -20,12 +20,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def browser():
     """A Chromium that is there; without one the tests skip, or fail where it is required."""
-    path = chromium()
-    if path is None:
-        said = f"no Chromium here (looked for {', '.join(NAMES)}); apt-get install chromium"
-        if os.environ.get(REQUIRED) == "required":
-            pytest.fail(said)
-        pytest.skip(said)
+    path = needed()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import uvicorn
 
 from memoryware.inspector import inspector
@@ -22,7 +23,7 @@ sys.path.insert(0, str(ROOT / "examples" / "inspector"))
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = "MEMORYWARE_BROWSER"
 """Set to "required" where a missing browser is a failure, as in CI."""
-TIMEOUT = 15_000
+TIMEOUT = 25_000
 PHONE = {"width": 320, "height": 640}
 DESK = {"width": 1200, "height": 900}
 
@@ -33,10 +34,21 @@ def chromium() -> str | None:
     return given or next(filter(None, map(shutil.which, NAMES)), None)
 
 
+def needed() -> str:
+    """The Chromium of this machine; without one a test skips, or fails where it is required."""
+    path = chromium()
+    if path is None:
+        said = f"no Chromium here (looked for {', '.join(NAMES)}); apt-get install chromium"
+        if os.environ.get(REQUIRED) == "required":
+            pytest.fail(said)
+        pytest.skip(said)
+    return path
+
+
 @contextmanager
 def running(app: Any):
     """Serve an app on a free port of this machine; yields its address, without a slash."""
-    with socket.socket() as listener:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:  # as `serve` does
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
         config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off")
@@ -64,9 +76,10 @@ class Visitor:
         self.dialogs: list[str] = []
         self.broken: list[str] = []
         how.setdefault("viewport", DESK)
+        how.setdefault("reduced_motion", "reduce")  # nothing has to come to rest first
         self.context = browser.new_context(**how)
         self.context.set_default_timeout(TIMEOUT)
-        self.context.on("request", self.requests.append)
+        self.context.on("request", lambda one: self.requests.append(one))
         self.page = self.tab()
         self.page.goto(f"{address}/?token={token}")
 

@@ -43,8 +43,18 @@ def test_two_versions_stand_side_by_side(visitor):
     page.get_by_label("Compare").select_option("1")
     page.get_by_label("with", exact=True).select_option("2")
     page.get_by_role("button", name="Compare").click()
-    assert page.locator("tr.changed td.old").inner_text() == "- Build with `npm run build`."
-    assert page.locator("tr.changed td.new").inner_text() == "- Build with `pnpm build`."
+    assert page.locator("tr.changed td.was").inner_text() == "- Build with `npm run build`."
+    assert page.locator("tr.changed td.is").inner_text() == "- Build with `pnpm build`."
+
+
+def test_only_what_changed_has_a_colour(visitor):
+    page = visitor.go("/files/compare?file=/AGENTS.md&a=1&b=2&all=yes")
+    ground = "some => [...new Set(some.map(one => getComputedStyle(one).backgroundColor))]"
+    same = page.locator("tr.same td:is(.was, .is)").evaluate_all(ground)
+    changed = page.locator("tr.changed td:is(.was, .is)").evaluate_all(ground)
+    assert same == ["rgba(0, 0, 0, 0)"]
+    assert len(changed) == 2
+    assert same[0] not in changed
 
 
 def test_an_older_version_is_brought_back(visitor, week):

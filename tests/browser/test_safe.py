@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from browser.kit import running, visiting
-from memoryware import MemoryScope, TieredMemory
+from memoryware import MemoryScope, Select, TieredMemory
 from memoryware.inspector import inspector
 from memoryware.tiers.stores.embedded import embedded
 
+LONG = "A" * 1_000_000
 HOSTILE = [
     "<script>alert(1)</script> and then some words that are long enough to be kept here.",
     "<img src=//evil.example/x.png onerror=alert(2)> with words, words and more words of it.",
@@ -17,14 +20,16 @@ HOSTILE = [
     '"><a href="https://evil.example/">click me, I am a link of the page, am I not?</a>',
     "![x](https://evil.example/track.png) [text](javascript:alert(5)) in an honest sentence.",
     "{{7*7}} ${7*7} <%= 7*7 %> </textarea></pre></main><h1>Another page altogether</h1> words",
-    "a line without an end " + "A" * 999_000,
+    "a line without an end, which gets a million characters below, and stays one line.",
 ]
 
 
-@pytest.fixture
-def hostile(tmp_path):
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
     scope = MemoryScope(None, "shop", "<b>eve</b>", "<i>agent</i>", '"><script>alert(6)</script>')
-    memory = TieredMemory(embedded(), filters=(), journal=tmp_path / "journal.jsonl")
+    memory = TieredMemory(
+        embedded(), filters=(), journal=tmp_path_factory.mktemp("hostile") / "j.jsonl"
+    )
     for place, text in enumerate(HOSTILE):
         entry = memory.record(text, scope).entry
         memory.note_shown([entry.id], scope, tokens=1)
@@ -32,6 +37,11 @@ def hostile(tmp_path):
             memory.promote(entry, by="<u>bob</u>", subject=f"<b>{place}</b>")
         elif place % 3 == 1:
             memory.reject(entry, by="<u>bob</u>", reason="<script>alert(7)</script>")
+    tray, everything = memory.parts.stores.quarantine, Select(groups=("shop",))
+    tray.edit(
+        everything,
+        lambda one: replace(one, content=one.content + LONG) if one.content == HOSTILE[-1] else one,
+    )
     yield memory
     memory.close()
 
@@ -59,6 +69,19 @@ def test_hostile_texts_stay_texts(browser, hostile, path):
         assert page.locator("a[href^=http], a[href^=javascript]").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth") <= 1200
         assert "\u202e" not in page.locator("main").inner_text()
+
+
+def test_each_hostile_text_alone_is_harmless(browser, hostile):
+    ids = [one.id for one in hostile.list("shop", limit=50).items]
+    with visiting(browser, hostile) as visitor:
+        for id_ in ids:
+            page = visitor.go(f"/memories/one?id={id_}")
+            assert page.locator("main :is(img, iframe, script, object, b, u)").count() == 0
+            assert page.locator("h1").count() == 1
+            assert page.evaluate("document.documentElement.scrollWidth") <= 1200
+            page.goto(f"{visitor.address}/memories/text?id={id_}")
+            assert page.evaluate("document.contentType") == "text/plain"
+    assert len(ids) > len(HOSTILE)
 
 
 def test_hidden_characters_are_spelled_out(browser, hostile):
@@ -124,6 +147,25 @@ def test_a_form_of_another_site_does_nothing(browser, week, visitor):
         page.close()
     visitor.requests[:] = [one for one in visitor.requests if "localhost" not in one.url]
     assert week.files.log("/AGENTS.md") == before
+
+
+def test_a_form_of_another_site_approves_nothing(week, visitor):
+    waits = week.ids["wrap"]
+    page = visitor.go("/review")
+    mine = page.locator("section.group").filter(has_text="brown paper")
+    fields = {
+        one: mine.locator(f"input[name={one}]").first.get_attribute("value")
+        for one in ("group", "csrf")
+    }
+    for csrf, origin in (("", visitor.address), ("wrong", visitor.address),
+                         (fields["csrf"], "https://evil.example")):  # fmt: skip
+        answer = visitor.context.request.post(
+            visitor.address + "/review/decide",
+            form={**fields, "csrf": csrf, "do": "approve"},
+            headers={"origin": origin},
+        )
+        assert answer.status == 403, origin
+    assert week.memory.get(waits, MemoryScope("acme", "shop")).status == "pending"
 
 
 def test_no_page_may_be_framed_by_another(visitor):

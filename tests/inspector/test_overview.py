@@ -2,7 +2,7 @@
 
 import re
 
-from inspector.rig import FACT, OTHER, SCOPE, WEB, opened, record
+from inspector.rig import FACT, OTHER, SCOPE, WEB, decide, opened, record
 from memoryware import InspectorLimits
 
 
@@ -52,3 +52,12 @@ def test_figures_are_kept_for_a_moment_and_then_counted_anew(memory):
     memory.log_quarantine(OTHER, SCOPE)
     assert figures(kept.get("/").text)["Quarantine"] == 1
     assert figures(never.get("/").text)["Quarantine"] == 2
+
+
+def test_a_decision_is_counted_at_once(memory):
+    record(memory, FACT)
+    client = opened(memory)
+    assert figures(client.get("/").text)["Waiting for a decision"] == 1
+    decide(client, "approve", client.get("/review").text)
+    assert figures(client.get("/").text)["Waiting for a decision"] == 0
+    assert figures(client.get("/").text)["Long-term memory"] == 1

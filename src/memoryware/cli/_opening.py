@@ -83,8 +83,12 @@ class Place:
 
     @property
     def journal(self) -> Path | None:
-        """The journal beside the file of the store; None if there is no such file."""
-        return self.file.with_suffix(".journal.jsonl") if self.file else None
+        """The journal of the store: beside its file, `memory.journal.jsonl` for `memory.db`.
+
+        None if an app keeps none there; a command does not begin one.
+        """
+        beside = self.file.with_suffix(".journal.jsonl") if self.file else None
+        return beside if beside is not None and beside.is_file() else None
 
     def grouped(self) -> MemoryScope:
         """Return whose memory it is.

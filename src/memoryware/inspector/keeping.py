@@ -72,6 +72,14 @@ async def by_ids(visit: Visit, ids: tuple[str, ...]) -> dict[str, tuple[Layer, E
     return found
 
 
+def changed(visit: Visit, *, queue: bool = False) -> None:
+    """Count anew what was kept; with `queue` look at what waits anew as well."""
+    waiting = visit.site.kept.get("digest")
+    visit.site.kept.clear()
+    if waiting is not None and not queue:
+        visit.site.kept["digest"] = waiting
+
+
 async def kept(visit: Visit, name: str, make: Callable[[], Awaitable[T]]) -> T:
     """Return what was made a few seconds ago at most, or make it anew."""
     known = visit.site.kept.get(name)

@@ -31,7 +31,8 @@ def page(visit: Visit, title: str, *content: Piece, status: int = 200) -> Respon
         main,
         _foot(visit),
     )
-    return _document(visit.url(""), title, body, status)
+    # a screen reader says the title first, so that what was done is heard as well
+    return _document(visit.url(""), f"{said} \u00b7 {title}" if said else title, body, status)
 
 
 def plain_page(root: str, title: str, text: str, status: int) -> Response:
@@ -128,5 +129,5 @@ def _foot(visit: Visit) -> Html:
     if visit.site.authenticate is None:
         leave = form(visit, "/leave", button("Leave", kind="link"), class_="inline")
     who = joined("You act as ", h.strong(one_line(visit.by, _NAME)), ". ")
-    keys = h.span("Press ", h.kbd("?"), " for keys.", class_="with-script")
+    keys = h.button("Keys", type="button", id="keys-button", class_="button link with-script")
     return h.footer(h.span(who, keys), leave)

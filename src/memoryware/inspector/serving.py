@@ -54,7 +54,9 @@ def serve(
 
 def _listening(host: str, port: int) -> socket.socket:
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(kind, socket.SOCK_STREAM)
+    # Named as TCP, for asyncio sends small answers at once on such sockets only: else each page
+    # waits some 40 ms for the other side to say that it has the first part.
+    listener = socket.socket(kind, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))

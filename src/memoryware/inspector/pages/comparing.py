@@ -60,9 +60,9 @@ def _row(one: Row, chars: int) -> Html:
     same = one.kind == "same"
     return h.tr(
         h.td(one.old_number, class_="number"),
-        h.td(None if not one.old else _line(one.old, "del", chars, same), class_="old"),
+        h.td(None if not one.old else _line(one.old, "del", chars, same), class_="was"),
         h.td(one.new_number, class_="number"),
-        h.td(None if not one.new else _line(one.new, "ins", chars, same), class_="new"),
+        h.td(None if not one.new else _line(one.new, "ins", chars, same), class_="is"),
         class_=one.kind,
     )
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from memoryware._twins import native
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.inspector import lineage
-from memoryware.inspector.keeping import LABELS, LAYERS, by_ids, find
+from memoryware.inspector.keeping import LABELS, LAYERS, by_ids, changed, find
 from memoryware.inspector.layout import button, facts, field, form, page, plain_text
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.site import Visit
@@ -267,7 +267,7 @@ async def revoke(visit: Visit) -> Response:
         receipt = await visit.memory.arevoke(
             record.id, visit.scope, by=visit.by, reason=visit.form.one("reason").strip()
         )
-    visit.site.kept.clear()
+    changed(visit)
     said = f"Taken back: {many(receipt.counts.total, 'record')}. Receipt {receipt.id}."
     return visit.go("/memories/one", said, id=record.id)
 
@@ -281,7 +281,7 @@ async def restore(visit: Visit) -> Response:
             said = "It is not taken back by this anymore. Nothing was done."
             return visit.go("/memories/one", said, id=record.id)
         counts = await visit.memory.arestore(receipt, by=visit.by)
-    visit.site.kept.clear()
+    changed(visit, queue=True)
     said = f"Put back: {many(counts.total, 'record')}."
     return visit.go("/memories/one", said, id=record.id)
 
@@ -348,7 +348,7 @@ async def supersede(visit: Visit) -> Response:
             subject=visit.form.one("subject").strip() or None,
             valid_from=_day(visit.form.one("valid_from")),
         )
-    visit.site.kept.clear()
+    changed(visit)
     return visit.go("/memories/one", "Superseded. This holds now.", id=made.ids[0])
 
 

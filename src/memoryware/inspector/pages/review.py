@@ -9,6 +9,7 @@ from typing import Final
 from starlette.responses import Response
 
 from memoryware.inspector.deciding import decide, many_at_once
+from memoryware.inspector.keeping import changed
 from memoryware.inspector.layout import button, empty, field, form, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.queue import Group, queue
@@ -60,6 +61,7 @@ async def review(visit: Visit) -> Response:
 async def decided(visit: Visit) -> Response:
     """Do what a reviewer has decided about one group."""
     done = await decide(visit)
+    changed(visit)
     next_one = await _after(visit)
     answer = visit.go("/review", done.said)
     if next_one:
@@ -69,7 +71,9 @@ async def decided(visit: Visit) -> Response:
 
 async def bulk(visit: Visit) -> Response:
     """Do the same with all marked groups."""
-    return visit.go("/review", await many_at_once(visit))
+    said = await many_at_once(visit)
+    changed(visit)
+    return visit.go("/review", said)
 
 
 async def _after(visit: Visit) -> str:

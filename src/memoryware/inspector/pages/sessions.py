@@ -13,6 +13,7 @@ from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages.linking import record_url
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import body, many, one_line, trust, when
+from memoryware.tiers.grounds import BEFORE
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.sessions import Session, Shown, Turn
 
@@ -58,6 +59,11 @@ async def one_session(visit: Visit) -> Response:
     first = _start(visit.asked("from"), start, len(story.turns))
     some = story.turns[first : first + visit.limits.rows]
     turns = [_turn(visit, first + place + 1, one) for place, one in enumerate(some)]
+    links = []
+    if first:
+        links.append(_more(visit, "Earlier", id_, max(0, first - visit.limits.rows)))
+    if first + len(some) < len(story.turns):
+        links.append(_more(visit, "Later", id_, first + len(some)))
     told = any(one.told for one in story.turns)
     how = (
         None
@@ -71,19 +77,13 @@ async def one_session(visit: Visit) -> Response:
         h.p(many(len(story.turns) + story.more, "run"), ", the first one first.", class_="quiet"),
         h.p(how, class_="quiet") if how else None,
         h.ol(turns, class_="turns"),
-        _turns(visit, id_, first, len(some), len(story.turns)),
+        h.nav(links, class_="pages", aria_label="More runs") if links else None,
     )
 
 
-def _turns(visit: Visit, id_: str, first: int, count: int, total: int) -> Html | None:
-    """Return the links to the runs before and after those of a page."""
-    places = [("Earlier", max(0, first - visit.limits.rows))] if first else []
-    places += [("Later", first + count)] if first + count < total else []
-    links = [
-        h.a(label, href=visit.url("/sessions/one", id=id_, **{"from": place}), class_="button")
-        for label, place in places
-    ]
-    return h.nav(links, class_="pages", aria_label="More runs") if links else None
+def _more(visit: Visit, label: str, id_: str, start: int) -> Html:
+    at = visit.url("/sessions/one", id=id_, **{"from": start})
+    return h.a(label, href=at, class_="button")
 
 
 def _line(visit: Visit, one: Session) -> Piece:
@@ -181,7 +181,9 @@ def _outcome(entry: Entry, memories: Sequence[Memory]) -> Piece:
     tag = h.span(entry.status, class_=f"tag status-{entry.status}")
     by = None
     if entry.decided_by:
-        by = h.span(" by ", one_line(entry.decided_by, _NAME), " ", when(entry.decided_at))
+        # of what was taken back, the entry still says who had decided before
+        before = f"; {entry.metadata.get(BEFORE, 'decided')} before" if entry.revocation else ""
+        by = h.span(before, " by ", one_line(entry.decided_by, _NAME), " ", when(entry.decided_at))
     why = None
     if entry.refused:
         why = h.span(

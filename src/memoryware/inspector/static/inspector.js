@@ -61,15 +61,18 @@ const keys = {
   "?": ["These keys", () => help()],
 };
 
+// Single keys can be turned off: who dictates, or types without looking, may press them by chance.
+const off = () => localStorage.getItem("memoryware-keys") === "off";
+
 function help() {
   let dialog = document.getElementById("keys");
   if (!dialog) {
     dialog = document.createElement("dialog");
     dialog.id = "keys";
+    dialog.setAttribute("aria-labelledby", "keys-title");
     const title = document.createElement("h2");
     title.id = "keys-title";
     title.textContent = "Keys";
-    dialog.setAttribute("aria-labelledby", "keys-title");
     const table = document.createElement("table");
     for (const [key, [label]] of Object.entries(keys)) {
       const row = table.insertRow();
@@ -78,17 +81,28 @@ function help() {
       row.insertCell().append(name);
       row.insertCell().textContent = label;
     }
+    const use = document.createElement("label");
+    use.className = "pick";
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    box.checked = !off();
+    box.addEventListener("change", () => {
+      localStorage.setItem("memoryware-keys", box.checked ? "on" : "off");
+    });
+    use.append(box, "Use these keys");
     const form = document.createElement("form");
     form.method = "dialog";
     const close = document.createElement("button");
     close.className = "button";
     close.textContent = "Close";
     form.append(close);
-    dialog.append(title, table, form);
+    dialog.append(title, table, use, form);
     document.body.append(dialog);
   }
   dialog.showModal();
 }
+
+document.getElementById("keys-button")?.addEventListener("click", help);
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -98,7 +112,7 @@ addEventListener("keydown", (event) => {
     event.target.closest(".group").focus();
     return;
   }
-  if (typing(event.target)) return;
+  if (off() || typing(event.target)) return;
   const known = keys[event.key];
   if (!known) return;
   event.preventDefault();
