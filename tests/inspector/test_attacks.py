@@ -6,6 +6,7 @@ import asyncio
 import re
 
 import pytest
+import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
@@ -20,6 +21,7 @@ from memoryware import (
     TieredMemory,
 )
 from memoryware.inspector import inspector
+from memoryware.inspector.patience import patient
 
 HIDDEN = "hunter2-is-in-no-memory-file"
 BIDI = "\u202e"
@@ -319,3 +321,26 @@ def test_under_a_path_every_link_form_and_cookie_stays_there(memory, files):
     done = send(client, "/tools/memory/review/decide", {**sent, "do": "approve"})
     assert done.url.path == "/tools/memory/review"
     assert sorted(long_term(memory)) == sorted([OTHER, FACT])
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"])
+async def test_a_connection_that_asks_for_nothing_whole_is_closed(memory, sent):
+    app = inspector(memory, scope=SCOPE, by="ann")
+    config = uvicorn.Config(app, http=patient(0.3), log_level="error", lifespan="off")
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    loop = asyncio.get_running_loop()
+
+    def made():
+        return config.http_protocol_class(config, server.server_state, app_state={})
+
+    listening = await loop.create_server(made, "127.0.0.1", 0)
+    async with listening, asyncio.timeout(20):
+        port = listening.sockets[0].getsockname()[1]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(3):  # a byte now and then does not keep it open
+            writer.write(sent)
+            sent = b"X: y\r\n" if sent else b""
+        assert await reader.read() == b""
+        writer.close()
