@@ -398,6 +398,10 @@ class InspectorLimits(_Ranged):
     """Bytes that a form may have."""
     form_fields: int = _limit(2000, 1)
     """Fields that a form may have."""
+    form_seconds: float = _limit(60.0, 0)
+    """Seconds that a form may take to arrive."""
+    head_seconds: float = _limit(15.0, 0)
+    """Seconds that the head of a request may take to arrive."""
     head_bytes: int = _limit(65_536, 1024)
     """Bytes that the head of a request may have."""
     stop_seconds: int = _limit(5, 0)

@@ -36,6 +36,9 @@ def inspect(
         bool | None,
         typer.Option("--open/--no-open", help="Open it in a browser; by default if there is one."),
     ] = None,
+    files: Annotated[
+        bool, typer.Option("--files/--no-files", help="Whether memory files are shown.")
+    ] = True,
     root: Root = None,
 ) -> None:
     """Look at memory in a browser, and decide what is kept, on this machine alone.
@@ -50,9 +53,9 @@ def inspect(
         )
     from memoryware.inspector import inspector, serve
 
-    scope, files = place.grouped(), _files(place, root)
+    scope, kept = place.grouped(), _files(place, root) if files else None
     with place.opened() as memory:
-        app = inspector(memory, scope=scope, by=place.by, files=files, read_only=read_only)
+        app = inspector(memory, scope=scope, by=place.by, files=kept, read_only=read_only)
 
         def ready(url: str) -> None:
             typer.echo(json.dumps({"url": url}) if place.json else f"Open {url}")

@@ -32,6 +32,7 @@ from memoryware.inspector.markup import h
 from memoryware.inspector.pages import SECTIONS
 from memoryware.inspector.signing import Keys
 from memoryware.inspector.site import LOOPBACK, Authenticate, Handler, Section, Site, Visit
+from memoryware.inspector.texts import visible
 from memoryware.scope import MemoryScope
 from memoryware.settings import InspectorLimits
 from memoryware.tiers.actors import Actor
@@ -140,7 +141,8 @@ def _problem(visit: Visit, title: str, said: str, status: int) -> Response:
     if visit.request.method == "POST":
         back = visit.url(visit.form.one("back", "/")) if _is_path(visit) else back
     link = h.a("Go back", href=back, class_="button")
-    return page(visit, title, h.p(said, class_="problem", role="alert"), h.p(link), status=status)
+    why = h.p(visible(said), class_="problem", role="alert")
+    return page(visit, title, why, h.p(link), status=status)
 
 
 def _is_path(visit: Visit) -> bool:
@@ -159,6 +161,7 @@ async def _no_page(request: Request, error: Exception) -> Response:
 
 
 async def _leave(visit: Visit) -> Response:
+    visit.site.keys.end(visit.session)
     answer = RedirectResponse(visit.url("/"), status_code=303)
     answer.delete_cookie(visit.site.keys.cookie, path=visit.url("") or "/")
     return answer

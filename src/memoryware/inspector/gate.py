@@ -6,18 +6,21 @@ forget it. What a check refuses is answered here and reaches no page.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import re
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memoryware.events import logger
 from memoryware.inspector.layout import plain_page
 from memoryware.inspector.signing import same
-from memoryware.inspector.site import Form, Site, Visit
+from memoryware.inspector.site import Authenticate, Form, Site, Visit, path_in
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -34,6 +37,7 @@ _HEADERS: Final = {
     "cache-control": "no-store",
 }
 _READS: Final = ("GET", "HEAD")
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::[0-9]{1,5})?", re.ASCII)
 
 
 class Gate:
@@ -72,8 +76,7 @@ class Gate:
 
     async def _stopped(self, request: Request) -> Response | None:
         """Note who comes, or say why nobody may come like this."""
-        path = request.url.path.removeprefix(_root(request))
-        if path.startswith("/static/") and request.method in _READS:
+        if path_in(request).startswith("/static/") and request.method in _READS:
             return None  # nothing in there is anybody's
         if request.method not in (*_READS, "POST"):
             said = "Pages can be read, and forms can be sent."
@@ -92,9 +95,13 @@ class Gate:
     async def _visit(self, request: Request) -> Visit | Response:
         site = self._site
         if site.authenticate is not None:
-            who: Any = site.authenticate(request)
-            by = await who if inspect.isawaitable(who) else who
-            if not by:
+            try:
+                by = await _named(site.authenticate, request)
+            except Exception:  # noqa: BLE001 - nobody comes in, and the log has all of it
+                logger.exception("who sends a request could not be found out")
+                said = "It could not be found out who you are. The log of the server says why."
+                return _refusal(request, "Nobody can come in now", said, 503)
+            if by is None:
                 said = "You have to sign in where this inspector is a part of."
                 return _refusal(request, "You are not signed in", said, 401)
             return Visit(request, site, by, f"by:{by}")
@@ -135,7 +142,12 @@ class Gate:
         if not _is_ours(request):
             said = "The form was sent from another site, so nothing was done."
             return _refusal(request, "This form is not ours", said, 403)
-        body = await _body(request, self._site.limits.form_bytes)
+        try:
+            async with asyncio.timeout(self._site.limits.form_seconds):
+                body = await _body(request, self._site.limits.form_bytes)
+        except (TimeoutError, ClientDisconnect):
+            said = "It did not arrive whole, so nothing was done."
+            return _refusal(request, "This form took too long", said, 408)
         if body is None:
             said = f"A form may have {self._site.limits.form_bytes:,} bytes. Nothing was done."
             return _refusal(request, "This is too much at once", said, 413)
@@ -150,11 +162,18 @@ class Gate:
         if not same(form.one("csrf"), visit.form_token):
             said = "It may be from before the inspector was started. Load the page anew."
             return _refusal(request, "This form has expired", said, 403)
-        leaves = request.url.path == f"{_root(request)}/leave"
+        leaves = path_in(request) == "/leave"
         if self._site.read_only and not leaves:
             said = "The inspector was started read-only, so nothing was done."
             return _refusal(request, "Nothing can be changed here", said, 403)
         return form
+
+
+async def _named(authenticate: Authenticate, request: Request) -> str | None:
+    """Return who an app says a visitor is; what is no name is nobody."""
+    said: Any = authenticate(request)
+    by = await said if inspect.isawaitable(said) else said
+    return by if isinstance(by, str) and by.strip() else None
 
 
 def _is_ours(request: Request) -> bool:
@@ -162,7 +181,7 @@ def _is_ours(request: Request) -> bool:
     host = request.headers.get("host", "")
     origin = request.headers.get("origin")
     if origin is not None:
-        return bool(host) and urlsplit(origin).netloc == host
+        return bool(host) and origin.partition("://")[2] == host
     return request.headers.get("sec-fetch-site") == "same-origin"
 
 
@@ -180,10 +199,9 @@ async def _body(request: Request, most: int) -> bytes | None:
 
 
 def _name_of(host: str) -> str:
-    """Return the name of a host without its port."""
-    if host.startswith("["):
-        return host.partition("]")[0].lower() + "]"
-    return host.partition(":")[0].lower()
+    """Return the name of a host without its port; "" for what is no host."""
+    known = _HOST.fullmatch(host)
+    return known[1].lower() if known else ""
 
 
 def _root(request: Request) -> str:

@@ -6,9 +6,10 @@ from typing import Final
 
 from starlette.responses import HTMLResponse, Response
 
+from memoryware.guard import reveal
 from memoryware.inspector.markup import Html, Piece, h, joined
-from memoryware.inspector.site import Site, Visit
-from memoryware.inspector.texts import one_line
+from memoryware.inspector.site import Site, Visit, path_in
+from memoryware.inspector.texts import one_line, visible
 
 _NAME: Final = 80
 """Characters of a name in the head of a page."""
@@ -18,8 +19,8 @@ def page(visit: Visit, title: str, *content: Piece, status: int = 200) -> Respon
     """Return a whole page; its title is its only heading of the first level."""
     said = visit.said
     main = h.main(
-        h.h1(title),
-        h.div(h.p(said) if said else None, id="status", role="status", class_="status"),
+        h.h1(visible(title)),
+        h.div(h.p(visible(said)) if said else None, id="status", role="status", class_="status"),
         *content,
         id="main",
         tabindex="-1",
@@ -83,7 +84,7 @@ def _document(root: str, title: str, body: Html, status: int) -> Response:
         h.meta(charset="utf-8"),
         h.meta(name="viewport", content="width=device-width, initial-scale=1"),
         h.meta(name="color-scheme", content="light dark"),
-        h.title(f"{title} \u00b7 memoryware"),
+        h.title(f"{reveal(title)} \u00b7 memoryware"),
         h.link(rel="stylesheet", href=f"{static}/inspector.css"),
         h.link(rel="icon", href=f"{static}/icon.svg", type="image/svg+xml"),
         _script(f"{static}/inspector.js"),
@@ -105,7 +106,7 @@ def _head(visit: Visit) -> Html:
 
 
 def _navigation(visit: Visit) -> Html:
-    site, here = visit.site, _path(visit)
+    site, here = visit.site, path_in(visit.request)
     links = []
     for one in site.sections:
         inside = here == one.path or (one.path != "/" and here.startswith(f"{one.path}/"))
@@ -130,8 +131,3 @@ def _foot(visit: Visit) -> Html:
     who = joined("You act as ", h.strong(one_line(visit.by, _NAME)), ". ")
     keys = h.button("Keys", type="button", id="keys-button", class_="button link with-script")
     return h.footer(h.span(who, keys), leave)
-
-
-def _path(visit: Visit) -> str:
-    root = str(visit.request.scope.get("root_path", ""))
-    return visit.request.url.path.removeprefix(root.rstrip("/")) or "/"

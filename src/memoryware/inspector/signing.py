@@ -20,10 +20,13 @@ class Keys:
     Attributes:
         secret: What only this server knows; processes that share visitors share it.
         token: What the printed address has in it; "" once it was used.
+    ended: Sessions that have been left in this process.
     """
 
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+
+    ended: set[str] = field(default_factory=set)
 
     @property
     def cookie(self) -> str:
@@ -40,9 +43,13 @@ class Keys:
     def is_session(self, value: str, hours: float) -> bool:
         """Say whether a cookie is of a session that was begun here and is not too old."""
         begun = self._checked("session", value)
-        if begun is None:
+        if begun is None or value in self.ended:
             return False
         return time.time() - int(begun.partition("-")[0]) < hours * _HOUR
+
+    def end(self, session: str) -> None:
+        """Let nobody in with a session any more, also not who has a copy of its cookie."""
+        self.ended.add(session)
 
     def form_token(self, session: str) -> str:
         """Return what every form of a session carries."""

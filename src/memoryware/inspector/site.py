@@ -22,6 +22,23 @@ Authenticate: TypeAlias = Callable[[Request], str | Awaitable[str | None] | None
 """Says who sends a request, by name; None if nobody who may come in."""
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 """The names under which a browser on the same machine may ask."""
+_DIGITS: Final = 12
+
+
+def path_in(request: Request) -> str:
+    """Return the path of a request within the inspector, as its routes see it.
+
+    It is not read from `request.url`, which a forged Host header has a part in.
+    """
+    root = str(request.scope.get("root_path", "")).rstrip("/")
+    return str(request.scope["path"]).removeprefix(root) or "/"
+
+
+def number_in(text: str) -> int | None:
+    """Return a number that an address or a form has; None for what is none, or too long."""
+    if len(text) > _DIGITS or not (text.isascii() and text.isdecimal()):
+        return None
+    return int(text)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from memoryware.backends.history import Version
 from memoryware.backends.looking import arecent_versions
 from memoryware.errors import SettingError
+from memoryware.guard import reveal
 from memoryware.inspector.layout import button, empty, field, form, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages.comparing import actor, names_of, quoted
@@ -165,7 +166,7 @@ def _filter(visit: Visit, people: Iterable[str], by: str, kind: str) -> Html:
 
 def _select(name: str, values: Iterable[str], chosen: str, none: str) -> Html:
     options = [h.option(none, value="")]
-    options += [h.option(one[:_NAME], value=one, selected=one == chosen) for one in values]
+    options += [h.option(reveal(one[:_NAME]), value=one, selected=one == chosen) for one in values]
     return h.select(options, name=name, id=f"filter-{name}")
 
 

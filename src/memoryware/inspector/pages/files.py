@@ -10,7 +10,7 @@ from starlette.responses import Response
 from memoryware._twins import in_thread
 from memoryware.backends.history import HistoryBackend, Version
 from memoryware.backends.looking import Row, side_by_side
-from memoryware.errors import SettingError, VersionMissing
+from memoryware.errors import EntryMissing, SettingError, VersionMissing
 from memoryware.inspector.layout import button, empty, field, form, page, plain_text
 from memoryware.inspector.markup import Html, Piece, h, joined
 from memoryware.inspector.pages import comparing
@@ -54,7 +54,7 @@ async def files(visit: Visit) -> Response:
 async def show(visit: Visit) -> Response:
     """Show a file: its text, its versions, and the undo of its last change."""
     history, path = _history(visit), visit.asked("file")
-    versions = await history.alog(path)
+    versions = await _of_memory(history, path)
     there = await _present(history, path)
     named = visit.asked("version")
     if named:
@@ -82,8 +82,9 @@ async def show(visit: Visit) -> Response:
 async def plain(visit: Visit) -> Response:
     """Send the whole text of a file, or of a version, as plain text."""
     history, path, named = _history(visit), visit.asked("file"), visit.asked("version")
+    versions = await _of_memory(history, path)
     if named:
-        text = await _text_of(history, _version(await history.alog(path), named))
+        text = await _text_of(history, _version(versions, named))
     else:
         text = await _present(history, path)
     return plain_text(text or "")
@@ -92,7 +93,7 @@ async def plain(visit: Visit) -> Response:
 async def compare(visit: Visit) -> Response:
     """Show two versions side by side, or a version and the file as it is now."""
     history, path = _history(visit), visit.asked("file")
-    versions = await history.alog(path)
+    versions = await _of_memory(history, path)
     old, old_name = await _side(history, path, versions, visit.asked("a"))
     new, new_name = await _side(history, path, versions, visit.asked("b"))
     most = visit.limits.compared_chars
@@ -121,7 +122,7 @@ async def undo(visit: Visit) -> Response:
     """Take back the last change of a file, or bring back one of its versions."""
     history, path, to = _history(visit), visit.form.one("file"), visit.form.one("to")
     async with visit.site.deciding:
-        versions = await history.alog(path)
+        versions = await _of_memory(history, path)
         newest = versions[0].id if versions else ""
         if visit.form.one("seen") != newest:
             said = "The file has changed since you looked at it. Look again, then decide."
@@ -274,6 +275,17 @@ async def _paths(history: HistoryBackend) -> list[str]:
         matches = (await history.aglob(name)).matches or []
         found |= {one["path"] for one in matches}
     return sorted(found)
+
+
+async def _of_memory(history: HistoryBackend, path: str) -> list[Version]:
+    """Return the versions of a memory file; no other file of the folder is anybody's here.
+
+    Raises:
+        EntryMissing: If it is none.
+    """
+    if path not in await _paths(history):
+        raise EntryMissing("There is no memory file of this name here")
+    return list(await history.alog(path))
 
 
 async def _present(history: HistoryBackend, path: str) -> str | None:

@@ -12,7 +12,7 @@ from memoryware.inspector.keeping import LABELS, LAYERS, leaf
 from memoryware.inspector.layout import button, empty, field, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages import one
-from memoryware.inspector.site import Section, Visit
+from memoryware.inspector.site import Section, Visit, number_in
 from memoryware.inspector.texts import one_line, trust, when
 from memoryware.tiers.records import Entry, Memory, Status
 from memoryware.tiers.stores.protocol import Select
@@ -34,8 +34,7 @@ async def memories(visit: Visit) -> Response:
         which = which.also(statuses=(cast("Status", status),))
     if layer == "working" or (layer == "long_term" and state != "all"):
         which = which.also(live_at=visit.memory.parts.clock())
-    rest = visit.asked("rest")
-    seen = await leaf(visit, layer, which, int(rest) if rest.isdecimal() else None)
+    seen = await leaf(visit, layer, which, number_in(visit.asked("rest")))
     items = [_line(visit, one_, layer) for one_ in seen.items]
     last = seen.newer + len(items)
     count = f"{seen.newer + 1:,} to {last:,} of {seen.total:,}, the newest first."

@@ -115,6 +115,7 @@ def _facts(visit: Visit, record: Entry | Memory) -> Html:
 
 def _facts_of_memory(visit: Visit, memory: Memory) -> list[tuple[str, Piece]]:
     after: Piece = None
+    again = ", ".join(one.promoted_by for one in memory.further)
     if memory.superseded_by:
         href = visit.url("/memories/document", id=memory.superseded_by)
         after = h.a(short(memory.superseded_by), href=href)
@@ -125,7 +126,10 @@ def _facts_of_memory(visit: Visit, memory: Memory) -> list[tuple[str, Piece]]:
         ("Valid from", when(memory.valid_from)),
         ("Valid to", when(memory.valid_to, "still holds")),
         ("Superseded by", after),
-        ("Promoted again by", ", ".join(one.promoted_by for one in memory.further)[:_NAME]),
+        (
+            "Promoted again by",
+            one_line(again, _NAME) if again else None,
+        ),
     ]
 
 

@@ -13,7 +13,7 @@ from memoryware.inspector.keeping import changed
 from memoryware.inspector.layout import button, empty, field, form, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.queue import Group, queue
-from memoryware.inspector.site import Section, Visit
+from memoryware.inspector.site import Section, Visit, number_in
 from memoryware.inspector.texts import body, many, one_line, trust, when
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.policy import PromotionPolicy
@@ -78,11 +78,11 @@ async def bulk(visit: Visit) -> Response:
 
 async def _after(visit: Visit) -> str:
     """Return where a reviewer goes on: the group that stands now where the decided one stood."""
-    place = visit.form.one("place")
+    place = number_in(visit.form.one("place"))
     waiting = (await queue(visit)).groups[: visit.limits.groups]
-    if not place.isdecimal() or not waiting:
+    if place is None or not waiting:
         return ""
-    return waiting[min(int(place), len(waiting) - 1)].anchor
+    return waiting[min(place, len(waiting) - 1)].anchor
 
 
 # One group.
