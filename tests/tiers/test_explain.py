@@ -130,3 +130,21 @@ async def test_another_session_is_never_shown_because_reasons_were_asked(door, s
     found = await recall(door, given, "fact", session_id="s1", explain=True)
     assert found == []
     assert [one.left_out for one in found.candidates] == ["session"]
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What did Will say about the stock?", True),
+        ("And what, in May, did Will count?", True),
+        ("Will the stock be counted?", False),
+        ("It will be counted, the stock", False),
+    ],
+)
+async def test_a_speaker_who_is_called_like_a_small_word_is_known_by_the_capital(
+    door, question, named
+):
+    given = parts()
+    cold(given, "The stock was counted twice.", metadata={"speaker": "Will"})
+    found = await recall(door, given, question, explain=True)
+    assert ("speaker" in found.candidates[0].ranks) is named

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -31,6 +32,8 @@ _SPEAKS: Final = frozenset({"person", "user", "agent"})
 """Kinds of origins that are somebody."""
 _NAME: Final = 100
 """Characters of a name that are looked at."""
+_CAPITALISED: Final = re.compile(r"(?:(?<=\w )|(?<=\w[,;:] ))[A-Z]\w+")
+"""Words with a capital that do not begin a sentence."""
 _ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
 """What a question ends with."""
 _REASONS: Final = {
@@ -180,6 +183,8 @@ class Search:
     wanted: Wanted
     now: datetime
     words: list[str] = field(init=False)
+    called: set[str] = field(init=False)
+    """Words that may name somebody: those, and capitalised ones that else say nothing, as Will."""
     periods: list[Period] = field(init=False)
     vector: Vector | None = None
     covered: float = 0.0
@@ -194,6 +199,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.words = query_words(self.query)
+        self.called = {*self.words, *words_of(" ".join(_CAPITALISED.findall(self.query)))}
         self.periods = periods_of(self.query, self.now)
 
     @property
@@ -225,7 +231,7 @@ class Search:
         said = record.metadata.get(SPEAKER) or (origin.name if origin.kind in _SPEAKS else "")
         name = str(said)[:_NAME]
         if name not in self.named:
-            self.named[name] = not set(words_of(name)).isdisjoint(self.words)
+            self.named[name] = not self.called.isdisjoint(words_of(name))
         return self.named[name]
 
     def live(self) -> Select:
