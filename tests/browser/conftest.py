@@ -17,9 +17,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """A Chromium that is there; without one the tests skip, or fail where it is required."""
+    """A Chromium that is there; without one the tests skip, or fail where it is required.
+
+    It is gone after each file: while it is there an event loop is running, and no async test
+    of another folder can be run.
+    """
     path = needed()
     from playwright.sync_api import sync_playwright
 
