@@ -8,6 +8,8 @@ import time
 from datetime import datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kit import ScriptedModel, say
 from memoryware import TieredMemory
@@ -16,9 +18,10 @@ from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers.digest import digest
-from memoryware.tiers.extracts import extract_of
+from memoryware.tiers.extracts import extracts_of
 from memoryware.tiers.grouping import by_words
 from memoryware.tiers.promotion import promote, propose, reject
+from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Trust
 from memoryware.tiers.retrieval import retrieve
 from memoryware.tiers.stores.protocol import Select
@@ -304,14 +307,59 @@ def test_an_extract_keeps_what_contradicts():
         "The budget of the new project in Rome is 500 EUR.",
         "The budget of the new project in Rome is 700 EUR.",
     ]
-    assert extract_of(notes, 500) == " ".join(notes)
+    (one,) = extracts_of(notes, 500)
+    assert (one.text, one.places) == (" ".join(notes), (0, 1))
 
 
-def test_an_extract_is_no_longer_than_allowed():
+def test_an_extract_is_no_longer_than_allowed_unless_one_text_is():
     notes = [f"Sentence {n} of the shop tells about the tea of room {n * 3}." for n in range(9)]
-    assert len(extract_of(notes, 120)) <= 120
-    assert extract_of(["x" * 300 + " tea", "y" * 300 + " tea"], 100) == "x" * 300 + " tea"
-    assert extract_of(["。", "！"], 100)
+    found = extracts_of(notes, 120)
+    assert all(len(one.text) <= 120 for one in found)
+    long = ["x" * 300 + " tea", "y" * 300 + " tea"]
+    assert [(one.text, one.places) for one in extracts_of(long, 100)] == [
+        (long[0], (0,)),
+        (long[1], (1,)),
+    ]
+    assert extracts_of(["。", "！"], 100)[0].places == (0, 1)
+
+
+@given(
+    texts=st.lists(
+        st.lists(
+            st.sampled_from(["The tea is green.", "The tea is black.", "Tea!", "So is the cup."])
+            | st.text("ab .", min_size=1, max_size=30),
+            min_size=1,
+            max_size=4,
+        ).map(" ".join),
+        min_size=1,
+        max_size=9,
+    ),
+    chars=st.integers(1, 120),
+)
+def test_no_sentence_of_any_text_is_missing_in_the_extract_that_has_it(texts, chars):
+    found = extracts_of(texts, chars)
+    assert sorted(place for one in found for place in one.places) == list(range(len(texts)))
+    for one in found:
+        said = set(words_of(one.text))
+        assert all(set(words_of(texts[place])) <= said for place in one.places)
+
+
+async def test_facts_that_are_alike_are_all_there_after_the_summary_was_approved(door):
+    p = parts()
+    facts = [
+        f"The {where} {what} is called {name}."
+        for where, what, name in (
+            ("staging", "server", "athena"),
+            ("staging", "database", "apollo"),
+            ("production", "server", "zeus"),
+            ("production", "database", "hera"),
+            ("testing", "server", "hermes"),
+        )
+    ]
+    for text in facts:
+        waiting(p, text, "user:ann")
+    said = " ".join(one.summary for one in await insights(door, p))
+    assert all(text in said for text in facts)
 
 
 # Summaries by a model.

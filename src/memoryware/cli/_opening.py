@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,21 @@ class Place:
         """
         beside = self.file.with_suffix(".journal.jsonl") if self.file else None
         return beside if beside is not None and beside.is_file() else None
+
+    @property
+    def again(self) -> str:
+        """What a command that follows this one has to be told as well, with a blank before it."""
+        said = self.config.scope
+        given = {
+            "group": (self.asked.group, said.get("group_id")),
+            "tenant": (self.asked.tenant, said.get("tenant")),
+            "store": (self.asked.store, self.config.store),
+        }
+        return "".join(
+            f" --{name} {shlex.quote(asked)}"
+            for name, (asked, known) in given.items()
+            if asked is not None and asked != known and shown_address(asked) == asked
+        )
 
     def grouped(self) -> MemoryScope:
         """Return whose memory it is.

@@ -100,7 +100,7 @@ def import_(
         return
     known = f"; {report.known:,} were there already" if report.known else ""
     typer.echo(f"{report.added:,} records are in quarantine{known}.")
-    typer.echo(f"To take all of it back: memoryware revoke --origin '{report.origin}'")
+    typer.echo(f"To take all of it back: memoryware revoke --origin '{report.origin}'{place.again}")
 
 
 def _lines(file: str) -> list[str]:

@@ -191,10 +191,13 @@ def search(
             layers=_PARTS[layer],
             explain=explain,
         )
+        kept = 0 if found else memory.list(scope, layer="quarantine", limit=0).total
     if place.json:
         showing.document(_as_json(found, explain=explain))
         return
     _tell(found, explain=explain)
+    if kept:
+        typer.echo(f"{kept:,} entries are in quarantine, which nothing finds: memoryware review.")
 
 
 def _tell(found: Recall, *, explain: bool) -> None:

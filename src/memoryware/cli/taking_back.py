@@ -74,7 +74,7 @@ def revoke(
         showing.document(_records.receipt_as_json(receipt))
         return
     typer.echo(f"Hidden: {_records.counted(receipt.counts)}")
-    typer.echo(f"To put it back: memoryware restore {receipt.id}")
+    typer.echo(f"To put it back: memoryware restore {receipt.id}{place.again}")
 
 
 def _meant(id_: str | None, origin: str | None) -> Revocable:

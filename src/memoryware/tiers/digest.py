@@ -15,7 +15,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import grouping
 from memoryware.tiers._asking import ask_model
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.extracts import extract_of
+from memoryware.tiers.extracts import extracts_of
 from memoryware.tiers.grounds import SOURCE_GONE
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, hash_of
 from memoryware.tiers.showing import cut
@@ -24,6 +24,8 @@ from memoryware.tiers.supersession import aware
 from memoryware.tiers.values import Digest, Insight
 
 _NOT_TOLD: Final = frozenset({"echo", "duplicate", "near_duplicate", SOURCE_GONE})
+_SUMMARY: Final = 4
+"""Chunks that a summary of sentences fills at most."""
 _AT_ONCE: Final = 8
 """Summaries that the model is asked for at the same time."""
 _ASK: Final = (
@@ -172,18 +174,29 @@ async def _written(parts: Parts, via: Via, group: Sequence[Entry]) -> str | None
 def _made(
     parts: Parts, groups: Sequence[Sequence[Entry]], written: Sequence[str | None]
 ) -> list[Insight]:
-    return [_insight(parts, *pair) for pair in zip(groups, written, strict=True)]
+    return [one for pair in zip(groups, written, strict=True) for one in _of_group(parts, *pair)]
 
 
-def _insight(parts: Parts, group: Sequence[Entry], written: str | None) -> Insight:
-    text = written
-    if text is None:
-        contents = [one.content for one in reversed(group)]
-        text = parts.redacted(extract_of(contents, parts.limits.chunk_chars))
+def _of_group(parts: Parts, group: Sequence[Entry], written: str | None) -> list[Insight]:
+    """Return the summary of a group; several where one of their own sentences would be too long.
+
+    Whoever approves a summary decides about its entries, so none may say more than it says.
+    """
+    if written is not None:
+        return [_insight(written, group, Origin("agent", "digest"), extractive=False)]
+    oldest_first = group[::-1]
+    made = []
+    for one in extracts_of(
+        [entry.content for entry in oldest_first], _SUMMARY * parts.limits.chunk_chars
+    ):
+        entries = [oldest_first[place] for place in one.places][::-1]
         # Their own words: nobody else has said anything.
-        origin = min((one.provenance.origin for one in group), key=lambda one: (one.trust, one))
-    else:
-        origin = Origin("agent", "digest")
+        origin = min((one.provenance.origin for one in entries), key=lambda one: (one.trust, one))
+        made.append(_insight(parts.redacted(one.text), entries, origin, extractive=True))
+    return made
+
+
+def _insight(text: str, group: Sequence[Entry], origin: Origin, *, extractive: bool) -> Insight:
     ids = tuple(one.id for one in group)
     return Insight(
         id=hash_of("\n".join([*sorted(ids), text])),
@@ -191,7 +204,7 @@ def _insight(parts: Parts, group: Sequence[Entry], written: str | None) -> Insig
         summary=text,
         source_entry_ids=ids,
         provenance=Provenance.made(origin, group),
-        extractive=written is None,
+        extractive=extractive,
     )
 
 

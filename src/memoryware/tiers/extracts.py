@@ -5,51 +5,110 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from memoryware.tiers.contradiction import why
 from memoryware.tiers.ranking import words_of
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-_SENTENCES: Final = 3
-"""Sentences of a summary."""
-_SAME: Final = 0.8
-"""Share of the words of the shorter of two sentences from which they say the same."""
 
 
-def extract_of(texts: Sequence[str], chars: int) -> str:
-    """Return the sentences that have most in common with the rest, in their order, none twice.
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A summary, and what it is a summary of.
 
-    One text alone stays as it is.
+    Attributes:
+        text: The summary.
+        places: The places of the texts no sentence of which is missing in it.
+    """
+
+    text: str
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    at: int
+    """Its place among all sentences."""
+    text: str
+    words: frozenset[str]
+
+    def says(self, other: _Sentence) -> bool:
+        """Say whether this has every word of another sentence, and does not contradict it."""
+        return other.words <= self.words and not why(self.text, other.text)
+
+
+def extracts_of(texts: Sequence[str], chars: int) -> list[Extract]:
+    """Return the sentences of texts, none twice, in as few summaries as have room for them.
+
+    What the texts have in common comes first. Whoever keeps the summaries loses no sentence:
+    each text is in exactly one of them, whole. One text alone stays as it is.
 
     Args:
         texts: The texts, the oldest first.
-        chars: Characters that are filled at most, unless one sentence is longer.
+        chars: Characters that a summary fills at most, unless one text is longer.
     """
-    if len(texts) == 1:
-        return texts[0]
-    sentences = [part.strip() for text in texts for part in _SENTENCE.split(text) if part.strip()]
-    common = Counter(word for text in texts for word in set(words_of(text)))
-    kept: list[int] = []
-    for place in sorted(range(len(sentences)), key=lambda at: (-_worth(sentences[at], common), at)):
-        room = chars - sum(len(sentences[at]) + 1 for at in kept)
-        if kept and len(sentences[place]) > room:
-            continue
-        if not any(_say_the_same(sentences[place], sentences[at]) for at in kept):
-            kept.append(place)
-        if len(kept) == _SENTENCES:
-            break
-    return " ".join(sentences[at] for at in sorted(kept))
+    parts = _sentences(texts)
+    common = Counter(
+        word for some in parts for word in {word for one in some for word in one.words}
+    )
+    worth = {one.at: _worth(one, common) for some in parts for one in some}
+    left, made = list(range(len(texts))), list[Extract]()
+    while left:
+        extract = _extract(texts, parts, left, worth, chars)
+        made.append(extract)
+        left = [place for place in left if place not in extract.places]
+    return made
 
 
-def _worth(sentence: str, common: Counter[str]) -> float:
+def _sentences(texts: Sequence[str]) -> list[list[_Sentence]]:
+    numbers = count()
+    return [
+        [
+            _Sentence(next(numbers), part.strip(), frozenset(words_of(part)))
+            for part in _SENTENCE.split(text)
+            if part.strip()
+        ]
+        for text in texts
+    ]
+
+
+def _extract(
+    texts: Sequence[str],
+    parts: Sequence[Sequence[_Sentence]],
+    left: Sequence[int],
+    worth: Mapping[int, float],
+    chars: int,
+) -> Extract:
+    """Return a summary of as many of the texts that are left as it has room for."""
+    kept: list[_Sentence] = []
+    whole: list[int] = []
+    room = chars
+    best = {place: max((worth[one.at] for one in parts[place]), default=0.0) for place in left}
+    for place in sorted(left, key=lambda at: (-best[at], at)):
+        new: list[_Sentence] = []
+        for one in parts[place]:
+            if not any(known.says(one) for known in (*kept, *new)):
+                new.append(one)
+        size = sum(len(one.text) + 1 for one in new)
+        if size <= room:
+            kept, room = [*kept, *new], room - size
+            whole.append(place)
+    if not whole:  # even one alone is longer
+        return Extract(texts[left[0]], (left[0],))
+    if len(whole) == 1:
+        return Extract(texts[whole[0]], (whole[0],))
+    return Extract(" ".join(one.text for one in sorted(kept, key=_at)), tuple(sorted(whole)))
+
+
+def _at(sentence: _Sentence) -> int:
+    return sentence.at
+
+
+def _worth(sentence: _Sentence, common: Counter[str]) -> float:
     """Return how much a sentence says of what all texts speak of; long ones win little."""
-    words = set(words_of(sentence))
-    return sum(common[word] for word in words) / math.sqrt(max(1, len(words)))
-
-
-def _say_the_same(one: str, other: str) -> bool:
-    first, second = set(words_of(one)), set(words_of(other))
-    alike = len(first & second) >= _SAME * min(len(first), len(second))
-    return alike and not why(one, other)
+    total = sum(common[word] for word in sentence.words)
+    return total / math.sqrt(max(1, len(sentence.words)))
