@@ -39,7 +39,7 @@ def test_a_bundle_that_cannot_be_read_ends_with_3_and_names_the_line(cli, shop):
     assert "b.jsonl: Line 2 is no JSON" in ran.err
     (shop / "b.jsonl").write_bytes(b"\xff\xfe\x00")
     assert cli("import", "b.jsonl").code == 3
-    assert cli("import", "nothere.jsonl").code == 1
+    assert cli("import", "nothere.jsonl").code == 3
 
 
 def test_an_interrupted_copy_goes_on_where_it_stopped(cli, shop, memory, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sqlite3
 import sys
 
@@ -134,3 +135,19 @@ def test_files_and_who_acts_are_those_of_the_configuration_that_is_named(cli, sh
         ran = cli(*command, "--config", file)
         assert (ran.code, ran.out) == (3, ""), command
         assert "line 2" in ran.err
+
+
+def test_what_says_what_to_do_next_names_the_memory_that_was_meant(cli, shop, groups):
+    assert cli("export", "all.jsonl", "--group", "other").code == 0
+    ran = cli("import", "all.jsonl", "--group", "the other shop")
+    (hint,) = [line for line in ran.out.splitlines() if "memoryware revoke" in line]
+    assert hint.endswith("--group 'the other shop'")
+    *_, origin, group, name = shlex.split(hint)
+    assert cli("revoke", "--origin", origin, group, name, "--yes").code == 0
+    assert cli("revoke", "--origin", origin, "--yes").code == 4
+
+
+def test_a_search_that_finds_nothing_says_what_waits(cli, groups):
+    ran = cli("search", "deliveries")
+    assert ran.code == 0
+    assert "1 entry is in quarantine" in ran.out

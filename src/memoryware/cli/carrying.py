@@ -104,7 +104,10 @@ def import_(
 
 
 def _lines(file: str) -> list[str]:
-    raw = sys.stdin.buffer.read() if file == showing.STDOUT else Path(file).read_bytes()
+    try:
+        raw = sys.stdin.buffer.read() if file == showing.STDOUT else Path(file).read_bytes()
+    except OSError as error:
+        raise BundleRefused(f"{file}: {error.strerror or error}") from None
     try:
         return raw.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError:

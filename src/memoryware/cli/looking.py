@@ -197,7 +197,8 @@ def search(
         return
     _tell(found, explain=explain)
     if kept:
-        typer.echo(f"{kept:,} entries are in quarantine, which nothing finds: memoryware review.")
+        some = "1 entry is" if kept == 1 else f"{kept:,} entries are"
+        typer.echo(f"{some} in quarantine, which nothing finds: memoryware review.")
 
 
 def _tell(found: Recall, *, explain: bool) -> None:
