@@ -150,4 +150,4 @@ def test_what_says_what_to_do_next_names_the_memory_that_was_meant(cli, shop, gr
 def test_a_search_that_finds_nothing_says_what_waits(cli, groups):
     ran = cli("search", "deliveries")
     assert ran.code == 0
-    assert "1 entry is in quarantine" in ran.out
+    assert "1 entry waits in quarantine" in ran.out

@@ -191,13 +191,14 @@ def search(
             layers=_PARTS[layer],
             explain=explain,
         )
-        kept = 0 if found else memory.list(scope, layer="quarantine", limit=0).total
+        there = () if found else memory.list(scope, layer="quarantine").items
+        waiting = sum(one.status in ("pending", "proposed") for one in there)
     if place.json:
         showing.document(_as_json(found, explain=explain))
         return
     _tell(found, explain=explain)
-    if kept:
-        some = "1 entry is" if kept == 1 else f"{kept:,} entries are"
+    if waiting:
+        some = "1 entry waits" if waiting == 1 else f"{waiting:,} entries wait"
         typer.echo(f"{some} in quarantine, which nothing finds: memoryware review.")
 
 
