@@ -24,11 +24,11 @@ from memoryware import (
 from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import entry, within
 from memoryware.scope import MemoryScope
-from memoryware.tiers.copying import TIERS
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Stores
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
 from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.values import LAYERS
 from servers import postgres
 from tiers.kit import Clock, HashEmbeddings
 
@@ -64,7 +64,7 @@ def place(tmp_path, redis_url, redis_prefix):
 
     yield made
     for stores in opened:
-        for tier in TIERS:
+        for tier in LAYERS:
             getattr(stores, tier).close()
     for schema in schemas:
         schema.__exit__(None, None, None)
@@ -93,7 +93,7 @@ def lived_in(stores):
 def everything(stores):
     """All records, by tier; what order there is within groups stays."""
     found = {}
-    for tier in TIERS:
+    for tier in LAYERS:
         store, mark, records = getattr(stores, tier), None, []
         while True:
             part = store.walk(mark, limit=7)

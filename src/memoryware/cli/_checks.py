@@ -25,6 +25,7 @@ from memoryware.tiers.embedding import PROBE
 from memoryware.tiers.naming_models import named_embeddings
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import LAYERS
 
 State = Literal["ok", "note", "bad"]
 LEAST_FREE: Final = 100_000_000
@@ -145,7 +146,7 @@ def of_the_store(place: Place, *, ask_model: bool) -> Iterator[Check]:
         return
     with memory:
         yield Check("store", "ok", f"{shown_address(place.url)} opens")
-        for tier in ("quarantine", "working", "long_term"):
+        for tier in LAYERS:
             yield _read(tier, partial(_tier, memory, place, tier))
         yield _read("expired", partial(_expired, memory))
         yield _read("vectors", partial(_spaces, memory, place))

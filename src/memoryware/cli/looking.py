@@ -191,7 +191,7 @@ def search(
             layers=_PARTS[layer],
             explain=explain,
         )
-        there = () if found else memory.list(scope, layer="quarantine").items
+        there = () if found or place.json else memory.list(scope, layer="quarantine").items
         waiting = sum(one.status in ("pending", "proposed") for one in there)
     if place.json:
         showing.document(_as_json(found, explain=explain))

@@ -52,8 +52,13 @@ def plain_text(text: str) -> Response:
 
 def form(visit: Visit, path: str, *content: Piece, **attributes: str) -> Html:
     """Return a form that is sent to a path of ours, with what proves that it is ours."""
-    token = h.input(type="hidden", name="csrf", value=visit.form_token)
+    token = hidden("csrf", visit.form_token)
     return h.form(token, *content, method="post", action=visit.url(path), **attributes)
+
+
+def hidden(name: str, value: str | int) -> Html:
+    """Return what a form sends along without showing it."""
+    return h.input(type="hidden", name=name, value=value)
 
 
 def field(label: str, control: Html, *, id_: str, hint: str = "") -> Html:

@@ -8,7 +8,6 @@ from typing import Final
 
 from memoryware.inspector import drawing
 from memoryware.inspector.keeping import LABELS, LAYERS, by_ids, find
-from memoryware.inspector.layout import button, field, form
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.site import Visit
 from memoryware.inspector.texts import many, one_line, short, when
@@ -124,29 +123,3 @@ def record_line(visit: Visit, one: Named) -> Html:
     link = h.a(one_line(record.content, 90), href=visit.url("/memories/one", id=id_))
     where: Piece = f" \u2013 {LABELS[layer].lower()}, " if layer else " "
     return h.span(link, h.span(where, when(record.created_at), class_="quiet"))
-
-
-def supersede_form(visit: Visit, record: Memory) -> Html:
-    """Return the form that puts another text in the place of a memory."""
-    text = h.textarea("\n", record.content, name="text", id="new-text", rows=6, required=True)
-    subject = h.input(
-        type="text", name="subject", id="new-subject", value=record.subject or "", maxlength=1000
-    )
-    since = h.input(type="date", name="valid_from", id="new-valid-from")
-    made = form(
-        visit,
-        "/memories/supersede",
-        h.input(type="hidden", name="id", value=record.id),
-        h.input(type="hidden", name="back", value="/memories"),
-        field("New text", text, id_="new-text", hint="The old one stays as the past."),
-        h.div(
-            h.div(
-                field("Subject", subject, id_="new-subject", hint="What it is about; optional."),
-                class_="grow",
-            ),
-            field("Holds since", since, id_="new-valid-from", hint="Now, if left empty (UTC)."),
-            class_="row end",
-        ),
-        h.p(button("Put in its place", kind="main")),
-    )
-    return h.details(h.summary("Correct it: put another text in its place"), made)

@@ -25,12 +25,12 @@ from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Role
 from memoryware.tiers.screening import owner, refuse_secrets
 from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import LAYERS
 
 FORMAT: Final = "memoryware-bundle"
 VERSION: Final = 1
 _CODE: Final = re.compile("[a-z_]{1,40}")
 """Why working memory did not take an entry."""
-_TIERS: Final = ("quarantine", "working", "long_term")
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class ImportReport:
 async def export_lines(parts: Parts, via: Via, scope: MemoryScope) -> list[str]:
     """Return everything that exactly this tenant and group have, oldest first."""
     lines, counts = list[str](), dict[str, int]()
-    for layer in _TIERS:
+    for layer in LAYERS:
         store = getattr(parts.stores, layer)
         found = (await via(store.find, store.afind, Select.within(scope))).items
         counts[layer] = len(found)
@@ -290,8 +290,8 @@ def _record(data: Mapping[str, Any], number: int, longest: int) -> Entry | Memor
         raise BundleRefused(f"Line {number}: content and id must be text", number)
     if not isinstance(data.get("metadata", {}), dict):
         raise BundleRefused(f"Line {number}: metadata must be an object", number)
-    if data.get("tier") not in _TIERS:
-        said = ", ".join(_TIERS)
+    if data.get("tier") not in LAYERS:
+        said = ", ".join(LAYERS)
         raise BundleRefused(f"Line {number}: tier must be one of {said}", number)
     try:
         read = memory_from_json if data["tier"] == "long_term" else entry_from_json

@@ -17,8 +17,8 @@ from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.opening import FILE, aopen_stores, file_of, open_stores
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sight import Space, Vector
+from memoryware.tiers.values import LAYERS
 
-TIERS: Final = ("quarantine", "working", "long_term")
 _MOST: Final = 100_000
 """Records at most in a batch."""
 _ALIKE: Final = 0.9999
@@ -80,7 +80,7 @@ class CopyReport:
             rest += f"; {self.removed} were removed" if self.removed else ""
             rest += f"; {self.passed_over} have a key that is taken" if self.passed_over else ""
             return f"the same: {counts} ({self.kept} copied, {self.vectors} vectors){rest}"
-        now = self.tiers[-1] if self.tiers else TierCopy(tier=TIERS[0])
+        now = self.tiers[-1] if self.tiers else TierCopy(tier=LAYERS[0])
         of = "" if now.total is None else f" of {now.total}"
         return f"round {self.round}, {now.tier}: {now.read}{of} read, {now.kept} copied"
 
@@ -154,7 +154,7 @@ class _How:
         if checking.whole("batch", self.batch, 1) > _MOST:
             raise SettingError(f"batch={self.batch!r} must be at most {_MOST}")
         checking.mapping("marks", self.marks)
-        unknown = sorted(set(self.marks) - set(TIERS))
+        unknown = sorted(set(self.marks) - set(LAYERS))
         if unknown:
             raise SettingError(f"marks: {unknown[0]!r} is no tier; pass the marks of a report")
 
@@ -183,7 +183,7 @@ class _Copy:
         for number in range(1, self.how.rounds + 1):
             before, whole = report, not report.marks
             report = replace(report, round=number, tiers=())
-            for tier in TIERS:
+            for tier in LAYERS:
                 report = await self._tier(report, tier)
             nothing = (report.kept, report.vectors) == (before.kept, before.vectors)
             report = replace(report, same=whole and nothing, marks={})
@@ -191,7 +191,7 @@ class _Copy:
                 break
         await self._adopt()
         surplus, removed = await self._surplus()
-        passed = len([one async for one in self._only_in(self.source, self.target, TIERS[:1])])
+        passed = len([one async for one in self._only_in(self.source, self.target, LAYERS[:1])])
         report = replace(report, surplus=surplus - removed, removed=removed + cleared)
         return self.how.told(replace(report, passed_over=passed))
 
@@ -251,7 +251,7 @@ class _Copy:
             await self.via(target.adopt, target.aadopt, spaces[0])
 
     async def _must_have_something(self) -> None:
-        for tier in TIERS:
+        for tier in LAYERS:
             source = getattr(self.source, tier)
             if (await self.via(source.walk, source.awalk, limit=1)).items:
                 return
@@ -263,7 +263,7 @@ class _Copy:
     async def _surplus(self) -> tuple[int, int]:
         """Return how many records only the target has, and how many of them were removed."""
         surplus = removed = 0
-        async for tier, which in self._only_in(self.target, self.source, TIERS):
+        async for tier, which in self._only_in(self.target, self.source, LAYERS):
             surplus += len(which.ids or ())
             if self.how.exact:
                 target = getattr(self.target, tier)
@@ -339,7 +339,7 @@ async def _opened(via: Via, place: Stores | str, closing: AsyncExitStack) -> Sto
     if isinstance(place, Stores):
         return place
     stores = await via(open_stores, aopen_stores, place)
-    for tier in TIERS:
+    for tier in LAYERS:
         store = getattr(stores, tier)
         closing.push_async_callback(via, store.close, store.aclose)
     return stores

@@ -97,15 +97,11 @@ def _extract(
         if size <= room:
             kept, room = [*kept, *new], room - size
             whole.append(place)
-    if not whole:  # even one alone is longer
-        return Extract(texts[left[0]], (left[0],))
-    if len(whole) == 1:
-        return Extract(texts[whole[0]], (whole[0],))
-    return Extract(" ".join(one.text for one in sorted(kept, key=_at)), tuple(sorted(whole)))
-
-
-def _at(sentence: _Sentence) -> int:
-    return sentence.at
+    if len(whole) < 2:  # it stays as it is, also where even one alone is longer
+        place = (*whole, *left)[0]
+        return Extract(texts[place], (place,))
+    in_order = sorted(kept, key=lambda one: one.at)
+    return Extract(" ".join(one.text for one in in_order), tuple(sorted(whole)))
 
 
 def _worth(sentence: _Sentence, common: Counter[str]) -> float:

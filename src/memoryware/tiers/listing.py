@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from memoryware._twins import Via
@@ -13,12 +14,12 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.ranking import query_words, words_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import Layer, Listed, Listing
+from memoryware.tiers.values import LAYERS, Layer, Listed, Listing
 
 LayerName: TypeAlias = Literal["all", "quarantine", "working", "longterm", "long_term"]
 """The tier that is listed."""
 _LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
-    "all": ("quarantine", "working", "long_term"),
+    "all": LAYERS,
     "quarantine": ("quarantine",),
     "working": ("working",),
     "longterm": ("long_term",),
@@ -77,7 +78,7 @@ async def get(parts: Parts, via: Via, id_: str, scope: MemoryScope) -> Entry | M
     """
     checking.text("id", id_)
     which = Select.within(scope, ids=(id_,))
-    for layer in ("quarantine", "working", "long_term"):
+    for layer in LAYERS:
         store = getattr(parts.stores, layer)
         found = await via(store.find, store.afind, which)
         if found.items:
@@ -94,17 +95,18 @@ def _listed(parts: Parts, layer: Layer, record: Entry | Memory, query: set[str])
         content=record.content,
         created_at=record.created_at,
         score=len(same) / len(query) if query else None,
-        status=_status(parts, record),
+        status=status_of(record, parts.clock()),
         trust=record.provenance.trust,
         origin=record.provenance.origin,
         record=record,
     )
 
 
-def _status(parts: Parts, record: Entry | Memory) -> str:
+def status_of(record: Entry | Memory, now: datetime) -> str:
+    """Return what became of a record, in one word."""
     if isinstance(record, Entry):
         return record.status
     if record.revocation is not None:
         return "revoked"
-    ended = record.valid_to is not None and record.valid_to <= parts.clock()
+    ended = record.valid_to is not None and record.valid_to <= now
     return "superseded" if ended else "current"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from memoryware._twins import Via
 from memoryware.errors import EntryMissing, StoreUnavailable
@@ -11,9 +11,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.records import Entry, Record
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import Counts, Receipt
-
-_TIERS: Final = ("quarantine", "working", "long_term")
+from memoryware.tiers.values import LAYERS, Counts, Receipt
 
 
 async def find_receipt(parts: Parts, via: Via, receipt_id: str, scope: MemoryScope) -> Receipt:
@@ -28,7 +26,7 @@ async def find_receipt(parts: Parts, via: Via, receipt_id: str, scope: MemorySco
         return noted
     ids: dict[str, None] = {}
     counts: dict[str, int] = {}
-    for tier in _TIERS:
+    for tier in LAYERS:
         store: Any = getattr(parts.stores, tier)
         found = (await via(store.find, store.afind, Select.within(scope))).items
         marked = [one for one in found if receipt_id in _marks(one)]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, Verdict
 
 Layer = Literal["quarantine", "working", "long_term"]
 """A tier, by the name under which it is listed."""
+LAYERS: Final = get_args(Layer)
+"""All tiers, from what is kept of everything to what was promoted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

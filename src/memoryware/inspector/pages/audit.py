@@ -12,7 +12,7 @@ from memoryware.backends.history import Version
 from memoryware.backends.looking import arecent_versions
 from memoryware.errors import SettingError
 from memoryware.guard import reveal
-from memoryware.inspector.layout import button, empty, field, form, page
+from memoryware.inspector.layout import button, empty, field, form, hidden, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages.comparing import actor, names_of, quoted
 from memoryware.inspector.pages.linking import record_url
@@ -132,7 +132,7 @@ def _back(visit: Visit, act: Act) -> Html | None:
     return form(
         visit,
         "/audit/restore",
-        h.input(type="hidden", name="receipt", value=act.receipt),
+        hidden("receipt", act.receipt),
         button("Put back", kind="link"),
         class_="inline",
     )

@@ -11,7 +11,7 @@ from memoryware._twins import in_thread
 from memoryware.backends.history import HistoryBackend, Version
 from memoryware.backends.looking import Row, side_by_side
 from memoryware.errors import EntryMissing, SettingError, VersionMissing
-from memoryware.inspector.layout import button, empty, field, form, page, plain_text
+from memoryware.inspector.layout import button, empty, field, form, hidden, page, plain_text
 from memoryware.inspector.markup import Html, Piece, h, joined
 from memoryware.inspector.pages import comparing
 from memoryware.inspector.site import Section, Visit
@@ -162,8 +162,8 @@ def _undo_card(visit: Visit, path: str, versions: Sequence[Version]) -> Html | N
     made = form(
         visit,
         "/files/undo",
-        h.input(type="hidden", name="file", value=path),
-        h.input(type="hidden", name="seen", value=versions[0].id),
+        hidden("file", path),
+        hidden("seen", versions[0].id),
         field("Why (optional)", reason, id_="reason"),
         h.div(button("Undo the last change", kind="main"), look, class_="row"),
     )
@@ -184,7 +184,7 @@ def _history_card(visit: Visit, path: str, versions: Sequence[Version]) -> Html:
     ]
     choices = [(f"version {one.number}", str(one.number)) for one in versions]
     chosen = h.form(
-        h.input(type="hidden", name="file", value=path),
+        hidden("file", path),
         h.div(
             _choice("Compare", "a", choices, at=1 if len(choices) > 1 else 0),
             _choice("with", "b", [("the file as it is now", "now"), *choices], at=0),
@@ -218,9 +218,9 @@ def _version_line(visit: Visit, path: str, one: Version, newest: str) -> Html:
         back = form(
             visit,
             "/files/undo",
-            h.input(type="hidden", name="file", value=path),
-            h.input(type="hidden", name="to", value=one.number),
-            h.input(type="hidden", name="seen", value=newest),
+            hidden("file", path),
+            hidden("to", one.number),
+            hidden("seen", newest),
             button(f"Bring back version {one.number}", kind="link"),
             class_="inline",
         )

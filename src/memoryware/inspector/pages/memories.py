@@ -14,6 +14,7 @@ from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages import one
 from memoryware.inspector.site import Section, Visit, number_in
 from memoryware.inspector.texts import one_line, trust, when
+from memoryware.tiers.listing import status_of
 from memoryware.tiers.records import Entry, Memory, Status
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Candidate, ContextItem, Layer, Recall
@@ -99,7 +100,7 @@ def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: str) 
 
 def _line(visit: Visit, record: Entry | Memory, layer: Layer) -> Html:
     text = one_line(record.content, visit.limits.line_chars)
-    state = one.state_of(record, visit.memory.parts.clock())
+    state = status_of(record, visit.memory.parts.clock())
     where = layer if layer == "working" else None
     return h.li(
         h.p(h.a(text, href=visit.url("/memories/one", id=record.id, tier=where)), class_="line"),

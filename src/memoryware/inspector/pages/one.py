@@ -13,11 +13,12 @@ from memoryware._twins import native
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.inspector import lineage
 from memoryware.inspector.keeping import LABELS, LAYERS, by_ids, changed, find
-from memoryware.inspector.layout import button, facts, field, form, page, plain_text
+from memoryware.inspector.layout import button, facts, field, form, hidden, page, plain_text
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.site import Visit
 from memoryware.inspector.texts import body, many, one_line, short, trust, when
 from memoryware.tiers.lineage import Found, made_of
+from memoryware.tiers.listing import status_of
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Receipt
@@ -26,19 +27,10 @@ _NAME: Final = 200
 _LISTED: Final = 50
 
 
-def state_of(record: Entry | Memory, now: datetime) -> str:
-    """Return what became of a record, in one word."""
-    if isinstance(record, Entry):
-        return record.status
-    if record.revocation is not None:
-        return "revoked"
-    return "superseded" if record.valid_to is not None and record.valid_to <= now else "current"
-
-
 async def show(visit: Visit) -> Response:
     """Show one record."""
     layer, record = await _named(visit, visit.asked("id"), visit.asked("tier"))
-    state = state_of(record, visit.memory.parts.clock())
+    state = status_of(record, visit.memory.parts.clock())
     whole = visit.url("/memories/text", id=record.id)
     seen = await lineage.family(visit, record)
     kind = "Memory" if isinstance(record, Memory) else "Entry"
@@ -186,7 +178,7 @@ def _actions(visit: Visit, record: Entry | Memory, state: str) -> Html | None:
     )
     more: list[Piece] = []
     if isinstance(record, Memory) and state == "current":
-        more.append(lineage.supersede_form(visit, record))
+        more.append(_supersede_form(visit, record))
     if isinstance(record, Entry) and state in ("pending", "proposed"):
         more.append(h.p(h.a("Decide in the review queue", href=visit.url("/review"))))
     return h.section(
@@ -201,6 +193,32 @@ def _actions(visit: Visit, record: Entry | Memory, state: str) -> Html | None:
 # Taking back.
 
 
+def _supersede_form(visit: Visit, record: Memory) -> Html:
+    """Return the form that puts another text in the place of a memory."""
+    text = h.textarea("\n", record.content, name="text", id="new-text", rows=6, required=True)
+    subject = h.input(
+        type="text", name="subject", id="new-subject", value=record.subject or "", maxlength=1000
+    )
+    since = h.input(type="date", name="valid_from", id="new-valid-from")
+    made = form(
+        visit,
+        "/memories/supersede",
+        hidden("id", record.id),
+        hidden("back", "/memories"),
+        field("New text", text, id_="new-text", hint="The old one stays as the past."),
+        h.div(
+            h.div(
+                field("Subject", subject, id_="new-subject", hint="What it is about; optional."),
+                class_="grow",
+            ),
+            field("Holds since", since, id_="new-valid-from", hint="Now, if left empty (UTC)."),
+            class_="row end",
+        ),
+        h.p(button("Put in its place", kind="main")),
+    )
+    return h.details(h.summary("Correct it: put another text in its place"), made)
+
+
 async def preview(visit: Visit) -> Response:
     """Show everything that goes with a record, before anything does."""
     layer, record = await _named(visit, visit.asked("id"))
@@ -211,8 +229,8 @@ async def preview(visit: Visit) -> Response:
         sure = form(
             visit,
             "/memories/revoke",
-            h.input(type="hidden", name="id", value=record.id),
-            h.input(type="hidden", name="back", value="/memories"),
+            hidden("id", record.id),
+            hidden("back", "/memories"),
             field("Reason", reason, id_="reason", hint="Optional; the receipt says it."),
             h.div(
                 button(f"Take back {many(found.total, 'record')}", kind="bad"),
@@ -316,8 +334,8 @@ async def _taken_back(visit: Visit, record: Entry | Memory) -> Html | None:
         back = form(
             visit,
             "/memories/restore",
-            h.input(type="hidden", name="id", value=record.id),
-            h.input(type="hidden", name="receipt", value=record.revocation),
+            hidden("id", record.id),
+            hidden("receipt", record.revocation),
             button(f"Put back {many(total, 'record')}"),
         )
     said = (

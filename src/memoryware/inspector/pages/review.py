@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from memoryware.inspector.deciding import decide, many_at_once
 from memoryware.inspector.keeping import changed
-from memoryware.inspector.layout import button, empty, field, form, page
+from memoryware.inspector.layout import button, empty, field, form, hidden, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.queue import Group, queue
 from memoryware.inspector.site import Section, Visit, number_in
@@ -163,26 +163,14 @@ def _entry(visit: Visit, entry: Entry, *, alone: bool) -> Html:
 def _actions(visit: Visit, group: Group, place: int) -> Html:
     rule = rule_for(visit, group.entries)
     who = f"{group.anchor}-title"
-    if rule.propose:
-        first = _form(
-            visit,
-            group,
-            place,
-            "propose",
-            button("Propose", kind="main", data_key="a", aria_describedby=who),
-        )
-    elif rule.why:
+    if rule.why and not rule.propose:
         first = h.button(
             "Approve", class_="button", disabled=True, aria_describedby=f"{group.anchor}-why"
         )
     else:
-        first = _form(
-            visit,
-            group,
-            place,
-            "approve",
-            button("Approve", kind="main", data_key="a", aria_describedby=who),
-        )
+        do = "propose" if rule.propose else "approve"
+        press = button(do.capitalize(), kind="main", data_key="a", aria_describedby=who)
+        first = _form(visit, group, place, do, press)
     why = h.p(rule.why, class_="quiet", id=f"{group.anchor}-why") if rule.why else None
     edit = None if rule.why and not rule.propose else _edit(visit, group, place, rule)
     return h.div(why, h.div(first, edit, _reject(visit, group, place), class_="choices"))
@@ -206,10 +194,10 @@ def _form(visit: Visit, group: Group, place: int, do: str, *content: Piece) -> H
     return form(
         visit,
         "/review/decide",
-        h.input(type="hidden", name="do", value=do),
-        h.input(type="hidden", name="group", value=group.key),
-        h.input(type="hidden", name="place", value=place),
-        h.input(type="hidden", name="back", value="/review"),
+        hidden("do", do),
+        hidden("group", group.key),
+        hidden("place", place),
+        hidden("back", "/review"),
         content,
     )
 
