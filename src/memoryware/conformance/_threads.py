@@ -16,11 +16,19 @@ T = TypeVar("T")
 W = TypeVar("W")
 
 
-async def in_thread(work: Callable[[], T], deadline: float) -> T:
+async def in_thread(
+    work: Callable[[], T], deadline: float, until: threading.Event | None = None
+) -> T:
     """Run blocking work in a thread of its own, which has no event loop.
 
     A thread that does not come back is left behind as a daemon: the test fails with
     a `TimeoutError` and the run goes on.
+
+    Args:
+        work: What is done.
+        deadline: Seconds that it may take.
+        until: Keeps the thread alive when its work is done. The system gives the number of
+            a thread that has ended to the next one, which a lock would then take for its owner.
     """
     done: concurrent.futures.Future[T] = concurrent.futures.Future()
     context = contextvars.copy_context()
@@ -31,6 +39,8 @@ async def in_thread(work: Callable[[], T], deadline: float) -> T:
             done.set_result(context.run(work))
         except BaseException as error:  # noqa: BLE001 - carried to the test
             done.set_exception(error)
+        if until is not None:
+            until.wait(deadline)
 
     threading.Thread(target=run, daemon=True).start()
     async with asyncio.timeout(deadline):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from memoryware._twins import finish
 from memoryware.conformance._documents import FLAT, OTHER, document
 from memoryware.conformance._guarded import Door
 from memoryware.conformance._sights import asking, everything, nothing, runs, seen_of, texts
+from memoryware.conformance._threads import in_thread
 from memoryware.conformance._tiers import (
     ACME,
     NEIGHBOURS,
@@ -294,12 +297,21 @@ class SightsConformance(SightThreadsConformance):
         def choose(sight: Sight) -> Sequence[int]:
             raise RuntimeError(f"no choice of {len(sight.seen)}")
 
-        for _ in range(12):
-            with pytest.raises(RuntimeError, match="no choice of 1"):
-                await store.search(asking("tea"), within(), choose)
+        async def failing(one: Asked) -> None:
+            for _ in range(12):
+                with pytest.raises(RuntimeError, match="no choice of 1"):
+                    await one.search(asking("tea"), within(), choose)
+
+        over = threading.Event()
+        if door == "blocking":
+            inside = Asked(store.target, "inline", self.deadline)
+            await in_thread(lambda: finish(failing(inside)), self.deadline, over)
+        else:
+            await failing(store)
         other = Asked(opened(), door, self.deadline) if self.persistent else store
         for one in (store, other):
             await one.edit(within(), lambda old: replace(old, content=f"{old.content} more"))
+        over.set()
         found = await store.search(asking("tea"), within(), everything)
         assert texts(found) == ["tea more more"]
 
