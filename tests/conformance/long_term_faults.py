@@ -117,7 +117,8 @@ class _Known(Fault):
                 return self.known(ours, memories)
         marked = [replace(one, content_hash=one.id) for one in memories]
         super().add(marked, vectors, space, replaces=replaces)
-        self._records.update({key_of(one): copied(one) for one in memories})
+        for one in memories:
+            self._records[key_of(one)] = copied(one)
         return [*memories]
 
     def known(self, ours, memories):
@@ -210,7 +211,8 @@ class LooksForTheSameTextFirst(_Known):
         time.sleep(0.002)
         marked = [replace(one, content_hash=one.id) for one in memories]
         super(_Known, self).add(marked, vectors, space, replaces=replaces)
-        self._records.update({key_of(one): copied(one) for one in memories})
+        for one in memories:
+            self._records[key_of(one)] = copied(one)
         return [*memories]
 
 

@@ -14,7 +14,6 @@ from memoryware.tiers.records import Provenance
 from memoryware.tiers.stores._held import key_of
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores._turns import Ticket
-from memoryware.tiers.stores.protocol import Page
 
 FAULTS: list[type] = []
 
@@ -69,33 +68,33 @@ class FindsByTime(Fault):
 
 @fault
 class IgnoresTheLimit(Fault):
-    def find(self, which, *, limit=None, offset=0):
-        return super().find(which, offset=offset)
+    def find(self, which, *, limit=None, offset=0, after=None):
+        return super().find(which, offset=offset, after=after)
 
 
 @fault
 class IgnoresTheLimitInOneHalf(Fault):
-    async def afind(self, which, *, limit=None, offset=0):
-        return await super().afind(which, offset=offset)
+    async def afind(self, which, *, limit=None, offset=0, after=None):
+        return await super().afind(which, offset=offset, after=after)
 
 
 @fault
 class TakesNoneForTheLimit(Fault):
-    def find(self, which, *, limit=None, offset=0):
-        return super().find(which, limit=limit or None, offset=offset)
+    def find(self, which, *, limit=None, offset=0, after=None):
+        return super().find(which, limit=limit or None, offset=offset, after=after)
 
 
 @fault
 class IgnoresTheOffset(Fault):
-    def find(self, which, *, limit=None, offset=0):
-        return super().find(which, limit=limit)
+    def find(self, which, *, limit=None, offset=0, after=None):
+        return super().find(which, limit=limit, after=after)
 
 
 @fault
 class CountsThePage(Fault):
-    def find(self, which, *, limit=None, offset=0):
-        page = super().find(which, limit=limit, offset=offset)
-        return Page(page.items, len(page.items) + offset)
+    def find(self, which, *, limit=None, offset=0, after=None):
+        page = super().find(which, limit=limit, offset=offset, after=after)
+        return replace(page, total=len(page.items) + offset)
 
 
 @fault
@@ -367,9 +366,9 @@ class OneConditionIsEnough(Fault):
 class _Returns(Fault):
     """Gives back something else than it was given."""
 
-    def find(self, which, *, limit=None, offset=0):
-        page = super().find(which, limit=limit, offset=offset)
-        return Page([self.other(one) for one in page.items], page.total)
+    def find(self, which, *, limit=None, offset=0, after=None):
+        page = super().find(which, limit=limit, offset=offset, after=after)
+        return replace(page, items=[self.other(one) for one in page.items])
 
 
 @fault
@@ -439,9 +438,9 @@ class KeepsFlatMetadata(_Returns):
 
 @fault
 class SharesMetadata(Fault):
-    def find(self, which, *, limit=None, offset=0):
-        page = super().find(which, limit=limit, offset=offset)
-        return Page([self._records[key_of(one)] for one in page.items], page.total)
+    def find(self, which, *, limit=None, offset=0, after=None):
+        page = super().find(which, limit=limit, offset=offset, after=after)
+        return replace(page, items=[self._records[key_of(one)] for one in page.items])
 
 
 # Edits and deletes.
@@ -560,9 +559,9 @@ class ForgetsTheDeletedForGood(Fault):
 
 @fault
 class BlocksTheLoop(Fault):
-    async def afind(self, which, *, limit=None, offset=0):
+    async def afind(self, which, *, limit=None, offset=0, after=None):
         time.sleep(0.001)  # noqa: ASYNC251 - the fault
-        return self.find(which, limit=limit, offset=offset)
+        return self.find(which, limit=limit, offset=offset, after=after)
 
 
 @fault
@@ -574,8 +573,8 @@ class BlocksTheLoopInADelete(Fault):
 
 @fault
 class HasOtherTwins(Fault):
-    async def afind(self, which, *, limit=50, offset=0):
-        return await super().afind(which, limit=limit, offset=offset)
+    async def afind(self, which, *, limit=50, offset=0, after=None):
+        return await super().afind(which, limit=limit, offset=offset, after=after)
 
 
 @fault

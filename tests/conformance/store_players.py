@@ -12,7 +12,13 @@ from typing import Any
 
 import pytest
 
-from conformance import long_term_faults, search_faults, store_faults, tier_faults
+from conformance import (
+    long_term_faults,
+    paging_faults,
+    search_faults,
+    store_faults,
+    tier_faults,
+)
 from memoryware.conformance import (
     LongTermStoreConformance,
     QuarantineStoreConformance,
@@ -31,9 +37,14 @@ TIERS: dict[str, tuple[type[TierSuite], type]] = {
     "long_term": (LongTermStoreConformance, EmbeddedLongTerm),
 }
 FAULTS: dict[str, list[type]] = {
-    "quarantine": [*store_faults.FAULTS, *tier_faults.QUARANTINE],
-    "working": [*store_faults.FAULTS, *tier_faults.WORKING],
-    "long_term": [*store_faults.FAULTS, *long_term_faults.FAULTS, *search_faults.FAULTS],
+    "quarantine": [*store_faults.FAULTS, *paging_faults.FAULTS, *tier_faults.QUARANTINE],
+    "working": [*store_faults.FAULTS, *paging_faults.FAULTS, *tier_faults.WORKING],
+    "long_term": [
+        *store_faults.FAULTS,
+        *paging_faults.FAULTS,
+        *long_term_faults.FAULTS,
+        *search_faults.FAULTS,
+    ],
 }
 
 

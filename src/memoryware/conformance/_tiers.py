@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -108,7 +108,7 @@ class Asked:
 
     async def find(self, which: Select, **more: Any) -> Page[Any]:
         page: Page[Any] = await self._ask("find", which, **more)
-        _of_page(page, which, more.get("limit"), more.get("offset", 0))
+        _of_page(page, which, more)
         return page
 
     async def by_words(self, words: list[str], which: Select, *, limit: int) -> list[Hit]:
@@ -163,11 +163,14 @@ class Asked:
         return await in_thread(partial(half, *args, **kwargs), self.deadline)
 
 
-def _of_page(page: Page[Any], which: Select, limit: int | None, offset: int) -> None:
+def _of_page(page: Page[Any], which: Select, asked: Mapping[str, Any]) -> None:
     """Each record once, of this tenant and these groups, no more than asked for."""
     _of_records(page.items, which)
-    assert limit is None or len(page.items) <= limit, "no more than the limit"
-    assert limit is not None or len(page.items) == max(0, page.total - offset), "a wrong total"
+    limit, left = asked.get("limit"), page.total - page.newer
+    assert left >= 0, "more stand before a page than there are"
+    assert len(page.items) == (left if limit is None else min(left, limit)), "a wrong total"
+    assert asked.get("after") or page.newer == min(asked.get("offset", 0), page.total)
+    assert len(page.marks) == len(set(page.marks)) == len(page.items), "a mark for each"
 
 
 def _of_hits(hits: list[Hit], which: Select, limit: int) -> None:

@@ -15,6 +15,7 @@ from memoryware.conformance.documents import DocumentsConformance
 from memoryware.conformance.sights import SightsConformance
 from memoryware.conformance.tier_keeping import TierKeepingConformance
 from memoryware.conformance.tier_loading import TierLoadingConformance
+from memoryware.conformance.tier_paging import TierPagingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.conformance.vectors import VectorsConformance, by_vector
 from memoryware.conformance.words import WordsConformance, by_words
@@ -31,6 +32,7 @@ class LongTermStoreConformance(
     SightsConformance,
     TierKeepingConformance,
     TierLoadingConformance,
+    TierPagingConformance,
     TierSelectingConformance,
 ):
     """Every test that a store of tier 3 has to pass.

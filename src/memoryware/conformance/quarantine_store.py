@@ -20,6 +20,7 @@ from memoryware.conformance._tiers import (
 )
 from memoryware.conformance.tier_keeping import TierKeepingConformance
 from memoryware.conformance.tier_loading import TierLoadingConformance
+from memoryware.conformance.tier_paging import TierPagingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry
@@ -27,7 +28,7 @@ from memoryware.tiers.stores.protocol import QuarantineStore
 
 
 class QuarantineStoreConformance(
-    TierKeepingConformance, TierLoadingConformance, TierSelectingConformance
+    TierKeepingConformance, TierLoadingConformance, TierPagingConformance, TierSelectingConformance
 ):
     """Every test that a store of tier 1 has to pass.
 

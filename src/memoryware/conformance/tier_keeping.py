@@ -95,39 +95,6 @@ class TierKeepingConformance(TierSuite):
         assert await store.edit(within(), shout) == []
         assert await store.delete(within()) == 0
 
-    # Pages.
-
-    async def test_what_was_stored_last_comes_first(self, store: Asked) -> None:
-        kept = [
-            await self.keep(store, self.make(f"text {n}", created_at=later(days=-n)))
-            for n in range(5)
-        ]
-        assert await store.ids(within()) == [one.id for one in reversed(kept)]
-
-    async def test_what_was_stored_last_comes_first_whoever_stored_it(
-        self, store: Asked, opened: OpenStore
-    ) -> None:
-        two = self.workers(store, opened)[:2]
-        kept = [
-            await self.keep(Asked(two[n % 2].target, store.door, self.deadline), self.make(f"{n}"))
-            for n in range(6)
-        ]
-        assert await store.ids(within()) == [one.id for one in reversed(kept)]
-
-    async def test_pages_are_parts_of_the_whole_and_say_how_much_there_is(
-        self, store: Asked
-    ) -> None:
-        await self.keep_all(store, *"abcdefg")
-        page = await store.find(within(), limit=3, offset=2)
-        assert ([one.content for one in page.items], page.total) == (["e", "d", "c"], 7)
-        assert await store.texts(within(), limit=2) == ["g", "f"]
-        assert await store.texts(within(), offset=6) == ["a"]
-        for beyond in ({"limit": 0}, {"limit": 3, "offset": 50}, {"offset": 7}):
-            page = await store.find(within(), **beyond)
-            assert (page.items, page.total) == ([], 7), beyond
-        page = await store.find(within(contains="c"), limit=1)
-        assert (len(page.items), page.total) == (1, 1)
-
     # Edits.
 
     async def test_an_edit_changes_what_fits_and_returns_what_differs(self, store: Asked) -> None:

@@ -22,6 +22,7 @@ from memoryware.conformance._tiers import (
 )
 from memoryware.conformance.tier_keeping import TierKeepingConformance
 from memoryware.conformance.tier_loading import TierLoadingConformance
+from memoryware.conformance.tier_paging import TierPagingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry
@@ -29,7 +30,7 @@ from memoryware.tiers.stores.protocol import WorkingStore
 
 
 class WorkingStoreConformance(
-    TierKeepingConformance, TierLoadingConformance, TierSelectingConformance
+    TierKeepingConformance, TierLoadingConformance, TierPagingConformance, TierSelectingConformance
 ):
     """Every test that a store of tier 2 has to pass.
 

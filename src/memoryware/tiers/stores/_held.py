@@ -43,16 +43,42 @@ class Index:
         return Index(dict(self.words), vectors, dict(self.dimensions), self.current)
 
 
+class Records(dict[Key, T]):
+    """Records in the order in which they were stored, and the number of each in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers: dict[Key, int] = {}
+        self._last = 0
+
+    def __setitem__(self, key: Key, record: T) -> None:
+        if key not in self:
+            self._last += 1
+            self.numbers[key] = self._last
+        super().__setitem__(key, record)
+
+    def __delitem__(self, key: Key) -> None:
+        super().__delitem__(key)
+        del self.numbers[key]
+
+    def copy(self) -> Records[T]:
+        """Return one that can be changed apart."""
+        made: Records[T] = Records()
+        made.update(self)
+        made.numbers, made._last = dict(self.numbers), self._last
+        return made
+
+
 @dataclass
 class State(Generic[R]):
     """Records in the order in which they were stored, and their index."""
 
-    records: dict[Key, R] = field(default_factory=dict)
+    records: Records[R] = field(default_factory=Records[Any])
     index: Index = field(default_factory=Index)
 
     def copy(self) -> State[R]:
         """Return one that can be changed apart."""
-        return State(dict(self.records), self.index.copy())
+        return State(self.records.copy(), self.index.copy())
 
 
 class Held(Generic[R]):

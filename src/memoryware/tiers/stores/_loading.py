@@ -11,7 +11,7 @@ from memoryware.tiers.stores.protocol import Stretch
 
 R = TypeVar("R", Entry, Memory)
 _LONGEST: Final = 19
-"""Digits that no number of a record has."""
+"""Digits that no number of a record has that a store can be asked for."""
 
 
 def whole_of(records: list[R], mark: str | None) -> Stretch[R]:
@@ -25,13 +25,13 @@ def whole_of(records: list[R], mark: str | None) -> Stretch[R]:
     return Stretch(records, None, len(records))
 
 
-def number_of_mark(mark: str | None) -> int:
+def number_of_mark(mark: str | None, longest: int = _LONGEST) -> int:
     """Return the number that a mark is, 0 without one.
 
     Raises:
-        SettingError: If it is none.
+        SettingError: If it is none, or has that many digits.
     """
-    known = isinstance(mark, str) and mark.isascii() and mark.isdigit() and len(mark) < _LONGEST
+    known = isinstance(mark, str) and mark.isascii() and mark.isdigit() and len(mark) < longest
     if mark is not None and not known:
         raise SettingError(f"mark={mark!r} is not one that this store has returned")
     return int(mark or 0)

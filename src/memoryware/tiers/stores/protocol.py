@@ -80,10 +80,19 @@ class Page(Generic[R]):
     Attributes:
         items: Records, the one that was stored last first.
         total: How many there are in all.
+        newer: How many of them stand before these.
+        marks: The mark of each item, which stays good when the item is gone.
     """
 
     items: list[R] = field(default_factory=list)
     total: int = 0
+    newer: int = 0
+    marks: list[str] = field(default_factory=list)
+
+    @property
+    def next(self) -> str | None:
+        """After which mark there is more; None at the end."""
+        return self.marks[-1] if self.marks and self.newer + len(self.items) < self.total else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +137,26 @@ class RecordStore(Protocol[R]):
     threads were doing.
     """
 
-    def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        """Return what fits, the one that was stored last first, and how many there are."""
+    def find(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[R]:
+        """Return what fits, the one that was stored last first, and how many there are.
+
+        Args:
+            which: What is looked for.
+            limit: How many at most.
+            offset: How many to pass over.
+            after: A mark of a page before: only what was stored earlier than its record. What
+                is stored or deleted meanwhile moves nothing, so that whoever goes from mark to
+                mark sees once each record that is there all the time and stays in its place.
+
+        Raises:
+            SettingError: If no store of this kind can have returned the mark.
+        """
         ...
 
     async def afind(
-        self, which: Select, *, limit: int | None = None, offset: int = 0
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
     ) -> Page[R]: ...
 
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:

@@ -37,7 +37,8 @@ class EmbeddedWorking(HeldRecords[Entry]):
 
     @changing
     def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        self._records.pop(key_of(entry), None)
+        if key_of(entry) in self._records:
+            del self._records[key_of(entry)]
         self._records[key_of(entry)] = copied(entry)
         mine = [one for one in reversed(self._records.values()) if part_of(one) == part_of(entry)]
         for one in mine[keep:]:

@@ -10,8 +10,9 @@ from typing import TypeVar
 from memoryware._twins import in_thread
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores._held import Holder, Index, Key, changing, in_turn, key_of
+from memoryware.tiers.stores._held import Holder, Index, Records, changing, in_turn, key_of
 from memoryware.tiers.stores._loading import whole_of
+from memoryware.tiers.stores._pages import Part, page_of
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Page, Select, Stretch
 
@@ -22,7 +23,7 @@ class HeldRecords(Holder[R]):
     """Records in the order in which they were stored, for one thread at a time."""
 
     @property
-    def _records(self) -> dict[Key, R]:
+    def _records(self) -> Records[R]:
         return self._held.now.records
 
     @property
@@ -30,13 +31,18 @@ class HeldRecords(Holder[R]):
         return self._held.now.index
 
     @in_turn
-    def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        found = self._fitting(which)
-        end = None if limit is None else offset + limit
-        return Page([copied(one) for one in found[offset:end]], len(found))
+    def find(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[R]:
+        numbers = self._records.numbers
+        found = [(numbers[key_of(one)], one) for one in self._fitting(which)]
+        page: Page[R] = page_of(found, Part(limit, offset, after))
+        return Page([copied(one) for one in page.items], page.total, page.newer, page.marks)
 
-    async def afind(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return await in_thread(self.find, which, limit=limit, offset=offset)
+    async def afind(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[R]:
+        return await in_thread(self.find, which, limit=limit, offset=offset, after=after)
 
     @changing
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from memoryware._twins import Via
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores._loading import whole_of, without_doubles
+from memoryware.tiers.stores._pages import Part, page_of
 from memoryware.tiers.stores.langgraph.base import BaseItems, Kept, Place, kept_of, label
 from memoryware.tiers.stores.protocol import Page, Select, Stretch
 
@@ -20,15 +21,11 @@ _KEYS: Final = "keys"
 """Where the ids of entries are kept by the keys under which they were recorded."""
 
 
-async def find(
-    items: BaseItems, via: Via, tier: str, which: Select, part: tuple[int | None, int]
-) -> Page[Any]:
+async def find(items: BaseItems, via: Via, tier: str, which: Select, part: Part) -> Page[Any]:
     """Return a page of a tier, what was stored last first."""
     async with items.reading(via):
         found = await items.select(via, tier, which)
-    limit, offset = part
-    end = None if limit is None else offset + limit
-    return Page([one.record for one in found[offset:end]], len(found))
+    return page_of([(one.seq, one.record) for one in found], part)
 
 
 async def edit(

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from memoryware._twins import blocking, finish, native
 from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores._pages import Part
 from memoryware.tiers.stores.langgraph import entries
 from memoryware.tiers.stores.langgraph import memories as documents
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems
@@ -68,11 +69,17 @@ class _LangGraphRecords(Generic[R]):
     def __init__(self, items: BaseItems) -> None:
         self._items = items
 
-    def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return finish(entries.find(self._items, blocking, self.tier, which, (limit, offset)))
+    def find(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[R]:
+        part = Part(limit, offset, after)
+        return finish(entries.find(self._items, blocking, self.tier, which, part))
 
-    async def afind(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return await entries.find(self._items, native, self.tier, which, (limit, offset))
+    async def afind(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[R]:
+        part = Part(limit, offset, after)
+        return await entries.find(self._items, native, self.tier, which, part)
 
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
         return finish(entries.edit(self._items, blocking, self.tier, which, change))

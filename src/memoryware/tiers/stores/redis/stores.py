@@ -24,6 +24,7 @@ from datetime import datetime
 
 from memoryware._twins import blocking, finish, native
 from memoryware.tiers.records import Entry
+from memoryware.tiers.stores._pages import Part
 from memoryware.tiers.stores.protocol import Page, Select, Stretch
 from memoryware.tiers.stores.redis import working
 from memoryware.tiers.stores.redis.server import RedisServer
@@ -56,13 +57,15 @@ class RedisWorking:
     async def apush(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
         await working.push(self._lists, native, entry, keep, renew=renew)
 
-    def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[Entry]:
-        return finish(working.find(self._lists, blocking, which, limit, offset))
+    def find(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[Entry]:
+        return finish(working.find(self._lists, blocking, which, Part(limit, offset, after)))
 
     async def afind(
-        self, which: Select, *, limit: int | None = None, offset: int = 0
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
     ) -> Page[Entry]:
-        return await working.find(self._lists, native, which, limit, offset)
+        return await working.find(self._lists, native, which, Part(limit, offset, after))
 
     def edit(self, which: Select, change: Callable[[Entry], Entry]) -> list[Entry]:
         return finish(working.edit(self._lists, blocking, which, change))

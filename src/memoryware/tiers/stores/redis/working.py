@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import Final
 from memoryware._twins import Via
 from memoryware.errors import SettingError, StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.records import Entry
+from memoryware.tiers.stores._pages import Part, page_of
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Page, Select, Stretch
 from memoryware.tiers.stores.redis import lists
@@ -107,16 +109,17 @@ async def push(of: Lists, via: Via, entry: Entry, keep: int, *, renew: bool) -> 
     await of.server.ask(via, [*indexed, run, *indexed], together=True)
 
 
-async def find(of: Lists, via: Via, which: Select, limit: int | None, offset: int) -> Page[Entry]:
+async def find(of: Lists, via: Via, which: Select, part: Part) -> Page[Entry]:
     """Return a page of what fits, what was stored last first."""
     with _asking():
         read = await _read(of, via, await _names(of, via, which))
     found = [
-        (one.seq, one.entry) for seen in read for one in seen.elements if fits(one.entry, which)
+        (_number(seen.name, one), one.entry)
+        for seen in read
+        for one in seen.elements
+        if fits(one.entry, which)
     ]
-    entries = _newest_first(found)
-    end = None if limit is None else offset + limit
-    return Page(entries[offset:end], len(entries))
+    return page_of(_newest_first(found), part)
 
 
 async def edit(of: Lists, via: Via, which: Select, change: Change) -> list[Entry]:
@@ -142,7 +145,8 @@ async def edit(of: Lists, via: Via, which: Select, change: Change) -> list[Entry
         return made
 
     done = await _swapped(of, via, which, plan, mark)
-    return _newest_first([both for one in done for both in one.changed])
+    changed = _newest_first([both for one in done for both in one.changed])
+    return [entry for _, entry in changed]
 
 
 async def delete(of: Lists, via: Via, which: Select) -> int:
@@ -361,8 +365,13 @@ def _without(names: Sequence[str], plans: Sequence[_Plan]) -> list[str]:
     return [one for one in names if one not in changed]
 
 
-def _newest_first(found: list[tuple[int, Entry]]) -> list[Entry]:
-    return [entry for _, entry in sorted(found, key=lambda both: -both[0])]
+def _newest_first(found: list[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
+    return sorted(found, key=lambda both: -both[0])
+
+
+def _number(name: str, one: lists.Element) -> int:
+    """Return the number of an entry among those of all lists, where two may have one moment."""
+    return one.seq << 32 | zlib.crc32(name.encode())
 
 
 def _mark() -> str:

@@ -14,6 +14,8 @@ from typing import Any, Final, TypeAlias
 
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, lineages
+from memoryware.tiers.stores._loading import number_of_mark
+from memoryware.tiers.stores._pages import Part
 from memoryware.tiers.stores._vectors import packed_all
 from memoryware.tiers.stores.protocol import Page, Select
 from memoryware.tiers.stores.sight import Space, Vector
@@ -27,21 +29,29 @@ _EVERY: Final = 2**63 - 1
 _NOWHERE: Final[Mapping[int, int]] = {}
 
 
-async def find(port: Port, tier: str, which: Select, limit: int | None, offset: int) -> Page[Any]:
+async def find(port: Port, tier: str, which: Select, part: Part) -> Page[Any]:
     """Return a page of a tier, what was stored last first."""
-    (where, values), order = port.rows.condition(tier, which), port.rows.order(which)
+    (where, values), place = port.rows.condition(tier, which), port.rows.place(which)
     here, more = port.rows.where(which.tenant)
+    mark = _EVERY if part.after is None else number_of_mark(part.after)
+    on = "" if part.after is None else f" AND {place} < {mark}"
     async with port.transaction(which) as tx:
         rows = await tx.execute(
-            f"SELECT {sql_rows.READ} FROM record WHERE seq IN (SELECT seq FROM record WHERE {where}"
-            f" ORDER BY {order} LIMIT ? OFFSET ?){here} ORDER BY seq DESC",  # no texts are sorted
-            *values, _EVERY if limit is None else limit, offset, *more,
+            f"SELECT {sql_rows.READ}, seq FROM record WHERE seq IN (SELECT seq FROM record"
+            f" WHERE {where}{on} ORDER BY {place} DESC LIMIT ? OFFSET ?){here}"
+            " ORDER BY seq DESC",  # no texts are sorted
+            *values, _EVERY if part.limit is None else part.limit, part.offset, *more,
         )  # fmt: skip
-        total = len(rows)
-        if offset or total == limit:  # else these are all
-            counted = await tx.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
-            total = counted[0][0]
-    return Page([sql_rows.record_of(tier, row) for row in rows], total)
+        total, newer = len(rows), 0
+        if part.offset or on or total == part.limit:  # else these are all
+            counted = await tx.execute(
+                f"SELECT count(*), count(CASE WHEN record.seq >= {mark} THEN 1 END)"
+                f" FROM record WHERE {where}",
+                *values,
+            )
+            total, newer = counted[0]
+    items, marks = [sql_rows.record_of(tier, row) for row in rows], [str(row[2]) for row in rows]
+    return Page(items, total, min(total, newer + part.offset), marks)
 
 
 async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any]) -> list[Any]:
@@ -249,9 +259,10 @@ def _replacement(columns: Sequence[str]) -> str:
 
 async def held(tx: Transaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
     """Return what fits, with its numbers; others have to wait until this was changed."""
-    (where, values), order = port.rows.condition(tier, which), port.rows.order(which)
+    (where, values), place = port.rows.condition(tier, which), port.rows.place(which)
     return await tx.execute(
-        f"SELECT {sql_rows.READ}, seq FROM record WHERE {where} ORDER BY {order}{port.rows.held}",
+        f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}"
+        f" ORDER BY {place} DESC{port.rows.held}",
         *values,
     )
 

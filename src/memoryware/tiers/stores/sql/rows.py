@@ -219,11 +219,11 @@ class Rows:
         """Return the condition of all memories of the tenant and groups of a selection."""
         return self.condition("long_term", Select(tenant=which.tenant, groups=which.groups))
 
-    def order(self, which: Select) -> str:
-        """Return by what to sort, what was stored last first, without losing the telling index."""
+    def place(self, which: Select) -> str:
+        """Return the number of a record, to sort by it without losing the telling index."""
         key = _key(which)
         several = key is not None and len(_given(which)[key]) > 1
-        return f"{self.unsorted() if several else 'record.seq'} DESC"
+        return self.unsorted() if several else "record.seq"
 
     def same(self, column: str, text: str | None) -> Condition:
         """Return a condition that a column has this text, or no value as well."""

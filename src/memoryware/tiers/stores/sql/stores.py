@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores._pages import Part
 from memoryware.tiers.stores.protocol import Hit, Page, Select, Stretch
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
 from memoryware.tiers.stores.sql import loading, operations, searching
@@ -38,11 +39,15 @@ class _InSql(Generic[R]):
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def find(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return self._do(operations.find, self.tier, which, limit, offset)
+    def find(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[R]:
+        return self._do(operations.find, self.tier, which, Part(limit, offset, after))
 
-    async def afind(self, which: Select, *, limit: int | None = None, offset: int = 0) -> Page[R]:
-        return await self._ado(operations.find, self.tier, which, limit, offset)
+    async def afind(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[R]:
+        return await self._ado(operations.find, self.tier, which, Part(limit, offset, after))
 
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
         return self._do(operations.edit, self.tier, which, change)
