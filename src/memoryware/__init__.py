@@ -77,7 +77,8 @@ _HOMES: Final = {
     "memoryware.tiers.bundle": ("ImportReport",),
     "memoryware.tiers.journal": ("Journal", "Noted"),
     "memoryware.tiers.sessions": ("Session", "Sessions", "Shown", "Story", "Turn"),
-    "memoryware.tiers.audit": ("Act", "ActKind", "Audit"),
+    "memoryware.tiers.acts": ("Act", "ActKind"),
+    "memoryware.tiers.audit": ("Audit",),
     "memoryware.backends.looking": ("Row", "arecent_versions", "recent_versions", "side_by_side"),
     "memoryware.tiers.ingress": (
         "ConsistencyJudge",
@@ -343,7 +344,8 @@ if TYPE_CHECKING:
     from memoryware.sources.imports import Imports
     from memoryware.sources.scanning import Leak, ascan, scan
     from memoryware.sources.source import Source
-    from memoryware.tiers.audit import Act, ActKind, Audit
+    from memoryware.tiers.acts import Act, ActKind
+    from memoryware.tiers.audit import Audit
     from memoryware.tiers.bundle import ImportReport
     from memoryware.tiers.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.copying import CopyReport, TierCopy, acopy_stores, copy_stores

@@ -165,8 +165,12 @@ def test_a_list_is_a_page_and_says_how_to_go_on(cli, memory):
     for number in range(5):
         memory.log_quarantine(f"text {number}", SHOP)
     out = cli("list", "--limit", "2").out
-    assert "2 of 5; --offset 2 shows what follows." in out
+    [mark] = re.findall(r"2 of 5; --after (\S+) shows what follows\.", out)
     assert "text 4" in out
+    memory.log_quarantine("text 5", SHOP)
+    out = cli("list", "--limit", "3", "--after", mark).out
+    assert [f"text {number}" in out for number in range(6)] == [*[True] * 3, *[False] * 3]
+    assert "what follows" not in out
     assert "text 0" in cli("list", "--limit", "2", "--offset", "4").out
     page = said(cli, "list", "--words", "text 3", "--limit", "1")
     assert [one["content"] for one in page["items"]] == ["text 3"]

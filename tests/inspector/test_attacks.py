@@ -92,8 +92,11 @@ NINES = "9" * 5000
 @pytest.mark.parametrize(
     "path",
     [
-        f"/memories?rest={NINES}",
-        "/memories?rest=%D9%A3",
+        f"/memories?after={NINES}",
+        f"/memories?before={NINES}",
+        "/memories?after=%D9%A3",
+        f"/audit?after=[{NINES}",
+        "/audit?after=[null,null,null,%22x%22]",
         f"/sessions?after={NINES}",
         f"/sessions/one?id=x&from={NINES}",
         f"/files?from={NINES}",

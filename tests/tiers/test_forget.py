@@ -18,6 +18,7 @@ from memoryware import (
     TieredMemory,
 )
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import Clock, HashEmbeddings, ids
 
@@ -217,6 +218,40 @@ def test_a_listing_has_pages_and_layers_newest_first(full):
     assert paged == list(every)
     assert full.list("shop", limit=0).total == 7
     assert full.list("shop", offset=99).items == ()
+
+
+def followed(memory, **asked):
+    """Return all lines of a list, page by page."""
+    page, seen = memory.list("shop", **asked), []
+    while True:
+        seen += page.items
+        if page.next is None:
+            return seen
+        page = memory.list("shop", after=page.next, **asked)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+def test_a_listing_is_followed_from_page_to_page(full, limit):
+    for asked in ({}, {"layer": "quarantine"}, {"query": "orders shop kitchen"}):
+        every = full.list("shop", limit=100, **asked)
+        assert followed(full, limit=limit, **asked) == list(every.items), asked
+        assert every.next is None
+    page = full.list("shop", limit=2)
+    for mark in (page.next, None):
+        assert full.list("shop", limit=2, after=mark).total == 7
+
+
+def test_what_comes_and_goes_meanwhile_moves_no_page_of_a_listing(full):
+    every = full.list("shop", limit=100).items
+    page = full.list("shop", limit=3)
+    full.record("A new text, which comes while somebody reads a list.", "shop")
+    gone = page.items[-1]
+    which = Select.within(MemoryScope(group_id="shop"), ids=(gone.id,))
+    full.parts.stores.quarantine.delete(which)
+    rest = full.list("shop", limit=100, after=page.next).items
+    assert tuple(one for one in rest if "new text" not in one.content) == tuple(
+        one for one in every[3:] if one.id != gone.id or one.layer != "quarantine"
+    )
 
 
 def test_a_listing_finds_words_the_best_first(full):

@@ -173,13 +173,66 @@ def test_a_rejection_says_why(memory, clock):
 def test_acts_are_read_in_pages(memory, clock):
     for number in range(5):
         memory.promote(said(memory, f"{ORDERS} {number}", clock), by="ann")
-    page, seen = memory.audit(SHOP, limit=2), []
+    assert [act.content[-1] for act in acts(memory, limit=2)] == ["4", "3", "2", "1", "0"]
+
+
+def acts(memory, **asked):
+    """Return all acts, page by page, each of which begins after the last one of the page before."""
+    page, seen = memory.audit(SHOP, **asked), []
     while True:
-        seen += [act.content[-1] for act in page.acts]
+        seen += page.acts
+        assert page.next is None or not page.acts or page.acts[-1].mark
         if page.next is None:
-            break
-        page = memory.audit(SHOP, limit=2, before=page.next)
-    assert seen == ["4", "3", "2", "1", "0"]
+            return seen
+        page = memory.audit(SHOP, after=page.next, **asked)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 50])
+def test_acts_are_read_to_the_oldest_record(opened, clock, tmp_path, limit):
+    few = TierLimits(looked_back=2)
+    memory = opened(clock=clock, new_id=ids(), journal=tmp_path / "j.jsonl", limits=few)
+    for number in range(5):
+        entry = said(memory, f"{ORDERS} {number}", clock)
+        known = memory.promote(entry, by="ann").memories[0]
+        memory.reject(said(memory, f"{INVOICES} {number}", clock), by="bob")
+        clock.forward(minutes=1)
+        memory.restore(memory.revoke(known, SHOP, by=f"cleo{number}"), by="dan")
+    found = acts(memory, limit=limit)
+    assert [len([one for one in found if one.kind == kind]) for kind in KINDS] == [5, 5, 5, 5]
+    assert len({(one.at, one.kind, one.id, one.by) for one in found}) == 20
+    only = acts(memory, limit=limit, by="cleo0")
+    assert [(one.kind, one.by) for one in only] == [("revoked", "cleo0")]
+    assert len(acts(memory, limit=limit, kind="rejected")) == 5
+
+
+KINDS = ("promoted", "rejected", "revoked", "restored")
+
+
+def test_acts_of_one_moment_are_not_lost_between_pages(memory, clock):
+    for number in range(5):
+        entry = memory.record(f"{ORDERS} {number}", SHOP).entry
+        memory.promote(entry, by="ann")
+    assert sorted(one.content[-1] for one in acts(memory, limit=2)) == ["0", "1", "2", "3", "4"]
+
+
+def test_what_is_done_meanwhile_moves_no_page_of_acts(memory, clock):
+    for number in range(4):
+        memory.promote(said(memory, f"{ORDERS} {number}", clock), by="ann")
+    first = memory.audit(SHOP, limit=2)
+    memory.promote(said(memory, TEA, clock), by="ann")
+    second = memory.audit(SHOP, limit=2, after=first.acts[-1].mark)
+    assert [act.content[-1] for act in second.acts] == ["1", "0"]
+
+
+def test_who_superseded_is_known_when_the_new_one_is_not_among_what_is_looked_at(opened, clock):
+    memory = opened(clock=clock, new_id=ids(), limits=TierLimits(looked_back=1))
+    old = memory.promote(said(memory, ORDERS, clock), by="ann").memories[0]
+    clock.forward(minutes=1)
+    new = memory.supersede(old, "The orders are on db3 now, with all the invoices.", by="bob")
+    memory.promote(said(memory, TEA, clock), by="cleo")
+    (act,) = [one for one in acts(memory) if one.kind == "superseded"]
+    assert (act.id, act.by) == (old.id, "bob")
+    assert new is not None
 
 
 def test_without_a_journal_the_audit_says_what_it_cannot_know(opened, clock):
@@ -218,10 +271,26 @@ async def test_the_async_twins_say_the_same(memory, clock):
     "wrong",
     [
         lambda memory: memory.audit(SHOP, kind="eaten"),
-        lambda memory: memory.audit(SHOP, before=datetime(2026, 1, 1)),
+        lambda memory: memory.audit(SHOP, after=datetime(2026, 1, 1)),
+        lambda memory: memory.audit(SHOP, after="[]"),
+        lambda memory: memory.audit(SHOP, after="[1,2,3,4]"),
+        lambda memory: memory.audit(SHOP, after='["x",null,null,null]'),
+        lambda memory: memory.audit(SHOP, after='[null,null,null,"yesterday"]'),
+        lambda memory: memory.audit(SHOP, after='[null,null,null,"2026-01-01T00:00:00"]'),
+        lambda memory: memory.audit(SHOP, after='[null,null,null,null,"a","b","c",null]'),
+        lambda memory: memory.audit(SHOP, after="[" * 100_000),
         lambda memory: memory.audit(SHOP, limit=-1),
         lambda memory: memory.audit(SHOP, by=3),
-        lambda memory: memory.sessions(SHOP, after=-1),
+        lambda memory: memory.sessions(SHOP, after=1),
+        lambda memory: memory.sessions(SHOP, after="-1"),
+        lambda memory: memory.sessions(SHOP, after="the first"),
+        lambda memory: memory.list(SHOP, after=1),
+        lambda memory: memory.list(SHOP, after="x"),
+        lambda memory: memory.list(SHOP, after="working=x"),
+        lambda memory: memory.list(SHOP, layer="longterm", after="working=1"),
+        lambda memory: memory.list(SHOP, after="rank=1"),
+        lambda memory: memory.list(SHOP, query="tea", after="rank=-1"),
+        lambda memory: memory.list(SHOP, query="tea", after="working=1"),
         lambda memory: memory.session(None, SHOP),
         lambda memory: memory.note_shown("abc", SHOP),
     ],

@@ -54,6 +54,9 @@ def list_(
     layer: Annotated[Tier, typer.Option(help="The tier.")] = Tier.ALL,
     limit: Annotated[int, typer.Option(min=0, help="How many.")] = 20,
     offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
+    after: Annotated[
+        str | None, typer.Option(help="The mark that a page names for what follows.")
+    ] = None,
     words: Annotated[str, typer.Option(help="Only what has these words, the best first.")] = "",
 ) -> None:
     """Tell what is in memory, the newest first: quarantine, working and long-term memory.
@@ -62,25 +65,28 @@ def list_(
     """
     scope = place.grouped()
     with place.opened() as memory:
-        page = memory.list(scope, layer=layer.value, limit=limit, offset=offset, query=words)
+        page = memory.list(
+            scope, layer=layer.value, limit=limit, offset=offset, query=words, after=after
+        )
     if place.json:
         rows = [
             {"tier": one.layer, "state": one.status, "score": one.score}
             | _records.as_json(one.record)
             for one in page.items
         ]
-        showing.document({"total": page.total, "offset": offset, "items": rows})
+        showing.document({"total": page.total, "next": page.next, "items": rows})
         return
     for one in page.items:
         when = showing.moment(one.created_at)
         trust = f"trust {one.trust.name.lower()}"
         _records.head(one.id, one.layer, one.status, trust, one.origin, when)
         _records.text(one.content, 160)
-    shown = offset + len(page.items)
-    if not page.total:
-        typer.echo("There is nothing here.")
-    elif shown < page.total:
-        typer.echo(f"{shown:,} of {page.total:,}; --offset {shown} shows what follows.")
+    if not page.items:
+        typer.echo("There is nothing more." if page.total else "There is nothing here.")
+    elif page.next is not None:
+        typer.echo(
+            f"{len(page.items):,} of {page.total:,}; --after {page.next} shows what follows."
+        )
 
 
 @on_memory

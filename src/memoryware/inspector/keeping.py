@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
 from memoryware.inspector.site import Visit
@@ -22,42 +21,19 @@ LABELS: Final[dict[Layer, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Leaf:
-    """A page of a list.
-
-    Attributes:
-        items: Its records, what was stored last first.
-        total: How many there are in all.
-        newer: How many stand before it.
-        rest: How many come after it; with this number the next page is asked for.
-    """
-
-    items: list[Entry | Memory]
-    total: int
-    newer: int
-    rest: int
-
-
-async def find(visit: Visit, layer: Layer, which: Select, **how: int) -> Page[Any]:
+async def find(visit: Visit, layer: Layer, which: Select, **how: Any) -> Page[Any]:
     """Return what a tier has of a selection."""
     store = getattr(visit.memory.parts.stores, layer)
     return cast("Page[Any]", await store.afind(which, **how))
 
 
-async def leaf(visit: Visit, layer: Layer, which: Select, rest: int | None) -> Leaf:
-    """Return the page on which so many records are left, or the first one.
-
-    Records are counted from the oldest: what is stored while somebody reads moves no page.
-    """
+async def leaf(visit: Visit, layer: Layer, which: Select, after: str, before: str) -> Page[Any]:
+    """Return the page after a mark, the one before a mark, or the first one without either."""
     rows = visit.limits.rows
-    newer = 0
-    if rest is not None:
-        total = (await find(visit, layer, which, limit=0)).total
-        newer = max(0, total - rest)
-    found = await find(visit, layer, which, limit=rows, offset=newer)
-    left = max(0, found.total - newer - len(found.items))
-    return Leaf(found.items, found.total, newer, left)
+    if not before:
+        return await find(visit, layer, which, limit=rows, after=after or None)
+    newer = (await find(visit, layer, which, limit=0, after=before)).newer - 1
+    return await find(visit, layer, which, limit=rows, offset=max(0, newer - rows))
 
 
 async def by_ids(visit: Visit, ids: tuple[str, ...]) -> dict[str, tuple[Layer, Entry | Memory]]:

@@ -1,64 +1,26 @@
-"""Who did what to memory, as records and the journal say it."""
+"""Who did what to memory, page by page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Final, Literal, TypeAlias, get_args
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from memoryware._twins import Via
+from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.journal import Noted
-from memoryware.tiers.records import Entry, Memory, Record
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import Layer
+from memoryware.tiers.acts import ACT_KINDS, Act, ActKind, of_entry, of_line, of_memories
+from memoryware.tiers.records import Memory
+from memoryware.tiers.stores.protocol import Page, Select
 
-ActKind: TypeAlias = Literal[
-    "promoted",
-    "superseded",
-    "rejected",
-    "proposed",
-    "checked",
-    "revoked",
-    "restored",
-    "forgotten",
-]
-"""What somebody did."""
-ACT_KINDS: Final[tuple[ActKind, ...]] = get_args(ActKind)
 NO_JOURNAL: Final = (
     "Who revoked, restored or forgot something is kept by a journal, and this memory has none:"
     " open it with journal='memory.journal.jsonl'"
 )
 """What is said where nobody can know who took back what."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
-    """One thing that somebody did.
-
-    Attributes:
-        kind: What.
-        at: When.
-        by: Who; "" where nobody said so.
-        id: Of the record, or what a revocation was asked to take back.
-        layer: Where that is; None for several.
-        content: The text of the record; "" for several, or where it is gone.
-        detail: More, in words.
-        receipt: The id of the revocation; "" for anything else.
-        total: How many records.
-    """
-
-    kind: ActKind
-    at: datetime
-    by: str
-    id: str
-    layer: Layer | None = None
-    content: str = ""
-    detail: str = ""
-    receipt: str = ""
-    total: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +30,14 @@ class Audit:
     Attributes:
         acts: The newest first.
         people: Everybody who did something, of what was looked at.
-        next: Acts before this moment are on the next page; None at the end.
+        next: The mark after which there is more; None at the end. A page may have no acts and
+            more after it, where what was looked at is not what was asked for.
         notes: What a person should know, in sentences.
     """
 
     acts: tuple[Act, ...] = ()
     people: tuple[str, ...] = ()
-    next: datetime | None = None
+    next: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -84,139 +47,124 @@ class Asked:
 
     by: str | None = None
     kind: ActKind | None = None
-    before: datetime | None = None
+    after: str | None = None
     limit: int | None = None
+
+
+class _Window(NamedTuple):
+    """Where the part that is looked at begins: marks of lists, and a moment of the journal."""
+
+    memories: str | None = None
+    rejected: str | None = None
+    proposed: str | None = None
+    before: str | None = None
+
+
+_Order: TypeAlias = tuple[str, ...]
+"""Where an act stands: moment, kind, id, and who."""
+_PLACE: Final = len(_Window._fields)
+_LAST: Final = 4
+"""Parts of a mark: where what is looked at begins, and the act that was the last one."""
 
 
 async def audit(parts: Parts, via: Via, scope: MemoryScope, asked: Asked) -> Audit:
     """Return who did what, the newest first."""
     limit = parts.limits.listed if asked.limit is None else asked.limit
-    found = await _all(parts, via, scope)
-    people = tuple(sorted({one.by for one in found if one.by}))
-    fits = sorted((one for one in found if _fits(one, asked)), key=lambda one: one.at, reverse=True)
-    acts = fits[:limit]
+    window, last = _place_of(asked.after)
+    found, following = await _looked(parts, via, scope, window)
+    fits = sorted((one for one in found if _fits(one, asked, last)), key=_order, reverse=True)
+    acts = tuple(replace(one, mark=_mark(window, _order(one))) for one in fits[:limit])
+    on = None if following is None else _mark(following)
+    if len(fits) > len(acts):
+        on = acts[-1].mark if acts else asked.after
     return Audit(
-        acts=tuple(acts),
-        people=people,
-        next=acts[-1].at if acts and len(fits) > len(acts) else None,
+        acts=acts,
+        people=tuple(sorted({one.by for one in found if one.by})),
+        next=on,
         notes=(NO_JOURNAL,) if parts.journal is None else (),
     )
 
 
-async def _all(parts: Parts, via: Via, scope: MemoryScope) -> list[Act]:
+async def _looked(
+    parts: Parts, via: Via, scope: MemoryScope, window: _Window
+) -> tuple[list[Act], _Window | None]:
+    """Return what was done to a part of the records, and where the next part begins."""
     most, which = parts.limits.looked_back, Select.within(scope)
     cold, tray = parts.stores.long_term, parts.stores.quarantine
-    memories = (await via(cold.find, cold.afind, which, limit=most)).items
-    found = [*_of_memories(memories)]
-    for status in ("rejected", "proposed"):
+    memories = await via(cold.find, cold.afind, which, limit=most, after=window.memories)
+    found = [*of_memories(memories.items, await _heirs(parts, via, which, memories.items))]
+    pages: list[Page[Any]] = [memories]
+    for status, mark in (("rejected", window.rejected), ("proposed", window.proposed)):
         some = which.also(statuses=(status,))
-        for entry in (await via(tray.find, tray.afind, some, limit=most)).items:
-            found += _of_entry(entry)
-    journal = parts.journal
-    if journal is not None:
+        page = await via(tray.find, tray.afind, some, limit=most, after=mark)
+        pages.append(page)
+        for entry in page.items:
+            found += of_entry(entry)
+    lines, before = [], window.before
+    if parts.journal is not None:
         lines = await via(
-            journal.newest,
-            journal.anewest,
+            parts.journal.newest,
+            parts.journal.anewest,
             scope,
             kinds=("revoked", "restored", "forgotten"),
+            before=None if before is None else datetime.fromisoformat(before),
             limit=most,
         )
-        found += map(_of_line, lines)
-    return found
+        found += map(of_line, lines)
+    if len(lines) < most and all(page.next is None for page in pages):
+        return found, None
+    ends = [
+        page.marks[-1] if page.marks else mark for page, mark in zip(pages, window, strict=False)
+    ]
+    return found, _Window(ends[0], ends[1], ends[2], lines[-1].at.isoformat() if lines else before)
 
 
-def _fits(act: Act, asked: Asked) -> bool:
+async def _heirs(parts: Parts, via: Via, which: Select, memories: Sequence[Memory]) -> list[Memory]:
+    """Return what took the place of memories and is not among them."""
+    here = {one.document_id for one in memories}
+    wanted = {one.superseded_by for one in memories if one.superseded_by is not None} - here
+    if not wanted:
+        return []
+    cold = parts.stores.long_term
+    page = await via(cold.find, cold.afind, which.also(documents=tuple(sorted(wanted))))
+    return page.items
+
+
+def _fits(act: Act, asked: Asked, last: _Order | None) -> bool:
     return (
         asked.by in (None, act.by)
         and asked.kind in (None, act.kind)
-        and (asked.before is None or act.at < asked.before)
+        and (last is None or _order(act) < last)
     )
 
 
-def _of_memories(memories: Iterable[Memory]) -> Iterator[Act]:
-    firsts = [one for one in memories if one.chunk_index == 0]
-    by_document = {one.document_id: one for one in firsts}
-    for one in firsts:
-        for at in one.grounds:
-            yield Act(
-                kind="promoted",
-                at=at.promoted_at,
-                by=at.promoted_by,
-                id=one.id,
-                layer="long_term",
-                content=one.content,
-                detail=f"about {one.subject}" if one.subject else "",
-            )
-        yield from _ended(one, by_document)
-        yield from _checked(one, "long_term")
+# Marks.
 
 
-def _ended(memory: Memory, by_document: Mapping[str, Memory]) -> Iterator[Act]:
-    """Yield that a memory was superseded, with who promoted what took its place."""
-    if memory.superseded_by is None or memory.valid_to is None:
-        return
-    heir = by_document.get(memory.superseded_by)
-    yield Act(
-        kind="superseded",
-        at=heir.created_at if heir else memory.valid_to,
-        by=heir.promoted_by if heir else "",
-        id=memory.id,
-        layer="long_term",
-        content=memory.content,
-        detail=heir.content if heir else "",
-    )
+def _order(act: Act) -> _Order:
+    rank = str(len(ACT_KINDS) - ACT_KINDS.index(act.kind))
+    return act.at.astimezone(UTC).isoformat(timespec="microseconds"), rank, act.id, act.by
 
 
-def _of_entry(entry: Entry) -> Iterator[Act]:
-    if entry.status == "rejected" and entry.decided_at is not None:
-        why = entry.metadata.get("rejected_because", entry.metadata.get("reason", ""))
-        yield Act(
-            kind="rejected",
-            at=entry.decided_at,
-            by=entry.decided_by or "",
-            id=entry.id,
-            layer="quarantine",
-            content=entry.content,
-            detail=why if isinstance(why, str) else "",
-        )
-    if entry.proposed_by is not None:
-        yield Act(
-            kind="proposed",
-            at=entry.created_at,
-            by=entry.proposed_by,
-            id=entry.id,
-            layer="quarantine",
-            content=entry.content,
-        )
-    yield from _checked(entry, "quarantine")
+def _mark(window: _Window, last: _Order | None = None) -> str:
+    return json.dumps([*window, *(last or ())], separators=(",", ":"))
 
 
-def _checked(record: Record, layer: Layer) -> Iterator[Act]:
-    verdict = record.verdict
-    if verdict is not None and verdict.at is not None:
-        yield Act(
-            kind="checked",
-            at=verdict.at,
-            by=verdict.by,
-            id=record.id,
-            layer=layer,
-            content=record.content,
-            detail="verified" if verdict.verified else "; ".join(verdict.issues) or "wrong",
-        )
+def _place_of(mark: str | None) -> tuple[_Window, _Order | None]:
+    """Return where a page begins, and the last act before it.
 
-
-def _of_line(line: Noted) -> Act:
-    kinds: Mapping[str, ActKind] = {
-        "revoked": "revoked",
-        "restored": "restored",
-        "forgotten": "forgotten",
-    }
-    return Act(
-        kind=kinds[line.kind],
-        at=line.at,
-        by=line.by,
-        id=line.what,
-        detail=line.reason,
-        receipt=line.receipt,
-        total=line.counts.total,
-    )
+    Raises:
+        SettingError: If the mark is none.
+    """
+    if mark is None:
+        return _Window(), None
+    try:
+        said = json.loads(mark)
+        texts = isinstance(said, list) and all(isinstance(one, str | None) for one in said)
+        if texts and len(said) in (_PLACE, _PLACE + _LAST) and None not in said[_PLACE:]:
+            window, last = _Window(*said[:_PLACE]), tuple(said[_PLACE:]) or None
+            if window.before is None or datetime.fromisoformat(window.before).tzinfo is not None:
+                return window, last
+    except (ValueError, RecursionError):
+        pass
+    raise SettingError(f"after={mark!r}: is not the mark of an act; take `next` of a page")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import merge
+from itertools import islice
 from typing import Final, Literal, TypeAlias
+from urllib.parse import quote, unquote
 
 from memoryware._twins import Via
-from memoryware.errors import EntryMissing
+from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
@@ -18,6 +22,8 @@ from memoryware.tiers.values import LAYERS, Layer, Listed, Listing
 
 LayerName: TypeAlias = Literal["all", "quarantine", "working", "longterm", "long_term"]
 """The tier that is listed."""
+_RANK: Final = "rank"
+"""What a mark names where the best comes first: the place in that order."""
 _LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
     "all": LAYERS,
     "quarantine": ("quarantine",),
@@ -39,6 +45,7 @@ class Wanted:
     limit: int | None = None
     offset: int = 0
     query: str = ""
+    after: str | None = None
 
     def __post_init__(self) -> None:
         checking.choice("layer", self.layer, _LAYERS)
@@ -46,27 +53,68 @@ class Wanted:
             checking.whole("limit", self.limit)
         checking.whole("offset", self.offset)
         checking.text("query", self.query)
+        checking.text("after", self.after, or_none=True)
 
 
 async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted) -> Listing:
     """Return a page of what exactly this tenant and group have."""
     limit = parts.limits.listed if page.limit is None else page.limit
-    which = Select.within(scope)
-    query = set(query_words(page.query))
-    most = None if query else page.offset + limit
-    found: list[Listed] = []
-    total = 0
-    for layer in _LAYERS[page.layer]:
-        store = getattr(parts.stores, layer)
-        asked = which.also(live_at=parts.clock()) if layer == "working" else which
-        some = await via(store.find, store.afind, asked, limit=most)
-        found += [_listed(parts, layer, one, query) for one in some.items]
-        total += some.total
-    if query:
-        found = [one for one in found if one.score]
-        total = len(found)
+    layers, query = _LAYERS[page.layer], set(query_words(page.query))
+    marks = _marks_of(page.after, (_RANK,) if page.query else layers)
+    start = page.offset + int(marks.get(_RANK, 0))
+    found: list[list[tuple[Listed, str]]] = []
+    total = left = 0
+    for layer in layers:
+        store, which = getattr(parts.stores, layer), Select.within(scope)
+        if layer == "working":
+            which = which.also(live_at=parts.clock())
+        most = None if page.query else start + limit
+        some = await via(store.find, store.afind, which, limit=most, after=marks.get(layer))
+        lines = (_listed(parts, layer, one, query) for one in some.items)
+        found.append([*zip(lines, some.marks, strict=True)])
+        total, left = total + some.total, left + some.total - some.newer
+    if page.query:
+        return _ranked([one for some in found for one, _ in some if one.score], start, limit)
+    newest = merge(*found, key=lambda both: -both[0].created_at.timestamp())
+    taken = [*islice(newest, start + limit)]
+    marks |= {one.layer: mark for one, mark in taken}
+    return Listing(
+        items=tuple(one for one, _ in taken[start:]),
+        total=total,
+        next=_mark_of(marks) if taken and len(taken) < left else None,
+    )
+
+
+def _ranked(found: list[Listed], start: int, limit: int) -> Listing:
+    """Return a part of what has a word of the query, the best first."""
     found.sort(key=lambda one: (-(one.score or 0), -one.created_at.timestamp()))
-    return Listing(items=tuple(found[page.offset : page.offset + limit]), total=total)
+    some = tuple(found[start : start + limit])
+    end = start + len(some)
+    following = _mark_of({_RANK: str(end)}) if some and end < len(found) else None
+    return Listing(items=some, total=len(found), next=following)
+
+
+def _mark_of(marks: Mapping[str, str]) -> str:
+    """Return marks of tiers as one, in such a way that a shell leaves it as it is."""
+    return ",".join(f"{name}={quote(mark, safe='')}" for name, mark in marks.items())
+
+
+def _marks_of(mark: str | None, names: Sequence[str]) -> dict[str, str]:
+    """Return the marks of tiers by their names.
+
+    Raises:
+        SettingError: If the mark is none of a list of these tiers.
+    """
+    if mark is None:
+        return {}
+    pairs = [one.partition("=") for one in mark.split(",")]
+    found = {name: unquote(value) for name, _, value in pairs}
+    rank = found.get(_RANK, "0")
+    if not set(found) <= set(names) or not (rank.isascii() and rank.isdigit() and len(rank) < 10):
+        raise SettingError(
+            f"after={mark!r}: is no mark of this list; take `next` of a page of the same list"
+        )
+    return found
 
 
 async def get(parts: Parts, via: Via, id_: str, scope: MemoryScope) -> Entry | Memory:

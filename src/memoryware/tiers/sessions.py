@@ -53,11 +53,11 @@ class Sessions:
 
     Attributes:
         items: The one that was heard of last first.
-        next: Where the next page begins; None at the end.
+        next: The mark after which there is more; None at the end.
     """
 
     items: tuple[Session, ...] = ()
-    next: int | None = None
+    next: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,18 +112,17 @@ class Story:
     more: int = 0
 
 
-async def sessions(parts: Parts, via: Via, scope: MemoryScope, *, after: int) -> Sessions:
+async def sessions(parts: Parts, via: Via, scope: MemoryScope, *, after: str | None) -> Sessions:
     """Return the sessions of the outputs that were recorded last; see `TieredMemory.sessions`."""
     most, store = parts.limits.looked_back, parts.stores.quarantine
-    page = await via(store.find, store.afind, Select.within(scope), limit=most, offset=after)
+    page = await via(store.find, store.afind, Select.within(scope), limit=most, after=after)
     lines = [] if after else await _told(parts, via, scope)
     found = [
         _summed(id_, entries, [one for one in lines if (one.scope.session_id or "") == id_])
         for id_, entries in _by_session(page.items, lines).items()
     ]
     found.sort(key=lambda one: one.last_at, reverse=True)
-    end = after + len(page.items)
-    return Sessions(items=tuple(found), next=end if page.items and end < page.total else None)
+    return Sessions(items=tuple(found), next=page.next)
 
 
 async def session(parts: Parts, via: Via, id_: str, scope: MemoryScope) -> Story:

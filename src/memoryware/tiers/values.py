@@ -311,10 +311,12 @@ class Listing:
     Attributes:
         items: Its lines, newest first; with a query the best first.
         total: How many there are in all.
+        next: The mark after which there is more; None at the end.
     """
 
     items: tuple[Listed, ...] = ()
     total: int = 0
+    next: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,8 @@ from memoryware.inspector.pages.comparing import actor, names_of, quoted
 from memoryware.inspector.pages.linking import record_url
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import many, one_line, when
-from memoryware.tiers.audit import ACT_KINDS, Act, Audit
+from memoryware.tiers.acts import ACT_KINDS, Act
+from memoryware.tiers.audit import Audit
 
 _NAME: Final = 80
 _FILE: Final = "file"
@@ -44,31 +45,34 @@ _TAGS: Final = {
 
 async def audit(visit: Visit) -> Response:
     """Show who did what, the newest first, of one person or kind if that is wanted."""
-    by, kind, before = visit.asked("by"), visit.asked("kind"), _moment(visit.asked("before"))
+    by, kind, after = visit.asked("by"), visit.asked("kind"), visit.asked("after")
     if kind and kind not in (*ACT_KINDS, _FILE):
         raise SettingError("kind: is none that there is; choose one from the list")
-    rows = visit.limits.rows
-    found = await _acts(visit, kind, before)
+    rows, before = visit.limits.rows, _moment(visit.asked("before"))
+    found = await _acts(visit, kind, after or None)
     versions = await _versions(visit, kind)
     people = sorted({*found.people, *(name for one in versions for name in names_of(one))})
-    lines: list[tuple[datetime, Piece]] = [(one.at, _act(visit, one)) for one in found.acts]
+    lines: list[tuple[datetime, str, Piece]] = [
+        (one.at, one.mark, _act(visit, one)) for one in found.acts
+    ]
     lines += [
-        (one.time, _version(visit, one))
+        (one.time, "", _version(visit, one))
         for one in versions
         if (not by or by in names_of(one)) and (before is None or one.time < before)
     ]
     lines.sort(key=lambda one: one[0], reverse=True)
-    more = len(lines) > rows or found.next is not None
-    lines = lines[:rows]
-    seen = (
-        h.ol([h.li(one) for _, one in lines], class_="list")
-        if lines
-        else empty("Nobody has done anything of this kind yet.")
-    )
+    none = "Nobody has done anything of this kind yet."
+    if found.next is not None:
+        none = "Among the records that were looked at is nothing of this kind; older ones may be."
+    seen = empty(none)
+    if lines:
+        seen = h.ol([h.li(one) for _, _, one in lines[:rows]], class_="list")
     older = None
-    if more and lines:
-        last = lines[-1][0].isoformat()
-        at = visit.url("/audit", by=by, kind=kind, before=last)
+    if len(lines) > rows or found.next is not None:
+        on = found.next if len(lines) <= rows else None
+        on = on or next((mark for _, mark, _ in reversed(lines[:rows]) if mark), after)
+        last = lines[:rows][-1][0].isoformat() if lines else visit.asked("before")
+        at = visit.url("/audit", by=by, kind=kind, after=on, before=last)
         older = h.nav(
             h.a("Older", href=at, class_="button"), class_="pages", aria_label="Older acts"
         )
@@ -87,13 +91,13 @@ async def restore(visit: Visit) -> Response:
     return visit.go("/audit", f"Put back: {many(counts.total, 'record')} can be recalled again.")
 
 
-async def _acts(visit: Visit, kind: str, before: datetime | None) -> Audit:
+async def _acts(visit: Visit, kind: str, after: str | None) -> Audit:
     by, rows = visit.asked("by") or None, visit.limits.rows
     if kind == _FILE:
         seen = await visit.memory.aaudit(visit.scope, limit=0)
         return Audit(people=seen.people, notes=seen.notes)
     wanted = next((one for one in ACT_KINDS if one == kind), None)
-    return await visit.memory.aaudit(visit.scope, by=by, kind=wanted, before=before, limit=rows + 1)
+    return await visit.memory.aaudit(visit.scope, by=by, kind=wanted, after=after, limit=rows)
 
 
 async def _versions(visit: Visit, kind: str) -> Sequence[Version]:

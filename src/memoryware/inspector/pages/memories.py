@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Final, cast, get_args
+from typing import Any, Final, cast, get_args
 
 from starlette.responses import Response
 
@@ -12,11 +12,11 @@ from memoryware.inspector.keeping import LABELS, LAYERS, leaf
 from memoryware.inspector.layout import button, empty, field, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages import one
-from memoryware.inspector.site import Section, Visit, number_in
+from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import one_line, trust, when
 from memoryware.tiers.listing import status_of
 from memoryware.tiers.records import Entry, Memory, Status
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Page, Select
 from memoryware.tiers.values import Candidate, ContextItem, Layer, Recall
 
 _STATES: Final = {"current": "what holds now", "all": "the past as well"}
@@ -35,7 +35,7 @@ async def memories(visit: Visit) -> Response:
         which = which.also(statuses=(cast("Status", status),))
     if layer == "working" or (layer == "long_term" and state != "all"):
         which = which.also(live_at=visit.memory.parts.clock())
-    seen = await leaf(visit, layer, which, number_in(visit.asked("rest")))
+    seen = await leaf(visit, layer, which, visit.asked("after"), visit.asked("before"))
     items = [_line(visit, one_, layer) for one_ in seen.items]
     last = seen.newer + len(items)
     count = f"{seen.newer + 1:,} to {last:,} of {seen.total:,}, the newest first."
@@ -49,7 +49,7 @@ async def memories(visit: Visit) -> Response:
         _search(visit, ""),
         _filters(visit, layer, status, state),
         content,
-        _pages(visit, asked, seen.newer, seen.rest, seen.total),
+        _pages(visit, asked, seen),
     )
 
 
@@ -114,19 +114,17 @@ def _line(visit: Visit, record: Entry | Memory, layer: Layer) -> Html:
     )
 
 
-def _pages(visit: Visit, asked: dict[str, str], newer: int, rest: int, total: int) -> Html | None:
-    if not newer and not rest:
-        return None
-    rows = visit.limits.rows
-    back = None
-    if newer:
-        left = total - max(0, newer - rows)
-        href = visit.url("/memories", **asked, rest=left if newer > rows else None)
+def _pages(visit: Visit, asked: dict[str, str], seen: Page[Any]) -> Html | None:
+    back = on = None
+    if seen.newer:
+        before = seen.marks[0] if seen.marks and seen.newer > visit.limits.rows else None
+        href = visit.url("/memories", **asked, before=before)
         back = h.a("Newer", href=href, class_="button", rel="prev")
-    on = None
-    if rest:
-        href = visit.url("/memories", **asked, rest=rest)
+    if seen.next is not None:
+        href = visit.url("/memories", **asked, after=seen.next)
         on = h.a("Older", href=href, class_="button", rel="next")
+    if back is None and on is None:
+        return None
     return h.nav(back or h.span(), on, class_="pages", aria_label="Pages of the list")
 
 

@@ -7,7 +7,6 @@ from itertools import islice
 
 from starlette.responses import Response
 
-from memoryware.errors import SettingError
 from memoryware.inspector.layout import empty, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages.linking import record_url
@@ -31,10 +30,7 @@ _REFUSED = {
 
 async def sessions(visit: Visit) -> Response:
     """Show the sessions, the one that was heard of last first."""
-    after = visit.asked("after", "0")
-    if not after.isascii() or not after.isdigit() or len(after) > 12:
-        raise SettingError("after: is no number of a page")
-    found = await visit.memory.asessions(visit.scope, after=int(after))
+    found = await visit.memory.asessions(visit.scope, after=visit.asked("after") or None)
     if not found.items:
         said = "No agent has said anything yet. As soon as one does, its sessions are here."
         return page(visit, "Sessions", empty(said))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from memoryware._twins import blocking, finish, native
 from memoryware.scope import MemoryScope
@@ -11,7 +10,8 @@ from memoryware.tiers import audit, checking, sessions
 from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._noting import note
 from memoryware.tiers._parts import scope_of
-from memoryware.tiers.audit import ACT_KINDS, ActKind, Asked, Audit
+from memoryware.tiers.acts import ACT_KINDS, ActKind
+from memoryware.tiers.audit import Asked, Audit
 from memoryware.tiers.journal import Noted
 from memoryware.tiers.sessions import Sessions, Story
 
@@ -19,7 +19,7 @@ from memoryware.tiers.sessions import Sessions, Story
 class LookingDoors(Doors):
     """Looking back."""
 
-    def sessions(self, scope: MemoryScope | str, *, after: int = 0) -> Sessions:
+    def sessions(self, scope: MemoryScope | str, *, after: str | None = None) -> Sessions:
         """Return the sessions of this tenant and group, the one heard of last first.
 
         A page is made from the `looked_back` outputs that were recorded last, so a session
@@ -30,15 +30,15 @@ class LookingDoors(Doors):
             after: The `next` of the page before.
 
         Raises:
-            SettingError: For an `after` that is no whole number of at least 0.
+            SettingError: For an `after` that no page can have returned.
         """
-        given = scope_of(scope), checking.whole("after", after)
-        return finish(sessions.sessions(self.parts, blocking, given[0], after=given[1]))
+        checking.text("after", after, or_none=True)
+        return finish(sessions.sessions(self.parts, blocking, scope_of(scope), after=after))
 
-    async def asessions(self, scope: MemoryScope | str, *, after: int = 0) -> Sessions:
+    async def asessions(self, scope: MemoryScope | str, *, after: str | None = None) -> Sessions:
         """Async twin of `sessions`."""
-        given = scope_of(scope), checking.whole("after", after)
-        return await sessions.sessions(self.parts, native, given[0], after=given[1])
+        checking.text("after", after, or_none=True)
+        return await sessions.sessions(self.parts, native, scope_of(scope), after=after)
 
     def session(self, session_id: str, scope: MemoryScope | str) -> Story:
         """Return what a session was shown in each run, and what came of it.
@@ -66,25 +66,26 @@ class LookingDoors(Doors):
         *,
         by: str | None = None,
         kind: ActKind | None = None,
-        before: datetime | None = None,
+        after: str | None = None,
         limit: int | None = None,
     ) -> Audit:
         """Return who did what: promotions, rejections, revocations and so on, newest first.
 
-        Of each tier the newest `looked_back` records are looked at. Revocations, what was
+        A page is made from the next `looked_back` records of each tier, in the order of storing,
+        so that what was done late to an old record comes on a later page. Revocations, what was
         restored and what was forgotten are known if the memory has a journal.
 
         Args:
             scope: Whose memory: exactly this tenant and group.
             by: Only what this person did.
             kind: Only what is of this kind.
-            before: Only what was earlier: the `next` of the page before.
+            after: The `next` of the page before, or the mark of an act.
             limit: How many at most; `listed` by default.
 
         Raises:
-            SettingError: For a kind that is none, a time without a zone, or a limit below 0.
+            SettingError: For a kind that is none, a mark that is none, or a limit below 0.
         """
-        asked = _asked(by, kind, before, limit)
+        asked = _asked(by, kind, after, limit)
         return finish(audit.audit(self.parts, blocking, scope_of(scope), asked))
 
     async def aaudit(
@@ -93,11 +94,11 @@ class LookingDoors(Doors):
         *,
         by: str | None = None,
         kind: ActKind | None = None,
-        before: datetime | None = None,
+        after: str | None = None,
         limit: int | None = None,
     ) -> Audit:
         """Async twin of `audit`."""
-        asked = _asked(by, kind, before, limit)
+        asked = _asked(by, kind, after, limit)
         return await audit.audit(self.parts, native, scope_of(scope), asked)
 
     def note_shown(self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0) -> None:
@@ -135,14 +136,11 @@ class LookingDoors(Doors):
         )
 
 
-def _asked(
-    by: str | None, kind: ActKind | None, before: datetime | None, limit: int | None
-) -> Asked:
+def _asked(by: str | None, kind: ActKind | None, after: str | None, limit: int | None) -> Asked:
     checking.text("by", by, or_none=True)
     if kind is not None:
         checking.choice("kind", kind, ACT_KINDS)
-    if before is not None:
-        checking.moment("before", before)
+    checking.text("after", after, or_none=True)
     if limit is not None:
         checking.whole("limit", limit)
-    return Asked(by=by, kind=kind, before=before, limit=limit)
+    return Asked(by=by, kind=kind, after=after, limit=limit)

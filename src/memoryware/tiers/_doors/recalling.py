@@ -112,6 +112,7 @@ class RecallingDoors(Doors):
         limit: int | None = None,
         offset: int = 0,
         query: str = "",
+        after: str | None = None,
     ) -> Listing:
         """Return a page of what the tiers hold, for people: quarantine too, newest first.
 
@@ -119,13 +120,15 @@ class RecallingDoors(Doors):
             scope: Exactly this tenant and group.
             layer: "quarantine", "working", "longterm", or "all".
             limit: Lines of the page; `listed` of the limits by default.
-            offset: Lines before it.
+            offset: Lines to pass over.
             query: Only what has these words, the best first.
+            after: The `next` of the page before: what is stored or goes meanwhile hides nothing
+                and brings nothing twice.
 
         Raises:
-            SettingError: For a layer that is none, or a number below 0.
+            SettingError: For a layer that is none, a number below 0, or a mark of another list.
         """
-        page = Page(layer, limit, offset, query)
+        page = Page(layer, limit, offset, query, after)
         return finish(listing.list_records(self.parts, blocking, scope_of(scope), page))
 
     async def alist(
@@ -136,9 +139,10 @@ class RecallingDoors(Doors):
         limit: int | None = None,
         offset: int = 0,
         query: str = "",
+        after: str | None = None,
     ) -> Listing:
         """Async twin of `list`."""
-        page = Page(layer, limit, offset, query)
+        page = Page(layer, limit, offset, query, after)
         return await listing.list_records(self.parts, native, scope_of(scope), page)
 
     def get(self, id: str, scope: MemoryScope | str) -> Entry | Memory:  # noqa: A002
