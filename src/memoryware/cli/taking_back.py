@@ -9,6 +9,7 @@ import typer
 
 from memoryware._twins import blocking, finish
 from memoryware.cli import _records, showing
+from memoryware.cli._ids import BEGINNING, whole_id, whole_receipt
 from memoryware.cli._opening import Place
 from memoryware.cli._options import DryRun, Reason, Yes, on_memory
 from memoryware.errors import EntryMissing, SettingError
@@ -16,7 +17,6 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.forgetting import Unwanted, falling
 from memoryware.tiers.lineage import Found
 from memoryware.tiers.records import Origin, Record
-from memoryware.tiers.revocation import Revocable
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS, Layer, Receipt
@@ -35,7 +35,7 @@ From = Annotated[
 def revoke(
     place: Place,
     id_: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Of an entry or a memory.")
+        str | None, typer.Argument(metavar="ID", help=f"Of an entry or a memory; {BEGINNING}.")
     ] = None,
     *,
     origin: From = None,
@@ -53,18 +53,19 @@ def revoke(
     Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
     4 there is none with this id, or it was declined.
     """
-    scope, what = place.grouped(), _meant(id_, origin)
+    scope, said = place.grouped(), _meant(id_, origin)
     if alone and origin:
         raise SettingError("--alone goes with an ID")
     with place.opened() as memory:
+        what = whole_id(memory, Select.within(scope), said) if isinstance(said, str) else said
         before = memory.revoke(what, scope, by=place.by, dry_run=True)
         if not before.ids:
             raise EntryMissing(f"nothing here came from {what}")
         ids = (str(what),) if alone else before.ids
         first = _of_receipt(memory, replace(before, ids=ids))
         if not place.json:
-            said = "the one text" if alone else _records.counted(before.counts)
-            typer.echo(f"{'This would be hidden' if dry_run else 'This will be hidden'}: {said}")
+            much = "the one text" if alone else _records.counted(before.counts)
+            typer.echo(f"{'This would be hidden' if dry_run else 'This will be hidden'}: {much}")
             _records.preview(first, len(ids) if alone else max(len(ids), before.counts.total))
         if dry_run:
             if place.json:
@@ -81,7 +82,7 @@ def revoke(
     typer.echo(f"To put it back: memoryware restore {receipt.id}{place.again}")
 
 
-def _meant(id_: str | None, origin: str | None) -> Revocable:
+def _meant(id_: str | None, origin: str | None) -> str | Origin:
     if (id_ is None) == (origin is None):
         raise SettingError("say what: the ID of an entry or a memory, or --origin KIND:NAME")
     return Origin.parse(origin) if origin is not None else str(id_)
@@ -96,7 +97,9 @@ def _of_receipt(memory: TieredMemory, receipt: Receipt) -> list[tuple[Layer, Rec
 @on_memory
 def restore(
     place: Place,
-    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="The id that revoke printed.")],
+    receipt: Annotated[
+        str, typer.Argument(metavar="RECEIPT", help=f"The id that revoke printed; {BEGINNING}.")
+    ],
     *,
     dry_run: DryRun = False,
 ) -> None:
@@ -107,7 +110,7 @@ def restore(
     """
     scope = place.grouped()
     with place.opened() as memory:
-        found = memory.find_receipt(receipt, scope)
+        found = memory.find_receipt(whole_receipt(memory, Select.within(scope), receipt), scope)
         first = _of_receipt(memory, found) if dry_run else []
         counts = found.counts if dry_run else memory.restore(found, by=place.by)
     if place.json:
@@ -125,7 +128,7 @@ def restore(
 def forget(
     place: Place,
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID", help="Only these records.")
+        list[str] | None, typer.Argument(metavar="ID", help=f"Only these records; {BEGINNING}.")
     ] = None,
     *,
     origin: From = None,
@@ -154,8 +157,11 @@ def forget(
     if not (ids or origin or words or everything):
         raise SettingError("say what: an ID, --origin, --words, or --everything of the scope")
     source = None if origin is None else Origin.parse(origin)
-    what = Unwanted(tuple(ids) if ids else None, source, words, not keep_derived)
+    groups = (scope.group_id,) if scope.group_id else None
+    where = Select(tenant=scope.tenant, groups=groups)
     with place.opened() as memory:
+        whole = [whole_id(memory, where, one) for one in ids or ()] or None
+        what = Unwanted(whole, source, words, not keep_derived)
         found = finish(falling(memory.parts, blocking, scope, what))
         if not place.json:
             typer.echo(
@@ -165,12 +171,12 @@ def forget(
         if not found.total and not dry_run:
             raise EntryMissing("there is nothing to forget")
         if dry_run or not yes:  # what nobody decides about stays out of the logs of a script
-            _show_falling(place, memory, scope, found, dry_run=dry_run)
+            _show_falling(place, memory, where, found, dry_run=dry_run)
         if dry_run:
             return
         showing.confirm("Delete it for good?", yes=yes)
         counts = memory.forget(
-            scope, ids=ids or None, origin=source, query=words, derived=not keep_derived
+            scope, ids=whole, origin=source, query=words, derived=not keep_derived
         )
     if place.json:
         showing.document(_records.counts_as_json(counts) | {"done": True})
@@ -179,11 +185,9 @@ def forget(
 
 
 def _show_falling(
-    place: Place, memory: TieredMemory, scope: MemoryScope, found: Found, *, dry_run: bool
+    place: Place, memory: TieredMemory, where: Select, found: Found, *, dry_run: bool
 ) -> None:
-    groups = (scope.group_id,) if scope.group_id else None
-    ids = {tier: getattr(found, tier) for tier in LAYERS}
-    first = _records.first_of(memory, Select(tenant=scope.tenant, groups=groups), ids)
+    first = _records.first_of(memory, where, {tier: getattr(found, tier) for tier in LAYERS})
     if not place.json:
         _records.preview(first, found.total)
     elif dry_run:
