@@ -20,6 +20,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "digest": ("digest", "digest --days 7 --json"),
     "review": ("review", "printf 'a\\nr outdated\\nq\\n' | memoryware review"),
+    "propose": ("propose 2bd9138907de4a949a79ac4cf56ccd59",),
     "promote": (
         "promote 2bd9138907de4a949a79ac4cf56ccd59",
         "promote 2bd9138907de4a949a79ac4cf56ccd59 --subject deploys --by bo",

@@ -1,4 +1,4 @@
-"""`add`, `promote`, `reject` and `supersede`: what comes into memory, and what does not."""
+"""`add`, `propose`, `promote`, `reject`, `supersede`: what comes into memory, and what does not."""
 
 from __future__ import annotations
 
@@ -94,6 +94,34 @@ def promote(
         showing.document(_records.promoted_as_json(made))
         return
     _records.promoted(made)
+
+
+@on_memory
+def propose(
+    place: Place,
+    ids: Annotated[
+        list[str], typer.Argument(metavar="ID", help=f"Entries in quarantine; {BEGINNING}.")
+    ],
+) -> None:
+    """Put entries before the reviewers, in your name: raw ones, and what was rejected once more.
+
+    Where four_eyes is set, somebody else has to approve them then.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
+    4 one is revoked, an echo, or in long-term memory already, or there is none with this id.
+    """
+    scope, done = place.grouped(), list[Entry]()
+    with place.opened() as memory:
+        entries = [_waiting(memory, place, one) for one in ids]  # all are there before the first
+        for entry in entries:
+            if entry.status == "promoted":
+                raise EntryMissing(f"{entry.id} is in long-term memory already; nothing waits")
+        for entry in entries:
+            done.append(memory.propose(entry, scope, by=place.by))
+            if not place.json:
+                typer.echo(f"Proposed: {entry.id}")
+    if place.json:
+        showing.document({"proposed": [*map(_records.as_json, done)]})
 
 
 @on_memory
