@@ -38,7 +38,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "export": ("export week.jsonl", "export - | gzip > week.jsonl.gz"),
     "import": ("import week.jsonl --name backup",),
-    "copy": ("copy sqlite:///memory.db postgresql://ann@db/memory",),
+    "copy": (
+        "copy sqlite:///memory.db postgresql://ann@db/memory",
+        "copy sqlite:///memory.db sqlite:///second.db --exact --dry-run",
+    ),
     "reindex": ("reindex --embeddings local", "reindex --pending"),
     "doctor": ("doctor", "doctor --ask-model --json"),
     "sources": ("sources", "sources --root notes --json"),
