@@ -19,7 +19,8 @@
       "root": ".",
       "sources": ["/AGENTS.md"],
       "by": "ann",
-      "policy": {"approval": true, "four_eyes": true, "min_trust": "user"}
+      "policy": {"approval": true, "four_eyes": true, "min_trust": "user"},
+      "mcp": {"notes_per_hour": 20, "call_timeout": 10}
     }
 
 Every key may be left out. Folders are taken from the folder of the file.
@@ -50,7 +51,12 @@ SCOPE_KEYS: Final = ("tenant", "group_id", "user_id", "agent_id")
 """The parts of a scope that a configuration may fix."""
 POLICY_KEYS: Final = ("corroboration", "approval", "four_eyes", "min_trust", "similarity")
 """The settings of a `PromotionPolicy` that a configuration may have."""
-_COMMAND_KEYS: Final = ("store", "embeddings", "scope", "root", "sources", "by", "policy")
+MCP_KEYS: Final = (
+    "recalled", "most_recalled", "note_chars", "notes_per_hour", "read_tokens", "listed",
+    "path_chars", "call_timeout", "calls", "seen", "clients", "idle_seconds", "request_bytes",
+)  # fmt: skip
+"""The limits of `McpLimits` that a configuration may set."""
+_COMMAND_KEYS: Final = ("store", "embeddings", "scope", "root", "sources", "by", "policy", "mcp")
 _SQLITE: Final = "sqlite:///"
 _KEYS: Final = frozenset(
     {
@@ -211,6 +217,7 @@ class CommandConfig:
         sources: Paths of memory files in the root.
         by: Who acts.
         policy: Settings of the `PromotionPolicy`, by their names.
+        mcp: Limits of the MCP server, by their names.
     """
 
     file: Path | None = None
@@ -221,6 +228,7 @@ class CommandConfig:
     sources: tuple[str, ...] | None = None
     by: str | None = None
     policy: Mapping[str, Any] = field(default_factory=dict)
+    mcp: Mapping[str, Any] = field(default_factory=dict)
 
     def error(self, key: str, said: str) -> ConfigError:
         """Return an error about a key of this file, with its line."""
@@ -255,6 +263,7 @@ def load_command_config(path: str | os.PathLike[str]) -> CommandConfig:
         sources=_sources(file, raw),
         by=texts["by"],
         policy=_object(file, raw, "policy", POLICY_KEYS),
+        mcp=_object(file, raw, "mcp", MCP_KEYS),
     )
 
 

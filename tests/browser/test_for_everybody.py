@@ -18,6 +18,7 @@ PAGES = {
     "past": "/memories/one?id={returns-memory}",
     "revoked": "/memories/one?id={poison-memory}",
     "preview": "/memories/revoke?id={pnpm-memory}",
+    "origin": "/origins?of=tool:web_search",
     "files": "/files",
     "file": "/files/show?file=/AGENTS.md",
     "comparison": "/files/compare?file=/AGENTS.md&a=1&b=now",

@@ -70,6 +70,24 @@ def test_everything_that_goes_is_shown_before_it_is_taken_back_and_put_back(visi
     assert any("pnpm" in one for one in recalled(week))
 
 
+def test_everything_of_an_origin_is_taken_back_and_put_back_by_clicking(visitor, week):
+    week.memory.restore(week.memory.find_receipt(week.ids["receipt"], SHOP), by="bob")
+    went = [week.ids[one] for one in ("poison-memory", "plan-memory")]  # one was made of the other
+    page = visitor.go(f"/memories/one?id={week.ids['poison-memory']}")
+    page.get_by_role("link", name="tool:web_search").click()
+    assert page.get_by_role("heading", level=1).inner_text() == "Everything from tool:web_search"
+    going = page.locator("#going").inner_text()
+    assert "Long-term memory: 2 records" in going
+    assert all(week.memory.get(one, SHOP).revocation is None for one in went)
+    page.get_by_label("Reason").fill("a web page gave orders")
+    page.get_by_role("button", name="Take back").click()
+    assert "Taken back" in visitor.status()
+    assert all(week.memory.get(one, SHOP).revocation for one in went)
+    page.get_by_role("button", name="Put back").click()
+    assert "Put back" in visitor.status()
+    assert all(week.memory.get(one, SHOP).revocation is None for one in went)
+
+
 def test_of_two_tabs_that_take_back_at_once_the_second_is_told(visitor, week):
     first, second = visitor.page, visitor.tab()
     for tab in (first, second):

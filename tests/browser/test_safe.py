@@ -54,6 +54,7 @@ PATHS = [
     "/memories?q=words",
     "/sessions",
     "/audit",
+    "/origins?of=agent:%3Cscript%3Ealert(6)%3C/script%3E",
     "/sessions/one?id=%22%3E%3Cscript%3Ealert(6)%3C/script%3E",
 ]
 

@@ -72,6 +72,56 @@ def test_an_interrupted_copy_goes_on_where_it_stopped(cli, shop, memory, monkeyp
         assert two.list(SHOP).total == 6
 
 
+def test_a_dry_run_of_a_copy_tells_what_it_would_do_and_changes_nothing(cli, shop, memory):
+    one = memory.log_quarantine("Use pnpm.", SHOP)
+    memory.promote(one, by="ann")
+    args = ["copy", "sqlite:///memory.db", "sqlite:///two.db", "--dry-run"]
+    assert "Would be copied: 2 records: 1 in quarantine" in cli(*args, "--exact").out
+    assert not (shop / "two.db").exists()
+    assert cli(*args[:-1]).code == 0
+    with TieredMemory.open("sqlite:///two.db") as two:
+        two.log_quarantine("Only there.", "elsewhere")
+        before = two.export(SHOP)[1:]
+    for text in ("Use npm.", "Use pip."):
+        memory.log_quarantine(text, SHOP)
+    ran = cli(*args)
+    assert "Would be copied: 2 records: 2 in quarantine" in ran.out
+    assert "Only there." not in ran.out
+    ran = cli(*args, "--exact")
+    assert "removed for good: 1 record: 1 in quarantine" in ran.out
+    assert "    Only there." in ran.out
+    found = json.loads(cli(*args, "--exact", "--json").out)
+    assert (found["copied"]["total"], found["surplus"]["quarantine"], found["done"]) == (
+        2,
+        1,
+        False,
+    )
+    assert [(one["tier"], one["content"]) for one in found["records"]] == [
+        ("quarantine", "Only there.")
+    ]
+    with TieredMemory.open("sqlite:///two.db") as two:
+        assert two.list("elsewhere").total == 1
+        assert two.export(SHOP)[1:] == before
+    assert cli(*args[:-1], "--exact", "--yes").code == 0
+    with TieredMemory.open("sqlite:///two.db") as two:
+        assert two.list("elsewhere").total == 0
+    assert "Would be copied: 0 records" in cli(*args).out
+
+
+def test_what_differs_would_be_copied_and_an_empty_source_would_not_empty_the_target(
+    cli, shop, memory
+):
+    one = memory.log_quarantine("Use pnpm.", SHOP)
+    cli("copy", "sqlite:///memory.db", "sqlite:///two.db")
+    memory.propose(one, by="ann")
+    args = ("copy", "sqlite:///memory.db", "sqlite:///two.db", "--dry-run")
+    assert "Would be copied: 1 record:" in cli(*args).out
+    with TieredMemory.open("sqlite:///empty.db"):
+        pass
+    ran = cli("copy", "sqlite:///empty.db", "sqlite:///two.db", "--exact", "--dry-run")
+    assert (ran.code, "nothing in the source" in ran.err) == (2, True)
+
+
 def test_a_copy_from_a_file_that_is_not_there_makes_none(cli, shop):
     assert cli("copy", "sqlite:///no.db", "sqlite:///two.db").code == 1
     assert os.listdir(shop) == ["memoryware.json"]

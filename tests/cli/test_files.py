@@ -134,6 +134,19 @@ def test_diff_tells_what_changed_last_or_between_versions(changed, run):
     assert run("diff", "AGENTS.md", "1", "1").out == "There is no difference.\n"
 
 
+def test_the_first_version_of_a_file_differs_from_no_file(changed, run):
+    HistoryBackend(FilesystemBackend(changed)).write("/new.md", "- New.\n- Newer.\n")
+    assert run("diff", "new.md").out.splitlines() == [
+        "--- (no file)",
+        "+++ /new.md",
+        "@@ -0,0 +1,2 @@",
+        "+- New.",
+        "+- Newer.",
+    ]
+    told = json.loads(run("undo", "new.md", "--dry-run", "--json").out)
+    assert (told["to"], told["diff"].splitlines()[0]) == (None, "--- (no file)")
+
+
 def test_a_diff_shows_what_hides(changed, run):
     write(changed, "AGENTS.md", "- Use \u202epnpm\x1b[31m.\n")
     out = run("diff", "AGENTS.md").out

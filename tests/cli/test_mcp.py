@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import fields
 
 import httpx2
 import pytest
@@ -16,7 +17,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from cli.running import COMMAND, here
-from memoryware import MemoryScope, TieredMemory
+from memoryware import McpLimits, MemoryScope, TieredMemory
+from memoryware.config import MCP_KEYS
 
 TEAM = MemoryScope(group_id="team")
 DEPLOY = "The deployment of the shop runs on Tuesday, never on Friday, says the operations team."
@@ -61,6 +63,49 @@ async def test_a_client_over_standard_input_recalls_remembers_and_reads(folder):
     assert str(entry.provenance.origin) == "agent:editor"
     assert (entry.metadata["via"], entry.status) == ("mcp", "pending")
     assert waiting(folder, MemoryScope(group_id="others")) == []
+
+
+async def test_the_limits_are_those_of_the_configuration_and_then_of_the_options(folder):
+    said = {"scope": {"group_id": "team"}, "mcp": {"note_chars": 50, "most_recalled": 5}}
+    (folder / "memoryware.json").write_text(json.dumps(said))
+    command, *args = COMMAND
+    more = ["mcp", "--no-files", "--limit", "most_recalled=3", "--limit", "notes_per_hour=1"]
+    server = StdioServerParameters(command=command, args=[*args, *more], cwd=folder)
+    async with Client(stdio_client(server)) as client:
+        _, most = await called(client, "recall", query="deployment", limit=4)
+        _, long = await called(client, "remember", text="x" * 51)
+        _, first = await called(client, "remember", text="The shop is tested at two.")
+        second, kept = await called(client, "remember", text="The shop is open at ten.")
+    assert (most, long, first, kept) == (False, False, True, False)
+    assert "hour" in second
+
+
+@pytest.mark.parametrize(
+    ("said", "args", "code", "told"),
+    [
+        ({"notes": 3}, (), 3, "line 3"),
+        ({"notes_per_hour": "3"}, (), 3, "line 3"),
+        ({"notes_per_hour": True}, (), 3, "line 3"),
+        ({"notes_per_hour": 1.5}, (), 3, "whole number"),
+        ({"call_timeout": 0}, (), 3, "at least 0.01"),
+        ({}, ("--limit", "notes=3"), 2, "notes_per_hour"),
+        ({}, ("--limit", "notes_per_hour"), 2, "--limit notes_per_hour"),
+        ({}, ("--limit", "notes_per_hour=-1"), 2, "at least 0"),
+        ({}, ("--limit", "notes_per_hour=1.5"), 2, "whole number"),
+        ({}, ("--limit", "call_timeout=soon"), 2, "call_timeout"),
+        ({}, ("--limit", "call_timeout=nan"), 2, "call_timeout"),
+    ],
+)
+def test_a_limit_that_cannot_be_is_told(folder, monkeypatch, capsys, said, args, code, told):
+    monkeypatch.chdir(folder)
+    (folder / "memoryware.json").write_text(json.dumps({"mcp": said}, indent=1))
+    ran = here(monkeypatch, capsys, "mcp", "--group", "team", *args)
+    assert (ran.code, ran.out) == (code, "")
+    assert told in ran.err
+
+
+def test_a_configuration_may_set_every_limit():
+    assert [one.name for one in fields(McpLimits)] == [*MCP_KEYS]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import time
 import pytest
 
 from cli.running import COMMAND, here
-from memoryware import MemoryScope
+from memoryware import MemoryScope, TieredMemory
 from memoryware.tiers.records import Origin, Provenance
 
 SHOP = MemoryScope(group_id="shop")
@@ -151,6 +151,17 @@ def test_on_a_terminal_a_destructive_command_asks_and_no_ends_with_4(memory):
     code, out = on_terminal(["forget", id_], "n\n", prompt="[y/N]", raw=False)
     assert code == 4, out
     assert len(memory.retrieve("pnpm", SHOP)) == 1
+
+
+def test_on_a_terminal_an_exact_copy_shows_what_it_removes_and_no_removes_nothing(shop, memory):
+    memory.log_quarantine("Use pnpm.", SHOP)
+    with TieredMemory.open("sqlite:///two.db") as two:
+        two.log_quarantine("Only there.", SHOP)
+        args = ["copy", "sqlite:///memory.db", "sqlite:///two.db", "--exact"]
+        code, out = on_terminal(args, "n\n", prompt="[y/N]", raw=False)
+        assert code == 4, out
+        assert "    Only there." in out
+        assert two.list(SHOP).total == 1
 
 
 def on_terminal(args, *keys, prompt="[?]", raw=True, **environ):

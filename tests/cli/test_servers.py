@@ -22,10 +22,15 @@ def test_every_command_on_memory_works_on_servers(cli, memory, redis_url, monkey
             return ran.out
 
         memory.promote("We open at nine.", SHOP, by="ann")
-        assert asked("copy", "sqlite:///memory.db", servers)["same"]
+        copy = ("copy", "sqlite:///memory.db", servers)
+        assert asked(*copy, "--dry-run")["copied"]["total"] == 1
+        assert asked(*copy)["same"]
+        dry = asked(*copy, "--exact", "--dry-run")
+        assert (dry["copied"]["total"], dry["surplus"]["total"]) == (0, 0)
         entry = asked("add", "We deploy on Fridays.")["id"]
         assert "We deploy on Fridays." in done("digest")
-        (made,) = asked("promote", entry)["ids"]
+        assert asked("propose", entry[:8])["proposed"][0]["id"] == entry
+        (made,) = asked("promote", entry[:8])["ids"]
         assert asked("list")["total"] == 3
         assert "why: has words" in done("search", "deploy", "--explain")
         assert entry in done("show", made)
@@ -33,11 +38,13 @@ def test_every_command_on_memory_works_on_servers(cli, memory, redis_url, monkey
         receipt = asked("revoke", entry, "--yes")
         assert receipt["counts"]["total"] == 2
         assert done("search", "deploy") == "Nothing was found.\n"
-        assert asked("restore", receipt["id"])["total"] == 2
+        assert asked("restore", receipt["id"][:8])["total"] == 2
         (newer,) = asked("supersede", made, "We deploy on Mondays.", "--yes")["ids"]
         assert newer in done("search", "deploy")
         assert len(done("export").splitlines()) == 5
         checks = asked("doctor", "--embeddings", "local", "--ask-model")
         assert checks["well"], checks
+        going = asked("forget", "--everything", "--dry-run")["records"]
+        assert sorted(one["tier"] for one in going) == [*["long_term"] * 3, "quarantine"]
         assert asked("forget", "--everything", "--yes")["total"] == 4
         assert asked("list")["total"] == 0

@@ -107,6 +107,7 @@ NINES = "9" * 5000
         "/audit?before=9999-12-31T23:59:59-23:59",
         "/memories/one?id=%00%ff",
         "/sessions/one?id=" + "x" * 40_000,
+        "/origins?of=tool:%00%ff&id=%00",
         "/?said=%E2%82%AC.%00",
     ],
 )
@@ -315,7 +316,9 @@ def test_under_a_path_every_link_form_and_cookie_stays_there(memory, files):
     first = client.get("/tools/memory/", params={"token": inner.state.site.keys.token})
     assert first.url.path == "/tools/memory/"
     assert "Path=/tools/memory;" in first.history[0].headers["set-cookie"]
-    for path in ("", "review", "memories?q=server", f"memories/one?id={kept.id}", "files", "audit"):
+    one = f"memories/one?id={kept.id}"
+    paths = ("", "review", "memories?q=server", one, "origins?of=person:ann", "files", "audit")
+    for path in paths:
         page = client.get(f"/tools/memory/{path}").text
         links = re.findall(r'(?:href|src|action)="([^"#]+)', page)
         assert links

@@ -11,7 +11,10 @@ from inspector.rig import FACT, HOST, SCOPE, Forms, decide, form, long_term, ope
 from memoryware import InspectorLimits, SettingError
 from memoryware.inspector import Keys, inspector
 
-PAGES = ("/", "/review", "/memories", "/memories?q=server", "/memories?tier=quarantine")
+PAGES = (
+    "/", "/review", "/memories", "/memories?q=server", "/memories?tier=quarantine",
+    "/origins?of=agent:helper",
+)  # fmt: skip
 
 
 def stranger(client):

@@ -189,6 +189,7 @@ def test_a_hostile_text_is_a_text_on_every_page(memory):
     client = opened(memory)
     paths = ["/", "/review", "/memories", "/memories?tier=quarantine", "/memories?q=ignore rules"]
     paths += [f"/memories/{one}?id={kept.id}" for one in ("one", "revoke")]
+    paths += ["/origins?of=tool:%3Ci%3Eweb%3C/i%3E"]
     for path in paths:
         page = client.get(path).text
         tags = Forms(page).tags

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby, pairwise
-from typing import Final, Literal, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from memoryware.backends._acting import NOBODY, Actor
 from memoryware.backends._making import Kind
@@ -319,6 +319,10 @@ def too_many(stamps: Sequence[Stamp], limits: HistoryLimits, now: datetime) -> l
     return ordered[: min(first_kept, max(len(ordered) - _LEAST, 0))]
 
 
-def named(version: int | str | Version) -> int | str:
+Which: TypeAlias = int | str | Version
+"""A version, or its number or id."""
+
+
+def named(version: Which) -> int | str:
     """Return the number or id of a version."""
     return version.id if isinstance(version, Version) else version

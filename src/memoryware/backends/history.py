@@ -20,7 +20,7 @@ from memoryware.backends._hiding import HidingBackend, must_have_root
 from memoryware.backends._making import Kind, Made
 from memoryware.backends._paths import normalise
 from memoryware.backends._peer import unwrapped
-from memoryware.backends._versions import Line, Stamp, Version, named, too_many
+from memoryware.backends._versions import Line, Stamp, Version, Which, named, too_many
 from memoryware.backends._versions_kept import Page, Shelf, version_of
 from memoryware.backends._versions_made import (
     Redact,
@@ -230,10 +230,10 @@ class HistoryBackend(HidingBackend):
         why = "its file cannot be read" if page is None else "it is too large to be kept"
         raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
 
-    def diff(self, path: str, a: int | str | Version, b: int | str | Version | None = None) -> str:
+    def diff(self, path: str, a: Which | None, b: Which | None = None) -> str:
         """Return the difference between two versions, or one and the file, as a unified diff.
 
-        It is empty if they are equal. No file counts as an empty one.
+        It is empty if they are equal. No file counts as an empty one; `a=None` is no file.
 
         Raises:
             VersionMissing: As `show` does.
@@ -241,25 +241,24 @@ class HistoryBackend(HidingBackend):
         """
         return self._run(self._diff, path, a, b)
 
-    async def adiff(
-        self, path: str, a: int | str | Version, b: int | str | Version | None = None
-    ) -> str:
+    async def adiff(self, path: str, a: Which | None, b: Which | None = None) -> str:
         """Async twin of `diff`."""
         return await self._run_native(self._diff, path, a, b)
 
-    async def _diff(
-        self, via: Via, path: str, a: int | str | Version, b: int | str | Version | None
-    ) -> str:
+    async def _diff(self, via: Via, path: str, a: Which | None, b: Which | None) -> str:
         line = await self._line(via, path)
-        first = line.find(named(a))
-        old = await self._content(via, line.path, first)
+        before, old = "(no file)", None
+        if a is not None:
+            first = line.find(named(a))
+            before = f"{line.path}@{first.number}"
+            old = await self._content(via, line.path, first)
         if b is None:
             name, there = line.path, await self._present(via, line.path)
             new = self._writer.shown(line.path, there)
         else:
             second = line.find(named(b))
             name, new = f"{line.path}@{second.number}", await self._content(via, line.path, second)
-        return unified(old or b"", new or b"", f"{line.path}@{first.number}", name)
+        return unified(old or b"", new or b"", before, name)
 
     def files(self) -> list[str]:
         """Return the files of which there are versions, also deleted ones, sorted."""

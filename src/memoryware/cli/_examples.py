@@ -20,6 +20,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "digest": ("digest", "digest --days 7 --json"),
     "review": ("review", "printf 'a\\nr outdated\\nq\\n' | memoryware review"),
+    "propose": ("propose 2bd9138907de4a949a79ac4cf56ccd59",),
     "promote": (
         "promote 2bd9138907de4a949a79ac4cf56ccd59",
         "promote 2bd9138907de4a949a79ac4cf56ccd59 --subject deploys --by bo",
@@ -37,7 +38,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "export": ("export week.jsonl", "export - | gzip > week.jsonl.gz"),
     "import": ("import week.jsonl --name backup",),
-    "copy": ("copy sqlite:///memory.db postgresql://ann@db/memory",),
+    "copy": (
+        "copy sqlite:///memory.db postgresql://ann@db/memory",
+        "copy sqlite:///memory.db sqlite:///second.db --exact --dry-run",
+    ),
     "reindex": ("reindex --embeddings local", "reindex --pending"),
     "doctor": ("doctor", "doctor --ask-model --json"),
     "sources": ("sources", "sources --root notes --json"),

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 import typer
 
 from memoryware.cli import showing
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Ground, Memory, Provenance, Record
+from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores._json import record_to_json
-from memoryware.tiers.values import Contradiction, Counts, Promotion, Receipt
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import LAYERS, Contradiction, Counts, Layer, Promotion, Receipt
+
+PREVIEWED: Final = 50
+"""Records that a preview shows at most; the counts say how many there are."""
 
 
 def as_json(record: Record) -> dict[str, Any]:
@@ -140,6 +146,34 @@ def whose(scope: MemoryScope) -> str:
     named = ("tenant", "group_id", "user_id", "agent_id", "session_id", "node_id")
     known = ((name.removesuffix("_id"), getattr(scope, name)) for name in named)
     return ", ".join(f"{name} {value}" for name, value in known if value is not None)
+
+
+def first_of(
+    memory: TieredMemory, which: Select, ids: Mapping[Layer, Iterable[str]]
+) -> list[tuple[Layer, Record]]:
+    """Return the first `PREVIEWED` records with these ids, each with its tier."""
+    found = list[tuple[Layer, Record]]()
+    for tier in LAYERS:
+        some = tuple(islice(ids.get(tier, ()), PREVIEWED - len(found)))
+        if some:
+            store: Any = getattr(memory.parts.stores, tier)
+            records = {one.id: one for one in store.find(which.also(ids=some)).items}
+            found += [(tier, records[one]) for one in some if one in records]
+    return found
+
+
+def preview(first: Sequence[tuple[Layer, Record]], total: int) -> None:
+    """Print what would go, each with its tier and the beginning of its text."""
+    for tier, one in first:
+        head(one.id, tier, one.provenance.origin, showing.moment(one.created_at))
+        text(one.content, 120)
+    if len(first) == PREVIEWED < total:  # fewer, and what is missing was forgotten meanwhile
+        typer.echo(f"... and {total - PREVIEWED:,} more.")
+
+
+def preview_as_json(first: Sequence[tuple[Layer, Record]]) -> list[dict[str, Any]]:
+    """Return what would go as JSON."""
+    return [{"tier": tier} | as_json(one) for tier, one in first]
 
 
 def promoted_as_json(made: Promotion) -> dict[str, Any]:

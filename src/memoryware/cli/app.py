@@ -42,6 +42,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
         "add": writing.add,
         "digest": review.digest,
         "review": review.review,
+        "propose": writing.propose,
         "promote": writing.promote,
         "reject": writing.reject,
         "supersede": writing.supersede,

@@ -15,10 +15,12 @@ from typing import Annotated, Any
 
 import typer
 
-from memoryware.cli import showing
+from memoryware._twins import blocking, finish
+from memoryware.cli import _keys, _records, showing
 from memoryware.cli._opening import Place, check_there
 from memoryware.cli._options import DryRun, Json, Yes, on_memory
 from memoryware.errors import BundleRefused, SettingError
+from memoryware.tiers.comparing import CopyPreview, preview
 from memoryware.tiers.copying import CopyReport, copy_stores
 
 FAILED = 1
@@ -125,17 +127,25 @@ def copy(
     anew: Annotated[
         bool, typer.Option("--anew", help="Do not go on where an interrupted copy stopped.")
     ] = False,
+    dry_run: DryRun = False,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Copy everything of one store into another, all groups and tiers, until both are the same.
 
-    An interrupted copy goes on where it stopped when it is called again.
+    An interrupted copy goes on where it stopped when it is called again. --exact shows what it
+    would remove, and asks.
 
     Exit codes: 0 both are the same, 1 a store failed or the source still changes, 2 wrong call,
     4 it was declined.
     """
     check_there(source)
+    if dry_run or (exact and not yes and _keys.is_terminal()):
+        most = _records.PREVIEWED
+        found = finish(preview(blocking, source, target, exact=exact, most=most))
+        _tell_preview(found, exact=exact, dry_run=dry_run, json=json)
+    if dry_run:
+        return
     if exact:
         showing.confirm("Remove what only the target has, for good?", yes=yes)
     kept = _Marks(source, target)
@@ -158,6 +168,27 @@ def copy(
         typer.echo(str(report)[:1].upper() + str(report)[1:])
     if not report.same:
         raise typer.Exit(FAILED)
+
+
+def _tell_preview(found: CopyPreview, *, exact: bool, dry_run: bool, json: bool) -> None:
+    if json:
+        if dry_run:
+            counts = {
+                "copied": _records.counts_as_json(found.copied),
+                "surplus": _records.counts_as_json(found.surplus),
+            }
+            records = _records.preview_as_json(found.first)
+            showing.document(counts | {"records": records, "done": False})
+        return
+    mode = "would" if dry_run else "will"
+    typer.echo(f"{mode.capitalize()} be copied: {_records.counted(found.copied)}")
+    if not exact:
+        typer.echo(f"Only in the target, and stays there: {_records.counted(found.surplus)}")
+        return
+    typer.echo(
+        f"Only in the target, and {mode} be removed for good: {_records.counted(found.surplus)}"
+    )
+    _records.preview(found.first, found.surplus.total)
 
 
 def _told(kept: _Marks, show: Callable[[int], None], report: CopyReport) -> None:

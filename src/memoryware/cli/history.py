@@ -70,7 +70,7 @@ def diff(
     files = files_of(root, file=config)
     history, place = files.history(), files.path(path)
     old = _wanted(first) if first else _last(history, place)
-    told = _differing(history, place, old, _wanted(second) if second else None)
+    told = history.diff(place, old, _wanted(second) if second else None)
     if json:
         showing.document({"path": place, "from": old, "to": second, "diff": told})
         return
@@ -100,7 +100,7 @@ def undo(
     history, place = files.history(), files.path(path)
     seen = [one.id for one in history.log(place)]
     target = _wanted(to) if to else _last(history, place)
-    told = _differing(history, place, target, None)
+    told = history.diff(place, target)
     about = {"path": place, "to": target, "diff": told}
     if not json:
         typer.echo("This would be taken back:" if dry_run else "This will be taken back:")
@@ -154,18 +154,6 @@ def _last(history: HistoryBackend, path: str) -> int | None:
     """Return the version before the last change; None if there was no file."""
     target = history.undo_target(path)
     return None if target is None else target.number
-
-
-def _differing(
-    history: HistoryBackend, path: str, old: int | str | None, new: int | str | None
-) -> str:
-    if old is not None:
-        return history.diff(path, old, new)
-    from memoryware.backends._differing import unified
-
-    first = next(one for one in history.log(path) if one.after is not None)
-    now = history.show(path, first)
-    return unified(b"", now.encode("utf-8", "replace"), "(no file)", path)
 
 
 def _row(one: Version) -> dict[str, Any]:

@@ -11,12 +11,14 @@ from typing import Annotated, Any, Final
 import typer
 
 from memoryware.cli import _records, showing
+from memoryware.cli._ids import BEGINNING, whole_id
 from memoryware.cli._opening import Place
 from memoryware.cli._options import moment_of, on_memory
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
 from memoryware.tiers._doors.recalling import Sources
 from memoryware.tiers.records import Entry, Memory, Record
 from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Candidate, ContextItem, Recall
 
 
@@ -91,7 +93,8 @@ def list_(
 
 @on_memory
 def show(
-    place: Place, id_: Annotated[str, typer.Argument(metavar="ID", help="Of an entry or memory.")]
+    place: Place,
+    id_: Annotated[str, typer.Argument(metavar="ID", help=f"Of an entry or memory; {BEGINNING}.")],
 ) -> None:
     """Show everything of one entry or memory: text, lineage, trust, who decided, what became of it.
 
@@ -102,7 +105,7 @@ def show(
     """
     scope = place.grouped()
     with place.opened() as memory:
-        record = memory.get(id_, scope)
+        record = memory.get(whole_id(memory, Select.within(scope), id_), scope)
         family = _family(memory, place, record)
     if place.json:
         tier = "long_term" if isinstance(record, Memory) else "quarantine"

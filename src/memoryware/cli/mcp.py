@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from memoryware.cli._files import Listed, Root, files_of
 from memoryware.cli._opening import Options, resolved
 from memoryware.cli._options import Config
+from memoryware.config import CommandConfig
 from memoryware.errors import SettingError
+from memoryware.settings import McpLimits
 
 if TYPE_CHECKING:
     from memoryware.mcp import MemoryServer
@@ -66,6 +70,12 @@ def mcp(
             metavar="NAME:PORT", help="A name by which other machines may call; may come again."
         ),
     ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER", help="A limit, such as notes_per_hour=20; may come again."
+        ),
+    ] = None,
 ) -> None:
     """Share memory with agents that speak MCP, over standard input and output.
 
@@ -90,10 +100,10 @@ def mcp(
     if not place.scope.group_id:
         raise SettingError("say whose memory is shared: --group NAME")
     from memoryware.mcp import MemoryServer
-    from memoryware.settings import McpLimits, MemoryLimits
+    from memoryware.settings import MemoryLimits
 
     address = None if http is None else _address(http)
-    limits = McpLimits()
+    limits = _limits(place.config, limit or ())
     shown = MemoryLimits(source_tokens=limits.read_tokens, total_tokens=_NO_TOTAL)
     loaded = (
         files_of(root, source, file=config).memory(tools=False, limits=shown) if files else None
@@ -129,6 +139,45 @@ def _serve(
         names=names,
         on_start=lambda url: typer.echo(f"memoryware: listening at {url}", err=True),
     )
+
+
+def _limits(config: CommandConfig, given: Sequence[str]) -> McpLimits:
+    """Return the limits: by the options of the command, then by `memoryware.json`.
+
+    Raises:
+        ConfigError: For a number in the file that cannot be.
+        SettingError: For one of the options.
+    """
+    limits = McpLimits()
+    for name, value in config.mcp.items():
+        try:
+            limits = _with(limits, name, value)
+        except SettingError as error:
+            raise config.error(name, f"mcp: {error}") from None
+    for one in given:
+        name, _, number = one.partition("=")
+        try:
+            limits = _with(limits, name, _number(number))
+        except SettingError as error:
+            raise SettingError(f"--limit {one}: {error}") from None
+    return limits
+
+
+def _with(limits: McpLimits, name: str, value: Any) -> McpLimits:
+    known = {one.name: one.default for one in fields(McpLimits)}
+    if name not in known:
+        raise SettingError(f"there is no such limit; there are {', '.join(known)}")
+    if isinstance(known[name], int) and isinstance(value, float):
+        raise SettingError(f"{name}={value}: must be a whole number")
+    changed: dict[str, Any] = {name: value}
+    return replace(limits, **changed)
+
+
+def _number(given: str) -> float | str:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(given)
+    return given
 
 
 _NO_TOTAL: Final = 2**40

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
+from memoryware._twins import blocking, finish
 from memoryware.cli import _records, showing
+from memoryware.cli._ids import BEGINNING, whole_id, whole_receipt
 from memoryware.cli._opening import Place
 from memoryware.cli._options import DryRun, Reason, Yes, on_memory
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Origin
-from memoryware.tiers.revocation import Revocable
+from memoryware.tiers.forgetting import Unwanted, falling
+from memoryware.tiers.lineage import Found
+from memoryware.tiers.records import Origin, Record
 from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.values import Counts
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import LAYERS, Layer, Receipt
 
-PREVIEWED: Final = 50
-"""Records that a preview shows at most; the counts say how many there are."""
 From = Annotated[
     str | None,
     typer.Option(
@@ -33,7 +35,7 @@ From = Annotated[
 def revoke(
     place: Place,
     id_: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Of an entry or a memory.")
+        str | None, typer.Argument(metavar="ID", help=f"Of an entry or a memory; {BEGINNING}.")
     ] = None,
     *,
     origin: From = None,
@@ -51,21 +53,24 @@ def revoke(
     Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
     4 there is none with this id, or it was declined.
     """
-    scope, what = place.grouped(), _meant(id_, origin)
+    scope, said = place.grouped(), _meant(id_, origin)
     if alone and origin:
         raise SettingError("--alone goes with an ID")
     with place.opened() as memory:
+        what = whole_id(memory, Select.within(scope), said) if isinstance(said, str) else said
         before = memory.revoke(what, scope, by=place.by, dry_run=True)
         if not before.ids:
             raise EntryMissing(f"nothing here came from {what}")
         ids = (str(what),) if alone else before.ids
+        first = _of_receipt(memory, replace(before, ids=ids))
         if not place.json:
-            said = "the one text" if alone else _records.counted(before.counts)
-            typer.echo(f"{'This would be hidden' if dry_run else 'This will be hidden'}: {said}")
-            _preview(memory, scope, ids)
+            much = "the one text" if alone else _records.counted(before.counts)
+            typer.echo(f"{'This would be hidden' if dry_run else 'This will be hidden'}: {much}")
+            _records.preview(first, len(ids) if alone else max(len(ids), before.counts.total))
         if dry_run:
             if place.json:
-                showing.document(_records.receipt_as_json(replace(before, ids=ids)))
+                shown = {"records": _records.preview_as_json(first)}
+                showing.document(_records.receipt_as_json(replace(before, ids=ids)) | shown)
             return
         showing.confirm("Hide it?", yes=yes)
         taken = memory.mark_invalid if alone else memory.revoke
@@ -77,28 +82,24 @@ def revoke(
     typer.echo(f"To put it back: memoryware restore {receipt.id}{place.again}")
 
 
-def _meant(id_: str | None, origin: str | None) -> Revocable:
+def _meant(id_: str | None, origin: str | None) -> str | Origin:
     if (id_ is None) == (origin is None):
         raise SettingError("say what: the ID of an entry or a memory, or --origin KIND:NAME")
     return Origin.parse(origin) if origin is not None else str(id_)
 
 
-def _preview(memory: TieredMemory, scope: MemoryScope, ids: tuple[str, ...]) -> None:
-    for id_ in ids[:PREVIEWED]:
-        try:
-            record = memory.get(id_, scope)
-        except EntryMissing:  # forgotten meanwhile
-            continue
-        _records.head(id_, record.provenance.origin, showing.moment(record.created_at))
-        _records.text(record.content, 120)
-    if len(ids) > PREVIEWED:
-        typer.echo(f"... and {len(ids) - PREVIEWED:,} more.")
+def _of_receipt(memory: TieredMemory, receipt: Receipt) -> list[tuple[Layer, Record]]:
+    """Return the first records of a receipt, which does not say where they are."""
+    ids = dict.fromkeys(LAYERS, receipt.ids)
+    return _records.first_of(memory, Select.within(receipt.scope), ids)
 
 
 @on_memory
 def restore(
     place: Place,
-    receipt: Annotated[str, typer.Argument(metavar="RECEIPT", help="The id that revoke printed.")],
+    receipt: Annotated[
+        str, typer.Argument(metavar="RECEIPT", help=f"The id that revoke printed; {BEGINNING}.")
+    ],
     *,
     dry_run: DryRun = False,
 ) -> None:
@@ -109,13 +110,16 @@ def restore(
     """
     scope = place.grouped()
     with place.opened() as memory:
-        found = memory.find_receipt(receipt, scope)
+        found = memory.find_receipt(whole_receipt(memory, Select.within(scope), receipt), scope)
+        first = _of_receipt(memory, found) if dry_run else []
         counts = found.counts if dry_run else memory.restore(found, by=place.by)
     if place.json:
-        showing.document(_records.counts_as_json(counts) | {"done": not dry_run})
+        shown = {"records": _records.preview_as_json(first)} if dry_run else {}
+        showing.document(_records.counts_as_json(counts) | {"done": not dry_run} | shown)
         return
     what = "It took back" if dry_run else "Shown again"
     typer.echo(f"{what}: {_records.counted(counts)}")
+    _records.preview(first, max(len(found.ids), found.counts.total))
     if not dry_run and counts.total < found.counts.total:
         typer.echo("The rest was taken back by another revocation as well, and stays hidden.")
 
@@ -124,7 +128,7 @@ def restore(
 def forget(
     place: Place,
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID", help="Only these records.")
+        list[str] | None, typer.Argument(metavar="ID", help=f"Only these records; {BEGINNING}.")
     ] = None,
     *,
     origin: From = None,
@@ -142,7 +146,7 @@ def forget(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Delete memory from every tier for good; tells how much first, and asks.
+    """Delete memory from every tier for good; shows what goes, and asks.
 
     --user, --agent and --session say whose, within --group or, with --all-groups, in all of them.
 
@@ -153,33 +157,42 @@ def forget(
     if not (ids or origin or words or everything):
         raise SettingError("say what: an ID, --origin, --words, or --everything of the scope")
     source = None if origin is None else Origin.parse(origin)
-
-    def call(memory: TieredMemory, *, dry: bool) -> Counts:
-        return memory.forget(
-            scope,
-            ids=ids or None,
-            origin=source,
-            query=words,
-            derived=not keep_derived,
-            dry_run=dry,
-        )
-
+    groups = (scope.group_id,) if scope.group_id else None
+    where = Select(tenant=scope.tenant, groups=groups)
     with place.opened() as memory:
-        counts = call(memory, dry=True)
+        whole = [whole_id(memory, where, one) for one in ids or ()] or None
+        what = Unwanted(whole, source, words, not keep_derived)
+        found = finish(falling(memory.parts, blocking, scope, what))
         if not place.json:
             typer.echo(
                 f"{'Would be' if dry_run else 'Will be'} deleted for good, of"
-                f" {_whose(scope)}: {_records.counted(counts)}"
+                f" {_whose(scope)}: {_records.counted(found.counts)}"
             )
-        if not counts.total and not dry_run:
+        if not found.total and not dry_run:
             raise EntryMissing("there is nothing to forget")
-        if not dry_run:
-            showing.confirm("Delete it for good?", yes=yes)
-            counts = call(memory, dry=False)
+        if dry_run or not yes:  # what nobody decides about stays out of the logs of a script
+            _show_falling(place, memory, where, found, dry_run=dry_run)
+        if dry_run:
+            return
+        showing.confirm("Delete it for good?", yes=yes)
+        counts = memory.forget(
+            scope, ids=whole, origin=source, query=words, derived=not keep_derived
+        )
     if place.json:
-        showing.document(_records.counts_as_json(counts) | {"done": not dry_run})
-    elif not dry_run:
+        showing.document(_records.counts_as_json(counts) | {"done": True})
+    else:
         typer.echo(f"Deleted: {_records.counted(counts)}")
+
+
+def _show_falling(
+    place: Place, memory: TieredMemory, where: Select, found: Found, *, dry_run: bool
+) -> None:
+    first = _records.first_of(memory, where, {tier: getattr(found, tier) for tier in LAYERS})
+    if not place.json:
+        _records.preview(first, found.total)
+    elif dry_run:
+        shown = {"done": False, "records": _records.preview_as_json(first)}
+        showing.document(_records.counts_as_json(found.counts) | shown)
 
 
 def _owner(place: Place, *, all_groups: bool) -> MemoryScope:

@@ -1,4 +1,4 @@
-"""`add`, `promote`, `reject` and `supersede`: what comes into memory, and what does not."""
+"""`add`, `propose`, `promote`, `reject`, `supersede`: what comes into memory, and what does not."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from memoryware.cli import _records, showing
+from memoryware.cli._ids import BEGINNING, whole_id
 from memoryware.cli._opening import Place
 from memoryware.cli._options import DryRun, Reason, Yes, moment_of, on_memory
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.records import Entry, Memory, Provenance
 from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.stores.protocol import Select
 
 Text = Annotated[
     str | None, typer.Argument(help='The text; "-" or nothing reads it from standard input.')
@@ -70,7 +72,9 @@ def _given(text: str | None) -> str:
 @on_memory
 def promote(
     place: Place,
-    id_: Annotated[str, typer.Argument(metavar="ID", help="Of an entry in quarantine.")],
+    id_: Annotated[
+        str, typer.Argument(metavar="ID", help=f"Of an entry in quarantine; {BEGINNING}.")
+    ],
     *,
     subject: Subject = None,
     for_agent: Annotated[
@@ -93,9 +97,39 @@ def promote(
 
 
 @on_memory
+def propose(
+    place: Place,
+    ids: Annotated[
+        list[str], typer.Argument(metavar="ID", help=f"Entries in quarantine; {BEGINNING}.")
+    ],
+) -> None:
+    """Put entries before the reviewers, in your name: raw ones, and what was rejected once more.
+
+    Where four_eyes is set, somebody else has to approve them then.
+
+    Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
+    4 one is revoked, an echo, or in long-term memory already, or there is none with this id.
+    """
+    scope, done = place.grouped(), list[Entry]()
+    with place.opened() as memory:
+        entries = [_waiting(memory, place, one) for one in ids]  # all are there before the first
+        for entry in entries:
+            if entry.status == "promoted":
+                raise EntryMissing(f"{entry.id} is in long-term memory already; nothing waits")
+        for entry in entries:
+            done.append(memory.propose(entry, scope, by=place.by))
+            if not place.json:
+                typer.echo(f"Proposed: {entry.id}")
+    if place.json:
+        showing.document({"proposed": [*map(_records.as_json, done)]})
+
+
+@on_memory
 def reject(
     place: Place,
-    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Entries in quarantine.")],
+    ids: Annotated[
+        list[str], typer.Argument(metavar="ID", help=f"Entries in quarantine; {BEGINNING}.")
+    ],
     *,
     reason: Reason = "",
 ) -> None:
@@ -106,12 +140,11 @@ def reject(
     """
     scope, done = place.grouped(), list[Entry]()
     with place.opened() as memory:
-        for id_ in ids:
-            _waiting(memory, place, id_)  # all are there before the first is rejected
-        for id_ in ids:
-            done.append(memory.reject(id_, scope, by=place.by, reason=reason))
+        entries = [_waiting(memory, place, one) for one in ids]  # all are there before the first
+        for entry in entries:
+            done.append(memory.reject(entry, scope, by=place.by, reason=reason))
             if not place.json:
-                typer.echo(f"Rejected: {id_}")
+                typer.echo(f"Rejected: {entry.id}")
     if place.json:
         showing.document({"rejected": [*map(_records.as_json, done)]})
 
@@ -119,7 +152,9 @@ def reject(
 @on_memory
 def supersede(
     place: Place,
-    old: Annotated[str, typer.Argument(metavar="ID", help="Of a memory that holds now.")],
+    old: Annotated[
+        str, typer.Argument(metavar="ID", help=f"Of a memory that holds now; {BEGINNING}.")
+    ],
     text: Text = None,
     *,
     subject: Subject = None,
@@ -138,9 +173,9 @@ def supersede(
     if not content.strip():
         raise SettingError("there is no text; revoke takes a memory back without a new one")
     with place.opened(on_mismatch="raise") as memory:
-        before = memory.get(old, scope)
+        before = memory.get(whole_id(memory, Select.within(scope), old), scope)
         if not isinstance(before, Memory):
-            raise EntryMissing(f"{old} is an entry of quarantine; supersede needs a memory")
+            raise EntryMissing(f"{before.id} is an entry of quarantine; supersede needs a memory")
         if not place.json:
             typer.echo("\n".join(showing.differences(before.content, content)))
         if dry_run:
@@ -158,12 +193,12 @@ def supersede(
 
 
 def _waiting(memory: TieredMemory, place: Place, id_: str) -> Entry:
-    """Return an entry by its id.
+    """Return an entry by its id, or the beginning of it.
 
     Raises:
         EntryMissing: If there is none, or this is a memory.
     """
-    record = memory.get(id_, place.scope)
+    record = memory.get(whole_id(memory, Select.within(place.scope), id_), place.scope)
     if isinstance(record, Memory):
-        raise EntryMissing(f"{id_} is in long-term memory already; revoke takes it back")
+        raise EntryMissing(f"{record.id} is in long-term memory already; revoke takes it back")
     return record

@@ -164,6 +164,11 @@ class KeepingConformance(HistorySuite):
             f"{name}@2", name
         )
         assert await backend.diff("/a.md", 2) == ""
+        assert await backend.diff("/a.md", None, 1) == (
+            f"--- (no file)\n+++ {name}@1\n@@ -0,0 +1,2 @@\n+one\n+two\n"
+        )
+        now = (await backend.diff("/a.md", None)).splitlines()
+        assert now[1:4] == [f"+++ {name}", "@@ -0,0 +1,2 @@", "+one"]
 
     async def test_what_is_remembered_is_listed(self, backend: Remembering) -> None:
         await backend.fill({"/b.md": "1", "/f/g/a.md": "2", "/a b/☕.md": "3"})

@@ -113,7 +113,7 @@ def _head(visit: Visit) -> Html:
 def _navigation(visit: Visit) -> Html:
     site, here = visit.site, path_in(visit.request)
     links = []
-    for one in site.sections:
+    for one in filter(lambda one: one.label, site.sections):
         inside = here == one.path or (one.path != "/" and here.startswith(f"{one.path}/"))
         link = h.a(one.label, href=visit.url(one.path), aria_current="page" if inside else None)
         links.append(h.li(link))

@@ -59,7 +59,7 @@ async def family(visit: Visit, record: Entry | Memory) -> Family:
 def section(visit: Visit, seen: Family) -> Html:
     """Return the lineage of a record as a picture and as lists."""
     origins = dict.fromkeys(str(root) for made in lineages(seen.record) for root in made.roots)
-    roots = [h.span(one_line(one, 80), class_="tag") for one in origins]
+    roots = [origin_tag(visit, one, seen.record.id) for one in origins]
     picture = None
     if seen.made_of or seen.became:
         picture = h.div(
@@ -79,6 +79,13 @@ def section(visit: Visit, seen: Family) -> Html:
         class_="card",
         aria_labelledby="lineage",
     )
+
+
+def origin_tag(visit: Visit, origin: str, id_: str = "") -> Html:
+    """Return an origin, linked to everything that came from it; the id says of what record."""
+    href = visit.url("/origins", of=origin, id=id_)
+    said = "Everything that came from there, and taking it back"
+    return h.a(one_line(origin, 80), href=href, class_="tag", title=said)
 
 
 def _picture(seen: Family) -> Html:

@@ -159,7 +159,7 @@ class Section:
     """Pages that belong together, under one name in the navigation.
 
     Attributes:
-        label: Its name.
+        label: Its name; "" for pages that only others lead to.
         path: Its first page.
         gets: The pages, by path.
         posts: What forms are sent to, by path.

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.errors import SettingError, StoreUnavailable
-from memoryware.scope import MemoryScope
+from memoryware.errors import SettingError
 from memoryware.tiers import checking
+from memoryware.tiers.comparing import batches, both, must_have_something, only_in
 from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores.opening import FILE, aopen_stores, file_of, open_stores
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sight import Space, Vector
-from memoryware.tiers.values import LAYERS
+from memoryware.tiers.values import LAYERS, Layer
 
 _MOST: Final = 100_000
 """Records at most in a batch."""
@@ -178,7 +176,7 @@ class _Copy:
         """Read everything again and again until nothing is left to copy."""
         report, cleared = CopyReport(marks=dict(self.how.marks)), 0
         if self.how.exact:
-            await self._must_have_something()
+            await must_have_something(self.via, self.source)
             _, cleared = await self._surplus()  # first, so that what has their keys can come
         for number in range(1, self.how.rounds + 1):
             before, whole = report, not report.marks
@@ -191,7 +189,8 @@ class _Copy:
                 break
         await self._adopt()
         surplus, removed = await self._surplus()
-        passed = len([one async for one in self._only_in(self.source, self.target, LAYERS[:1])])
+        kept = self._only_in(self.source, self.target, LAYERS[:1])
+        passed = len([one async for one in kept])
         report = replace(report, surplus=surplus - removed, removed=removed + cleared)
         return self.how.told(replace(report, passed_over=passed))
 
@@ -206,7 +205,7 @@ class _Copy:
         while not is_ended:
             part = await self.via(source.walk, source.awalk, now.mark, limit=self.how.batch)
             now = replace(now, total=now.total if part.total is None else part.total)
-            for some in _batches(part.items, self.how.batch):
+            for some in batches(part.items, self.how.batch):
                 kept, vectors = await self._load(tier, some, spaces)
                 now = replace(
                     now,
@@ -250,15 +249,10 @@ class _Copy:
         if spaces and set(there) <= set(spaces) and there[:1] != spaces[:1]:
             await self.via(target.adopt, target.aadopt, spaces[0])
 
-    async def _must_have_something(self) -> None:
-        for tier in LAYERS:
-            source = getattr(self.source, tier)
-            if (await self.via(source.walk, source.awalk, limit=1)).items:
-                return
-        raise SettingError(
-            "exact=True removes what the source does not have, and there is nothing in the source:"
-            " see that its address is right"
-        )
+    def _only_in(
+        self, one: Stores, other: Stores, tiers: Sequence[Layer]
+    ) -> AsyncIterator[tuple[Layer, Select]]:
+        return only_in(self.via, one, other, tiers, batch=self.how.batch)
 
     async def _surplus(self) -> tuple[int, int]:
         """Return how many records only the target has, and how many of them were removed."""
@@ -269,22 +263,6 @@ class _Copy:
                 target = getattr(self.target, tier)
                 removed += await self.via(target.delete, target.adelete, which)
         return surplus, removed
-
-    async def _only_in(
-        self, one: Stores, other: Stores, tiers: Sequence[str]
-    ) -> AsyncIterator[tuple[str, Select]]:
-        """Yield what is in one place and not in the other, by tier and group."""
-        for tier in tiers:
-            here, there = getattr(one, tier), getattr(other, tier)
-            mark, is_ended = None, False
-            while not is_ended:
-                part = await self.via(here.walk, here.awalk, mark, limit=self.how.batch)
-                for which in _by_group(part.items, self.how.batch):
-                    page = await self.via(there.find, there.afind, which)
-                    only = {*(which.ids or ())} - {record.id for record in page.items}
-                    if only:
-                        yield tier, which.also(ids=tuple(sorted(only)))
-                mark, is_ended = part.mark, part.mark is None
 
 
 def _with(report: CopyReport, now: TierCopy, kept: int, vectors: int) -> CopyReport:
@@ -302,44 +280,8 @@ def _alike(one: Vector, other: Vector) -> bool:
     return cosine(one, other) >= _ALIKE or not (any(one) or any(other))
 
 
-def _batches(records: Sequence[Any], most: int) -> Iterator[Sequence[Any]]:
-    return (records[start : start + most] for start in range(0, len(records), most))
-
-
-def _by_group(records: Sequence[Any], most: int) -> Iterator[Select]:
-    """Yield selections of these records, group by group."""
-    groups: dict[MemoryScope, list[str]] = {}
-    for one in records:
-        place = MemoryScope(tenant=one.scope.tenant, group_id=one.scope.group_id)
-        groups.setdefault(place, []).append(one.id)
-    for place, ids in groups.items():
-        for some in _batches(ids, most):
-            yield Select.within(place, ids=tuple(some))
-
-
 async def _copied(via: Via, source: Stores | str, target: Stores | str, how: _How) -> CopyReport:
     """Open what is given as an address, copy, and close it again."""
-    if source is target or source == target:
-        raise SettingError("source and target are one place; copy into another one")
     async with AsyncExitStack() as closing:
-        _must_be_there(source)
-        one, other = [await _opened(via, place, closing) for place in (source, target)]
+        one, other = await both(via, source, target, closing)
         return await _Copy(via, one, other, how).made()
-
-
-def _must_be_there(source: Stores | str) -> None:
-    """Refuse a file that opening would only make."""
-    if isinstance(source, str) and source.startswith(FILE):
-        path = Path(file_of(source.partition(" + ")[0])[0])
-        if not path.exists():
-            raise StoreUnavailable(f"There is no file {str(path)!r} to copy from")
-
-
-async def _opened(via: Via, place: Stores | str, closing: AsyncExitStack) -> Stores:
-    if isinstance(place, Stores):
-        return place
-    stores = await via(open_stores, aopen_stores, place)
-    for tier in LAYERS:
-        store = getattr(stores, tier)
-        closing.push_async_callback(via, store.close, store.aclose)
-    return stores

@@ -44,17 +44,10 @@ async def forget(
     Raises:
         ScopeMissing: If nothing says what is meant.
     """
-    which = _selected(scope, what)
-    where = Select(tenant=scope.tenant, groups=which.groups)
-    found = await made_of_selected(
-        parts, via, which, descendants=what.derived, fits=_having(what.query)
-    )
+    found = await falling(parts, via, scope, what)
     if dry_run:
-        return Counts(
-            quarantine=len(found.quarantine),
-            working=len(found.working),
-            long_term=len(found.long_term),
-        )
+        return found.counts
+    where = Select(tenant=scope.tenant, groups=_selected(scope, what).groups)
     fallen, named = _fallen(found), scope if what.is_all else _place(scope)
     await unnote(parts, via, named, fallen)  # first: what is deleted is not found once more
     gone = await _deleted(parts, via, where, found)
@@ -69,6 +62,18 @@ async def forget(
         )
         await note(parts, via, said)
     return gone
+
+
+async def falling(parts: Parts, via: Via, scope: MemoryScope, what: Unwanted) -> Found:
+    """Return what fits every condition, and what was made of it.
+
+    Raises:
+        ScopeMissing: If nothing says what is meant.
+    """
+    which = _selected(scope, what)
+    return await made_of_selected(
+        parts, via, which, descendants=what.derived, fits=_having(what.query)
+    )
 
 
 def _place(scope: MemoryScope) -> MemoryScope:

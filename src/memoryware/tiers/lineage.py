@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from memoryware._twins import Via
 from memoryware.scope import MemoryScope
@@ -12,9 +12,7 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.grounds import Key
 from memoryware.tiers.records import Entry, Ground, Memory, Origin
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import Layer
-
-_LAYERS: Final[tuple[Layer, ...]] = ("quarantine", "working", "long_term")
+from memoryware.tiers.values import LAYERS, Counts
 
 
 @dataclass
@@ -41,6 +39,11 @@ class Found:
     def total(self) -> int:
         """How many records these are."""
         return len(self.quarantine) + len(self.working) + len(self.long_term)
+
+    @property
+    def counts(self) -> Counts:
+        """How many records these are, by tier."""
+        return Counts(**{layer: len(getattr(self, layer)) for layer in LAYERS})
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -166,7 +169,7 @@ async def _note(
 ) -> list[Entry | Memory]:
     """Note what a selection names; return what was not known before."""
     new: list[Entry | Memory] = []
-    for layer in _LAYERS:
+    for layer in LAYERS:
         store: Any = getattr(parts.stores, layer)
         known: dict[str, None] = getattr(found, layer)
         for one in (await via(store.find, store.afind, which)).items:

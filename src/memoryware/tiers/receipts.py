@@ -29,7 +29,7 @@ async def find_receipt(parts: Parts, via: Via, receipt_id: str, scope: MemorySco
     for tier in LAYERS:
         store: Any = getattr(parts.stores, tier)
         found = (await via(store.find, store.afind, Select.within(scope))).items
-        marked = [one for one in found if receipt_id in _marks(one)]
+        marked = [one for one in found if receipt_id in marks_of(one)]
         ids.update(dict.fromkeys(one.id for one in marked))
         counts[tier] = len(marked)
     if not ids:
@@ -58,7 +58,8 @@ async def _noted(parts: Parts, via: Via, receipt_id: str, scope: MemoryScope) ->
         return None
 
 
-def _marks(record: Record) -> tuple[str, ...]:
+def marks_of(record: Record) -> tuple[str, ...]:
+    """Return the ids of the revocations that took a record back."""
     if isinstance(record, Entry):
         return record.revocations
     return tuple(mark for ground in record.grounds for mark in ground.revocations)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoryware.inspector.pages import audit, files, memories, overview, review, sessions
+from memoryware.inspector.pages import audit, files, memories, origins, overview, review, sessions
 from memoryware.inspector.site import Section
 
 SECTIONS: Final[tuple[Section, ...]] = (
@@ -14,5 +14,6 @@ SECTIONS: Final[tuple[Section, ...]] = (
     files.SECTION,
     sessions.SECTION,
     audit.SECTION,
+    origins.SECTION,
 )
 """Every section; an inspector has those whose `shown` says so."""

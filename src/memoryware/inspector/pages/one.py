@@ -185,6 +185,7 @@ def _actions(visit: Visit, record: Entry | Memory, state: str) -> Html | None:
         h.h2("What can be done", id="actions"),
         more,
         h.p(taken),
+        h.p("To take back all that came from one place, open it under Lineage.", class_="quiet"),
         class_="card",
         aria_labelledby="actions",
     )
@@ -247,12 +248,13 @@ async def preview(visit: Visit) -> Response:
         "Take this back?",
         h.p(said),
         h.div(lineage.record_line(visit, (record.id, layer, record)), class_="card"),
-        await _going(visit, found),
+        await going(visit, found),
         sure,
     )
 
 
-async def _going(visit: Visit, found: Found) -> Html:
+async def going(visit: Visit, found: Found) -> Html:
+    """Return what goes with something that is taken back, and what stays."""
     parts: list[Piece] = []
     for layer in LAYERS:
         ids = tuple(getattr(found, layer))

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from memoryware.inspector.deciding import decide, many_at_once
 from memoryware.inspector.keeping import changed
 from memoryware.inspector.layout import button, empty, field, form, hidden, page
+from memoryware.inspector.lineage import origin_tag
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.queue import Group, queue
 from memoryware.inspector.site import Section, Visit, number_in
@@ -98,7 +99,7 @@ def _card(visit: Visit, group: Group, place: int) -> Html:
     head = h.header(h.h2(title, id=f"{group.anchor}-title"), mark)
     return h.section(
         head,
-        h.div(_tags(group), class_="tags"),
+        h.div(_tags(visit, group), class_="tags"),
         body(group.insight.summary, visit.limits.text_chars, _whole(visit, group)),
         _evidence(visit, group),
         None if visit.site.read_only else _actions(visit, group, place),
@@ -115,9 +116,9 @@ def _whole(visit: Visit, group: Group) -> str | None:
     return visit.url("/memories/text", id=group.entries[0].id)
 
 
-def _tags(group: Group) -> list[Piece]:
+def _tags(visit: Visit, group: Group) -> list[Piece]:
     made = group.insight.provenance
-    roots = [h.span(one_line(str(one), _NAME), class_="tag") for one in made.roots]
+    roots = [origin_tag(visit, str(one)) for one in made.roots]
     tags: list[Piece] = [trust(made.trust), *roots]
     if not group.insight.extractive:
         tags.append(h.span("summary by a model", class_="tag trust-unverified"))

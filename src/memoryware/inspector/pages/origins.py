@@ -1,0 +1,91 @@
+"""Everything that came from one origin, and taking all of it back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from memoryware._twins import native
+from memoryware.errors import StoreUnavailable, TierError
+from memoryware.inspector.keeping import changed
+from memoryware.inspector.layout import button, empty, field, form, hidden, page
+from memoryware.inspector.markup import Html, h
+from memoryware.inspector.pages.one import going
+from memoryware.inspector.site import Section, Visit
+from memoryware.inspector.texts import many, visible
+from memoryware.tiers.lineage import everything_of
+from memoryware.tiers.records import Origin
+
+_NAME: Final = 200
+_NOTHING_LEFT: Final = "Nothing of it is shown to an agent any more."
+
+
+async def show(visit: Visit) -> Response:
+    """Show everything that came from an origin, before anything of it goes."""
+    origin = Origin.parse(visit.asked("of"))
+    found = await everything_of(visit.memory.parts, native, visit.scope, origin)
+    title = f"Everything from {str(origin)[:_NAME]}"
+    if not found.ids:
+        return page(visit, title, empty("Nothing in this group came from there."))
+    said = (
+        "It came from there, or something that it was made of did. If that cannot be trusted, all"
+        " of it can be hidden from every agent at once. Nothing is deleted: all of it can be put"
+        " back."
+    )
+    sure = None if visit.site.read_only else await _sure(visit, origin)
+    return page(visit, title, h.p(said), await going(visit, found), sure)
+
+
+async def _sure(visit: Visit, origin: Origin) -> Html:
+    """Return the form that takes all of it back, or what stands against that."""
+    try:
+        left = await _left(visit, origin)
+    except StoreUnavailable:
+        raise
+    except TierError as refused:  # it is more than the limits let anybody take back
+        return h.p(visible(str(refused)), class_="problem")
+    if not left:
+        return h.p(_NOTHING_LEFT, class_="quiet")
+    id_ = visit.asked("id")
+    back = visit.url("/memories/one", id=id_) if id_ else visit.url("/review")
+    reason = h.input(type="text", name="reason", id="reason", maxlength=1000, autocomplete="off")
+    return form(
+        visit,
+        "/origins/revoke",
+        hidden("of", str(origin)),
+        hidden("id", id_),
+        hidden("back", "/memories"),
+        field("Reason", reason, id_="reason", hint="Optional; the receipt says it."),
+        h.div(
+            button(f"Take back {many(left, 'record')}", kind="bad"),
+            h.a("Cancel", href=back, class_="button"),
+            class_="row",
+        ),
+    )
+
+
+async def _left(visit: Visit, origin: Origin) -> int:
+    """Return how many records would be hidden that are not."""
+    dry = await visit.memory.arevoke(origin, visit.scope, by=visit.by, dry_run=True)
+    return dry.counts.total
+
+
+async def revoke(visit: Visit) -> Response:
+    """Take back everything that came from an origin."""
+    origin = Origin.parse(visit.form.one("of"))
+    async with visit.site.deciding:
+        if not await _left(visit, origin):
+            said = f"{_NOTHING_LEFT} Nothing was done."
+            return visit.go("/origins", said, of=str(origin))
+        reason = visit.form.one("reason").strip()
+        receipt = await visit.memory.arevoke(origin, visit.scope, by=visit.by, reason=reason)
+    changed(visit, queue=True)
+    said = f"Taken back: {many(receipt.counts.total, 'record')}. Receipt {receipt.id}."
+    shown = visit.form.one("id")  # its page can put all of it back, like that of any that went
+    if shown not in receipt.ids:
+        shown = next(iter(receipt.ids), shown)
+    return visit.go("/memories/one", said, id=shown)
+
+
+SECTION = Section("", "/origins", {"/origins": show}, {"/origins/revoke": revoke})

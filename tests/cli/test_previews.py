@@ -1,0 +1,65 @@
+"""What is shown before something is taken back or deleted."""
+
+from __future__ import annotations
+
+import json
+
+from memoryware import MemoryScope
+from memoryware.cli._records import PREVIEWED
+
+SHOP = MemoryScope(group_id="shop")
+
+
+def said(cli, *args):
+    """Run a command that prints JSON; return what it printed."""
+    ran = cli(*args, "--json")
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)
+
+
+def test_what_will_be_forgotten_is_shown_with_its_tier(cli, memory):
+    entry = memory.log_quarantine("Use pnpm.\nAnd nothing else. " + "really " * 40, SHOP)
+    (id_,) = memory.promote("Use pnpm for all.", SHOP, by="ann").ids
+    memory.log_quarantine("Use pip.", SHOP)
+    out = cli("forget", "--words", "pnpm", "--dry-run").out
+    lines = [line for line in out.splitlines() if line.startswith((entry.id, id_))]
+    assert [line.split()[:2] for line in lines] == [
+        [entry.id, "quarantine"],
+        [id_, "long_term"],
+    ]
+    assert "    Use pnpm. And nothing else." in out
+    assert max(map(len, out.splitlines())) < 140
+    assert "pip" not in out
+    found = said(cli, "forget", "--words", "pnpm", "--dry-run")
+    assert [(one["tier"], one["id"]) for one in found["records"]] == [
+        ("quarantine", entry.id),
+        ("long_term", id_),
+    ]
+    assert found["records"][0]["content"] == entry.content
+
+
+def test_what_nobody_decides_about_is_counted_and_stays_out_of_the_log(cli, memory):
+    memory.log_quarantine("Ann lives in Main Street.", SHOP)
+    done = cli("forget", "--words", "street", "--yes")
+    assert "Deleted: 1 record" in done.out
+    assert "Main Street" not in done.out + done.err
+
+
+def test_of_very_much_that_will_be_forgotten_the_first_is_shown(cli, memory):
+    for number in range(PREVIEWED + 2):
+        memory.log_quarantine(f"Text {number}.", SHOP)
+    out = cli("forget", "--everything", "--dry-run").out
+    assert out.count("    Text ") == PREVIEWED
+    assert out.endswith("... and 2 more.\n")
+    assert len(said(cli, "forget", "--everything", "--dry-run")["records"]) == PREVIEWED
+
+
+def test_a_dry_run_of_a_restoration_shows_what_would_come_back(cli, memory):
+    entry = memory.log_quarantine("The sky is green.", SHOP)
+    receipt = said(cli, "revoke", entry.id, "--yes")["id"]
+    out = cli("restore", receipt, "--dry-run").out
+    assert f"{entry.id}  quarantine" in out
+    assert "    The sky is green." in out
+    shown = said(cli, "restore", receipt, "--dry-run")
+    assert (shown["done"], [one["tier"] for one in shown["records"]]) == (False, ["quarantine"])
+    assert memory.get(entry.id, SHOP).status == "revoked"
