@@ -26,6 +26,8 @@ el los las una y por para como cual cuando donde
 STOP: Final = frozenset(_STOPPED.split())
 """Words of a question that are left out where it has others."""
 
+_LONGEST: Final = 64
+"""Characters of a word whose stem is kept in mind."""
 _PLAIN: Final = re.compile(r"[a-z]{3,}")
 _IRREGULAR: Final = """
 bought buy|brought bring|built build|came come|chose choose|chosen choose|drank drink|drove drive
@@ -65,13 +67,16 @@ _FOURTH: Final[_Endings] = tuple(
 _ENDINGS: Final = {one: tuple(ending for ending, _ in one) for one in (_SECOND, _THIRD, _FOURTH)}
 
 
-@remembered(65_536)
 def stemmed(word: str) -> str:
     """Return a word without English endings: "decided", "decides" and "deciding" are one.
 
     Only words of lower-case ASCII letters change, so codes, names with digits and other scripts
     stay as they are.
     """
+    return _remembered(word) if len(word) <= _LONGEST else _stemmed(word)
+
+
+def _stemmed(word: str) -> str:
     if not _PLAIN.fullmatch(word):
         return word
     word = _ROOTS.get(word, word)
@@ -82,6 +87,9 @@ def stemmed(word: str) -> str:
     word = _without(word, _THIRD, 1)
     word = _without(word, _FOURTH, 2)
     return _without_last(word)
+
+
+_remembered: Final = remembered(65_536)(_stemmed)
 
 
 def _kinds(word: str) -> str:
@@ -99,7 +107,7 @@ def _has_vowel(word: str) -> bool:
 
 def _measure(word: str) -> int:
     """Return how often vowels are followed by consonants."""
-    return len(re.findall("v+c+", _kinds(word)))
+    return _kinds(word).count("vc")
 
 
 def _is_short(word: str) -> bool:

@@ -89,11 +89,7 @@ def _extract(
     room = chars
     best = {place: max((worth[one.at] for one in parts[place]), default=0.0) for place in left}
     for place in sorted(left, key=lambda at: (-best[at], at)):
-        new: list[_Sentence] = []
-        for one in parts[place]:
-            if not any(known.says(one) for known in (*kept, *new)):
-                new.append(one)
-        size = sum(len(one.text) + 1 for one in new)
+        new, size = _added(kept, parts[place], room)
         if size <= room:
             kept, room = [*kept, *new], room - size
             whole.append(place)
@@ -102,6 +98,21 @@ def _extract(
         return Extract(texts[place], (place,))
     in_order = sorted(kept, key=lambda one: one.at)
     return Extract(" ".join(one.text for one in in_order), tuple(sorted(whole)))
+
+
+def _added(
+    kept: Sequence[_Sentence], sentences: Sequence[_Sentence], room: int
+) -> tuple[list[_Sentence], int]:
+    """Return what sentences say that is not kept yet, and its characters, until it is too much."""
+    new: list[_Sentence] = []
+    size = 0
+    for one in sentences:
+        if not any(known.says(one) for known in (*kept, *new)):
+            new.append(one)
+            size += len(one.text) + 1
+            if size > room:
+                break
+    return new, size
 
 
 def _worth(sentence: _Sentence, common: Counter[str]) -> float:

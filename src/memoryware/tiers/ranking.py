@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import mul
 from typing import Final, TypeVar
 
+from memoryware._unicode import normalised
 from memoryware.tiers._stemming import STOP, stemmed
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ def _stems(words: Iterable[str]) -> list[str]:
 def plain_words(text: str) -> list[str]:
     """Return the words of a text with their endings; case, width and accents do not count."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", text)
+        text = normalised("NFKD", text)
         text = "".join(c for c in text if c in _VOICED or not unicodedata.combining(c))
         text = unicodedata.normalize("NFC", text)
     found: list[str] = []

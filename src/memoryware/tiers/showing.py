@@ -184,7 +184,7 @@ def history_text(
 
 # Marks that a model may copy.
 
-_TAG: Final = re.compile(rf"(?:<|&lt;)\s*/?\s*{FENCE}\b[^<>&\n]*(?:>|&gt;|$)", re.IGNORECASE)
+_TAG: Final = re.compile(rf"(?:<|&lt;)\s*+/?+\s*+{FENCE}\b[^<>&\n]*(?:>|&gt;|$)", re.IGNORECASE)
 _LABEL: Final = re.compile(
     r"(?:(?<!\S)\d{1,4}\.[ \t]*)?\[(\w{1,8})(?:; [^\[\];\n]*){3,5}; \d{4}-\d\d-\d\d"
     r"(?:; [^\[\];\n]*)?\][ \t]?"

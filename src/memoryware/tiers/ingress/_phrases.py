@@ -210,7 +210,7 @@ _UNSPACED: Final = (
         r"(?:とおり|通り)?"
     ),
     r"以前(?:に|も)?(?:お)?(?:話し|伝え|聞き)" + _END + r"(?:とおり|通り|ように)",
-    r"(?:他に|ほかに)?(?:何か)?(?:ご)?(?:質問|不明な?点|必要|希望)?(?:が|など|も)*"
+    r"(?:他に|ほかに)?(?:何か)?(?:ご)?(?:質問|不明な?点|必要|希望)?(?:が|など|も){0,8}"
     r"(?:あれば|ありましたら|ございましたら)" + _END,
     r"(?:お)?気軽に" + _END,
     r"(?:はい|もちろん|承知しました|わかりました|なるほど)(?=[、。，,！!])",
@@ -227,10 +227,14 @@ _LABELLED: Final = (
 )
 """What stands beside a recalled text, to say where it is from."""
 POLITE: Final = re.compile(
-    "|".join([*(rf"\b(?:{one})" for one in (*_LATIN, *_OFFERS, *_LABELS)), *_UNSPACED, *_LABELLED]),
+    rf"\b(?=[a-z(])(?:{'|'.join((*_LATIN, *_OFFERS, *_LABELS))})"
+    rf"|(?=[^\x00-\x7f])(?:{'|'.join(_UNSPACED)})|{'|'.join(_LABELLED)}",
     re.IGNORECASE,
 )
-"""Phrases that say nothing, whatever words they are made of."""
+"""Phrases that say nothing, whatever words they are made of.
+
+With what a phrase begins is looked at first: there is one at few places.
+"""
 UNSPACED_DENIALS: Final = re.compile(
     "不|没|沒|非|無|无|未|别|別に|ない|ませ?ん|なく|せず|じゃな|やめ"
 )

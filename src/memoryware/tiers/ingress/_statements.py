@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from memoryware._remembering import remembered
+from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
 from memoryware.tiers.ingress import _phrases
 from memoryware.tiers.ranking import plain_words
@@ -22,8 +22,12 @@ _MARKUP: Final = re.compile(
     r"|```\w*|<!--|-->|[*_~`]{1,3}(?=\S)|(?<=\S)[*_~`]{1,3}|^[-=|:+ ]{3,}$",
     re.MULTILINE,
 )
-_CUT_OFF: Final = re.compile(r"(?:[^\W_\u3040-\u9fff]{1,40}|[\u3040-\u9fff])\s?\u2026")
+_CUT_OFF: Final = re.compile(r"(?:[^\W_\u3040-\u9fff]{1,40}+|[\u3040-\u9fff])\s?\u2026")
 """The rest of a word before the mark with which a shown text is cut."""
+_LONG_CODE: Final = re.compile(r"&#\d{1000,}+;?")
+"""A character by a number that is none, and too long for Python to make a number of it."""
+_GAP: Final = re.compile(r"\s{32,}+")
+"""Blanks that markup leaves, of which a phrase with several blanks would try every part."""
 _SENTENCE_END: Final = re.compile(
     r"(?<![.!?;:…])[.!?;:…]++(?=[\s\"'”’)\]]|$)|[。！？；：]|\n+|\s[-–—]+\s|—|\|"
 )
@@ -123,10 +127,11 @@ _remembered: Final = remembered(1024)(_made)
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
     """Return each sentence of a text, and what ends it."""
-    shown = drop_hidden(unicodedata.normalize("NFKC", html.unescape(text)))[0].replace("’", "'")
+    plain = html.unescape(_LONG_CODE.sub("\ufffd", text))
+    shown = drop_hidden(normalised("NFKC", plain))[0].replace("’", "'")
     shown = _LINES.sub("\n", _BLANKS.sub(" ", shown))
     shown = _CUT_OFF.sub(" ", _MARKUP.sub(" ", shown))
-    shown = _phrases.POLITE.sub(" ", shown)
+    shown = _phrases.POLITE.sub(" ", _GAP.sub(_narrow, shown))
     for short, full in _SHORT:
         shown = short.sub(full, shown)
     position = 0
@@ -136,6 +141,10 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
         position = end.end()
     if shown[position:].strip():
         yield shown[position:], ""
+
+
+def _narrow(gap: re.Match[str]) -> str:
+    return "\n" if "\n" in gap.group() else " "
 
 
 def _clause(piece: str, *, first: bool) -> _Clause:
@@ -161,6 +170,7 @@ def _add(clause: _Clause, token: str, *, first: bool) -> None:
         return
     if lower in _phrases.EMPTY:
         return
+    is_name = _is_name(token, first=first)
     for word in plain_words(token):
         if word in _phrases.EMPTY:
             continue
@@ -170,7 +180,7 @@ def _add(clause: _Clause, token: str, *, first: bool) -> None:
             clause.hard.add(stem)
         elif _is_filler(word, stem):
             clause.filler.add(stem)
-        elif _is_name(token, first=first):
+        elif is_name:
             clause.hard.add(stem)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
 from memoryware.tiers.ingress._statements import statements_of
 from memoryware.tiers.ingress.echo import Background, Piece, distinct, words_beside
@@ -62,7 +62,7 @@ def _adds(text: str, known: Piece, share: float = 0.0) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    plain = drop_hidden(unicodedata.normalize("NFKC", text))[0].casefold()
+    plain = drop_hidden(normalised("NFKC", text))[0].casefold()
     words = [word.strip(_AROUND) or word for word in plain.split()]
     return [word for word in words if word not in _ARTICLES]
 

@@ -18,15 +18,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Protocol, TypeVar
 
+from memoryware.tiers.ingress._novelty import is_surely_new
 from memoryware.tiers.ingress._statements import Statement, statements_of
 from memoryware.tiers.showing import FENCE, NOTE
 
 ECHO: Final = "echo"
 """The code under which working memory refuses an echo."""
 
-_TAG: Final = re.compile(rf"<\s*(/?)\s*{FENCE}\b[^<>]*>", re.IGNORECASE)
+_TAG: Final = re.compile(rf"<\s*+(/?+)\s*+{FENCE}\b[^<>]*>", re.IGNORECASE)
 _LINE_START: Final = re.compile(r"(?:^|\n)[ \t>*`-]*\Z")
-_SHIELDED: Final = re.compile(rf"&lt;(\s*/?\s*{FENCE}\b[^<>&]*)&gt;", re.IGNORECASE)
+_SHIELDED: Final = re.compile(rf"&lt;(\s*+/?+\s*+{FENCE}\b[^<>&]*)&gt;", re.IGNORECASE)
 _FOREIGN: Final = 8
 """How many times as long as all that is known a text may be and still be looked at."""
 _SLACK: Final = 4000
@@ -254,8 +255,11 @@ def _covering(text: str, known: Sequence[Known], share: float) -> tuple[str, ...
     if not size or len(text) > _FOREIGN * size + _SLACK:
         return None
     statements = statements_of(text)
+    pieces = list(distinct(statements, words_beside(statements)))
+    texts = [*(one.content for one in known), NOTE]
+    if is_surely_new((one for one, _ in pieces), texts, share):
+        return None
     ground = Background.of([*known, Piece(NOTE)])
-    pieces = distinct(statements, words_beside(statements))
     if any(ground.is_new(one, share, words) for one, words in pieces):
         return None
     counts = _counted(ground, statements)
@@ -273,10 +277,10 @@ def _covering(text: str, known: Sequence[Known], share: float) -> tuple[str, ...
 
 def words_beside(statements: Iterable[Statement]) -> dict[int, frozenset[str]]:
     """Return all words of each sentence, by its number."""
-    words: dict[int, frozenset[str]] = defaultdict(frozenset)
+    words: dict[int, set[str]] = defaultdict(set)
     for one in statements:
-        words[one.sentence] |= frozenset(one.words)
-    return words
+        words[one.sentence].update(one.words)
+    return {number: frozenset(several) for number, several in words.items()}
 
 
 @dataclass(slots=True)
