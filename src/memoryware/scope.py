@@ -46,10 +46,10 @@ class MemoryScope:
     node_id: str | None = None
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for name in MemoryScope.__slots__:
+            value = getattr(self, name)
             if value is not None:
-                check_name(one.name, value)
+                check_name(name, value)
 
     @classmethod
     def of(

@@ -113,3 +113,9 @@ def test_cutting_its_words_again_changes_nothing_but_endings(text):
 
 def test_a_large_text_is_cut_in_reasonable_time():
     assert len(words_of("décidé deciding 数据库 " * 20_000)) == 80_000
+
+
+@given(st.text("ab_Z09,. -'\n", max_size=20))
+def test_a_plain_text_has_the_same_words_beside_another_script(text):
+    assert plain_words(f"{text} 中") == [*plain_words(text), "中"]
+    assert words_of(f"{text} 中") == [*words_of(text), "中"]

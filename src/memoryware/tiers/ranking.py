@@ -28,6 +28,8 @@ _PAIRED: Final = re.compile(
     "\uf900-\ufaff\U00020000-\U000323af]+"
 )
 """Scripts written without blanks, and Korean, whose words have changing ends."""
+_PLAIN: Final = re.compile(r"\w+", re.ASCII)
+"""What `_WORD` finds in a text of ASCII, sooner."""
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _VOICED: Final = "\u3099\u309a"
 """Marks that make another sound of a Japanese letter; all other accents do not count."""
@@ -42,7 +44,9 @@ def words_of(text: str) -> list[str]:
     return _stems(plain_words(text))
 
 
-def _stems(words: Iterable[str]) -> list[str]:
+def _stems(words: Sequence[str]) -> list[str]:
+    if "_" not in " ".join(words):
+        return [*map(stemmed, words)]
     found = []
     for word in words:
         found.append(stemmed(word))
@@ -57,8 +61,11 @@ def plain_words(text: str) -> list[str]:
         text = normalised("NFKD", text)
         text = "".join(c for c in text if c in _VOICED or not unicodedata.combining(c))
         text = unicodedata.normalize("NFC", text)
+    text = _THOUSANDS.sub("", text.casefold()) if "," in text else text.casefold()
+    if text.isascii():
+        return _PLAIN.findall(text)
     found: list[str] = []
-    for word in _WORD.findall(_THOUSANDS.sub("", text.casefold())):
+    for word in _WORD.findall(text):
         found += [word] if word.isascii() else _parts(word)
     return found
 

@@ -310,7 +310,7 @@ def lineages(record: Record) -> tuple[Provenance, ...]:
     """Return every provenance by which a record is found: of a memory, that of all promotions."""
     if isinstance(record, Entry):
         return (record.provenance,)
-    return tuple(one.provenance for one in record.grounds)
+    return (record.provenance, *(one.provenance for one in record.further))
 
 
 _UNSEEN: Final = frozenset(

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from memoryware import MemoryScope
 from memoryware.conformance._tiers import NOON, entry
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Verdict
-from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
+from memoryware.tiers.stores._json import (
+    entry_from_json,
+    memory_from_json,
+    record_to_json,
+    record_to_text,
+)
 from memoryware.tiers.stores.sql.rows import flat, unflat
 
 texts = st.text(max_size=8) | st.sampled_from(["\0", "\ud800", "\x01", "\x01\\u0000", "null", ""])
@@ -80,6 +85,14 @@ def test_an_entry_comes_back_as_it_was(one):
 @given(memories)
 def test_a_memory_comes_back_as_it_was(one):
     assert memory_from_json(json.loads(json.dumps(record_to_json(one)))) == one
+
+
+@given(entries | memories)
+def test_a_record_as_text_is_the_same_without_its_content(one):
+    data = record_to_json(one)
+    del data["content"]
+    assert json.loads(record_to_text(one)) == json.loads(json.dumps(data))
+    assert record_to_text(one) == json.dumps(data, separators=(",", ":"))
 
 
 def test_what_a_newer_version_adds_is_passed_over():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from memoryware._remembering import remembered
@@ -20,6 +22,7 @@ _ORDERED: Final[Mapping[type, tuple[str, ...]]] = {
 }
 """The names of what each kind has; to ask for them takes as long as to read a record."""
 _NAMES: Final = {kind: frozenset(names) for kind, names in _ORDERED.items()}
+_VALUES: Final = {kind: attrgetter(*_ORDERED[kind]) for kind in (Entry, Memory)}
 _SCOPE: Final = _ORDERED[MemoryScope]
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool})
 _TUPLES: Final = frozenset({"echo_of", "memory_ids", "revocations"})
@@ -27,17 +30,35 @@ _MADE: Final = _TIMES | _TUPLES | {"further", "scope", "provenance", "verdict"}
 """What is something else than JSON has."""
 _MANY: Final = _TUPLES | {"further", "metadata"}
 """What is left out where it is empty."""
+_JSON: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 def record_to_json(record: Entry | Memory) -> dict[str, Any]:
     """Return a record as what JSON can hold; values that are their default are left out."""
-    made: dict[str, Any] = {}
-    for name in _ORDERED[type(record)]:
-        value = getattr(record, name)
-        if value is None or (name in _MANY and not value):
-            continue
-        made[name] = value if type(value) in _AS_THEY_ARE else _out(value)
-    return made
+    return {
+        name: value if type(value) in _AS_THEY_ARE else _out(value)
+        for name, value in _given(record)
+    }
+
+
+def record_to_text(record: Entry | Memory) -> str:
+    """Return what `record_to_json` returns as JSON, but without the content."""
+    made = []
+    for name, value in _given(record):
+        if name != "content":
+            text = _TEXTS.get(type(value))
+            made.append(f'"{name}":{text(value) if text else _JSON.encode(_out(value))}')
+    return f"{{{','.join(made)}}}"
+
+
+def _given(record: Entry | Memory) -> list[tuple[str, Any]]:
+    """Return the values that are not left out, by their names."""
+    kind = type(record)
+    return [
+        (name, value)
+        for name, value in zip(_ORDERED[kind], _VALUES[kind](record), strict=True)
+        if value is not None and (name not in _MANY or value)
+    ]
 
 
 def entry_from_json(data: Mapping[str, Any]) -> Entry:
@@ -99,7 +120,22 @@ def _in(name: str, value: Any) -> Any:
     return value
 
 
-# Many records have the same, and to check it again takes longer than to read the rest.
+# Many records have the same, and to check or to write it again takes longer than all the rest.
+
+
+@remembered(1024)
+def _shared_text(value: MemoryScope | Provenance) -> str:
+    return _JSON.encode(_out(value))
+
+
+_TEXTS: Final[Mapping[type, Callable[[Any], str]]] = {
+    str: _JSON.encode,
+    int: str,
+    datetime: lambda value: f'"{value.isoformat()}"',
+    MemoryScope: _shared_text,
+    Provenance: _shared_text,
+}
+"""How values of most kinds become JSON; all others take longer."""
 
 
 @remembered(1024)

@@ -104,7 +104,7 @@ async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> li
         if number is None or not memories:
             return [None] * len(memories)
         places = [place_of(port.rows, one) for one in memories]
-        there = await numbers_of(tx, port.rows, dict.fromkeys(places), held="")
+        there = await numbers_of(tx, port.rows, {one: one for one in places}, held="")
         known = await tx.vectors(number, [seq for seq, _ in there])
     found = {place: known.get(seq) for seq, place in there}
     return [found.get(place) for place in places]

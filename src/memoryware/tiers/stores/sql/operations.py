@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, lineages
@@ -24,8 +24,12 @@ from memoryware.tiers.stores.sql.port import Port, Transaction
 from memoryware.tiers.stores.sql.rows import Rows
 from memoryware.tiers.stores.sql.searching import number_of
 
+T = TypeVar("T")
 _EVERY: Final = 2**63 - 1
 """A limit that is none."""
+_AT_ONCE: Final = 120
+"""Records that are written down before they are kept; of more, the rows would take much room,
+and Python would look through all of them again and again for garbage."""
 _NOWHERE: Final[Mapping[int, int]] = {}
 
 
@@ -187,8 +191,7 @@ async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], spac
     if not ready:
         return 0
     async with port.transaction(None, writes=True) as tx:
-        found = await numbers_of(tx, rows, ready, held=rows.held)
-        kept = [(seq, ready[place]) for seq, place in found]
+        kept = await numbers_of(tx, rows, ready, held=rows.held)
         if kept:
             await _put(tx, rows, await _space_made(tx, space), kept)
     return len(kept)
@@ -205,16 +208,16 @@ def place_of(rows: Rows, memory: Memory) -> Place:
 
 
 async def numbers_of(
-    tx: Transaction, rows: Rows, places: Mapping[Place, Any], *, held: str
-) -> list[tuple[int, Place]]:
-    """Return the numbers of the memories that are at these places."""
+    tx: Transaction, rows: Rows, places: Mapping[Place, T], *, held: str
+) -> list[tuple[int, T]]:
+    """Return the numbers of the memories that are at these places, with what each place has."""
     among, texts = rows.any_of("id", list(dict.fromkeys(place[1] for place in places)))
     found = await tx.execute(
         f"SELECT seq, part, id, content FROM record"
         f" WHERE {among} AND {rows.loose('tier')} = 'long_term' ORDER BY {_FIRST}{held}",
         *texts,
     )
-    return [(seq, tuple(place)) for seq, *place in found if tuple(place) in places]
+    return [(row[0], places[place]) for row in found if (place := tuple(row[1:])) in places]
 
 
 async def spaces(port: Port) -> dict[Space, int]:
@@ -283,23 +286,20 @@ async def insert(
         records: The records.
         spaces_: The space of those that are given a vector next, by their places.
     """
-    if not records:
-        return []
-    if tier != "long_term":
-        made = [(None, *rows.row_of(tier, one, 0)) for one in records]
-        numbers = await tx.keep_records(("space", *rows.columns), made)
-        await _link(tx, rows, list(zip(numbers, records, strict=True)))
-        return numbers
-    texts = [words_of(one.content) for one in records]
-    made = [
-        (spaces_.get(place, 0), *rows.row_of(tier, one, len(words)))
-        for place, (one, words) in enumerate(zip(records, texts, strict=True))
-    ]
-    numbers = await tx.keep_records(("space", *rows.columns), made)
-    linked = list(zip(numbers, records, strict=True))
-    await _link(tx, rows, linked)
-    pairs = zip(linked, texts, strict=True)
-    await tx.index([(seq, sql_rows.names_of(one.scope), words) for (seq, one), words in pairs])
+    numbers, known = list[int](), tier == "long_term"
+    texts: list[Sequence[str]] = [words_of(one.content) if known else () for one in records]
+    for start in range(0, len(records), _AT_ONCE):
+        some = records[start : start + _AT_ONCE]
+        made = [
+            (spaces_.get(place, 0) if known else None, *rows.row_of(tier, one, len(texts[place])))
+            for place, one in enumerate(some, start)
+        ]
+        new = await tx.keep_records(("space", *rows.columns), made)
+        await _link(tx, rows, list(zip(new, some, strict=True)))
+        numbers += new
+    if known and records:
+        names = (sql_rows.names_of(one.scope) for one in records)
+        await tx.index(list(zip(numbers, names, texts, strict=True)))
     return numbers
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
+from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_text
 from memoryware.tiers.stores.protocol import Select
 
 Condition: TypeAlias = tuple[str, list[Any]]
@@ -50,7 +50,6 @@ _KNOWN: Final = 4096
 """Tenants and groups of which the names are remembered."""
 _ODD: Final = re.compile("[\x00\ud800-\udfff]|^\x01")
 _MARK: Final = "\x01"
-_JSON: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO: Final = timedelta(microseconds=1)
 
@@ -178,8 +177,7 @@ class Rows:
         return tuple(map(self._row(tier, record, words).get, self.columns))
 
     def _row(self, tier: str, record: Entry | Memory, words: int) -> dict[str, Any]:
-        scope, body = record.scope, record_to_json(record)
-        content = body.pop("content")
+        scope = record.scope
         row: dict[str, Any] = {
             "tier": tier,
             "id": record.id,
@@ -192,7 +190,8 @@ class Rows:
             "hash": record.content_hash,
             "revocation": record.revocation,
             "created": micros(record.created_at),
-            "body": _JSON.encode(body),
+            "content": flat(record.content),
+            "body": record_to_text(record),
             "size": words,
         }
         if isinstance(record, Entry):
@@ -204,7 +203,6 @@ class Rows:
         for name in _COMPARED:
             if (text := row.get(name)) is not None:
                 row[name] = self.key(text)
-        row["content"] = flat(content)
         return row
 
     def condition(self, tier: str, which: Select) -> Condition:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import islice
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from memoryware._twins import finish
@@ -69,9 +71,14 @@ class SqliteTransaction:
             return self.db.execute(sql, values).fetchall()
 
     async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        at_once = _for_rows(sql, TOGETHER)
+        whole = len(rows) - len(rows) % TOGETHER if at_once else 0
         with self._errors():
             self._must_go_on()
-            self.db.executemany(sql, rows)
+            for start in range(0, whole, TOGETHER):
+                some = rows[start : start + TOGETHER]
+                self.db.execute(at_once, [*chain.from_iterable(some)])
+            self.db.executemany(sql, rows[whole:])
 
     async def keep_records(
         self, columns: Sequence[str], rows: Sequence[Sequence[object]]
@@ -94,8 +101,10 @@ class SqliteTransaction:
         """Whoever writes is alone."""
 
     async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
-        rows = [(seq, " ".join(names), " ".join(words)) for seq, names, words in texts]
-        await self.many(INDEX, rows)
+        rows = ((seq, " ".join(names), " ".join(words)) for seq, names, words in texts)
+        with self._errors():
+            self._must_go_on()
+            self.db.executemany(INDEX, rows)  # not `many`: see `TOGETHER`
 
     async def unindex(self, numbers: Sequence[int]) -> None:
         self._untidy = True
@@ -229,6 +238,14 @@ class SqliteTransaction:
         """There is nothing to make ready."""
 
 
+TOGETHER: Final = 40
+"""Rows that one statement keeps; so many have fewer values than any SQLite takes.
+
+Where a table has triggers, or rows may be replaced, a statement copies each page before it
+changes it, and has FTS5 write down what it has gathered: for rows one by one that takes longer
+than to keep them. The index of words itself is not written so, because it gathers better.
+"""
+_ROW: Final = re.compile(r"(?<= VALUES )\([?, ]+\)$")
 CHANGES: Final = 20_000
 """Changes of records that a file knows, so that indexes can follow them."""
 _PRUNED: Final = "DELETE FROM change WHERE id <= (SELECT max(id) FROM change) - ?"
@@ -249,6 +266,13 @@ _BEGUN: Final[tuple[str, ...]] = (
 )
 """How transactions begin, are kept and are undone; the last kind inside of another one."""
 INDEX: Final = "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)"
+
+
+@lru_cache(maxsize=64)
+def _for_rows(sql: str, count: int) -> str:
+    """Return an insertion of one row as that of so many; "" for another statement."""
+    row = _ROW.search(sql)
+    return f"{sql[: row.start()]}{', '.join([row.group()] * count)}" if row else ""
 
 
 def _looked(corpora: Sequence[str], words: Sequence[str]) -> str:

@@ -1,0 +1,72 @@
+"""Many records at once in a SQLite file: kept as one by one, in a fraction of the statements."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoryware.conformance._tiers import entry, memory, within
+from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.sql import operations
+from memoryware.tiers.stores.sqlite import transaction
+
+MANY = 2 * transaction.TOGETHER + 3
+SPACE = Space("model", 2)
+
+
+def statements(stores, work):
+    """Return each statement that SQLite was told to do, once: it tells of triggers as well."""
+    db, told = stores.long_term._database._file._db, set()
+    db.set_trace_callback(told.add)
+    try:
+        work()
+    finally:
+        db.set_trace_callback(None)
+    return told
+
+
+def numbered(count):
+    made = [Provenance(Origin("tool", f"t{n}"), (f"s{n}", "all")) for n in range(count)]
+    return [memory(f"word{n} for all", provenance=one) for n, one in enumerate(made)]
+
+
+def is_whole(stores, given):
+    """Say that everything is there in order, and found by words, lineage and vector."""
+    long_term = stores.long_term
+    assert long_term.find(within()).items == given[::-1]
+    assert long_term.find(within(made_of=("all",))).total == len(given)
+    for number, one in enumerate(given):
+        assert long_term.find(within(root=f"tool:t{number}")).items == [one]
+        assert long_term.find(within(made_of=(f"s{number}",))).items == [one]
+        assert [hit.memory for hit in long_term.by_words([f"word{number}"], within(), limit=2)] == [
+            one
+        ]
+
+
+@pytest.mark.parametrize(("rows", "records"), [(40, 1000), (2, 3), (3, 2), (1, 1)])
+def test_what_is_kept_at_once_is_kept_as_one_by_one(stores, monkeypatch, rows, records):
+    monkeypatch.setattr(transaction, "TOGETHER", rows)
+    monkeypatch.setattr(operations, "_AT_ONCE", records)
+    given = numbered(MANY)
+    vectors = [[1.0, float(n)] if n % 3 else None for n in range(MANY)]
+    assert stores.long_term.load(given[:-7]) == given[:-7]
+    stores.long_term.add(given[-7:], vectors[-7:], SPACE)
+    pairs = [(one, vector) for one, vector in zip(given, vectors, strict=True) if vector]
+    assert stores.long_term.put_vectors(pairs, SPACE) == len(pairs)
+    is_whole(stores, given)
+    kept = stores.long_term.vectors_of(given, SPACE)
+    assert [one is None for one in kept] == [one is None for one in vectors]
+    for one, vector in zip(kept, vectors, strict=True):
+        assert vector is None or one[1] / one[0] == pytest.approx(vector[1], rel=0.01)
+    entries = [entry(f"entry {n}", key=f"k{n}") for n in range(MANY)]
+    assert stores.quarantine.load(entries) == entries
+    assert stores.quarantine.find(within()).items == entries[::-1]
+
+
+def test_many_at_once_take_few_statements(stores):
+    given = numbered(MANY)
+    told = statements(stores, lambda: stores.long_term.load(given))
+    assert sum(one.startswith("INSERT INTO record ") for one in told) == 2 + 3
+    pairs = [(one, [1.0, 0.0]) for one in given]
+    told = statements(stores, lambda: stores.long_term.put_vectors(pairs, SPACE))
+    assert sum("INTO vector " in one for one in told) == 2 + 3
