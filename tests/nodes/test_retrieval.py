@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from kit import ScriptedModel
 from memoryware import (
     MemoryRetrievalNode,
+    MemoryScope,
     Origin,
     Provenance,
     SettingError,
@@ -45,6 +46,25 @@ async def test_the_query_is_the_first_text_there_is(door, state):
     done = await run(line(("recall", MemoryRetrievalNode(known()))).compile(), door, state)
     assert LONG in done["history_context"]
     assert [one["content"] for one in done["memory_items"]] == [LONG]
+
+
+async def test_the_journal_says_what_was_shown(door, tmp_path):
+    tiers = known(journal=tmp_path / "journal.jsonl")
+    graph = line(("recall", MemoryRetrievalNode(tiers))).compile()
+    done = await run(graph, door, {"topic": "orders"})
+    await run(graph, door, {"topic": ""})
+    [note] = tiers.parts.journal.newest(MemoryScope(group_id="shop"), limit=9)
+    assert (note.kind, list(note.ids)) == ("shown", [one["id"] for one in done["memory_items"]])
+    assert note.tokens > 10
+    assert note.scope.user_id is None
+
+
+async def test_a_journal_that_cannot_be_written_ends_no_graph(door, tmp_path):
+    tiers = known(journal=tmp_path)
+    done = await run(
+        line(("recall", MemoryRetrievalNode(tiers))).compile(), door, {"topic": "orders"}
+    )
+    assert LONG in done["history_context"]
 
 
 async def test_without_a_query_nothing_is_asked(door):

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, Literal, get_args
 
+from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ensure_config, set_config_context
 
@@ -133,6 +134,9 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         step = Step.of(_langchain.current_config())
         conversations_of(memory).note(scope, Trace(step, {one.id: one for one in recall}))
         text = history_text(recall, limits=memory.limits, heading=self._heading)
+        if recall:
+            ids, tokens = [one.id for one in recall], count_tokens_approximately([text])
+            await via(memory.note_shown, memory.anote_shown, ids, scope, tokens=tokens)
         emit(to, "node_state", status="completed", characters=len(text))
         items = {self._items_key: [self._plain(one) for one in recall]} if self._items_key else {}
         return {self._output_key: text, **items}
