@@ -10,16 +10,26 @@ _MOST: Final = 64
 """Marks of one letter that are kept; no script has as many."""
 _MANY: Final = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MOST},}}")
 """Where so many marks may stand together; the last two are letters that become marks."""
+_PHRASES: Final = re.compile("([\ufdfa\ufdfb]+)")
+"""Characters that stand for a phrase, and stay as they are: it has up to 18 letters."""
 
 
 def normalised(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     """Return a text in a normal form, of each letter with the first of its marks.
 
-    Python puts the marks of a letter in order by holding each against each.
+    Python puts the marks of a letter in order by holding each against each. What stands for a
+    whole phrase stays as it is, so that no text becomes much longer.
     """
-    if len(text) >= _MOST and not text.isascii():
+    if text.isascii():
+        return text
+    if len(text) >= _MOST:
         text = _MANY.sub(_with_few, text)
-    return unicodedata.normalize(form, text)
+    pieces = _PHRASES.split(text)
+    if len(pieces) == 1:
+        return unicodedata.normalize(form, text)
+    return "".join(
+        one if _PHRASES.fullmatch(one) else unicodedata.normalize(form, one) for one in pieces
+    )
 
 
 def _with_few(run: re.Match[str]) -> str:

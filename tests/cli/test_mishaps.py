@@ -6,6 +6,7 @@ import json
 import shlex
 import sqlite3
 import sys
+import time
 
 import pytest
 
@@ -151,3 +152,26 @@ def test_a_search_that_finds_nothing_says_what_waits(cli, groups):
     ran = cli("search", "deliveries")
     assert ran.code == 0
     assert "1 entry waits in quarantine" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("list", "--limit", str(2**63)), 0),
+        (("list", "--offset", str(2**63 - 1)), 0),
+        (("list", "--words", "tea", "--limit", str(2**70)), 0),
+        (("digest", "--days", "1e308"), 0),
+        (("digest", "--days", "1e9"), 0),
+        (("search", "tea", "--at", "0001-01-01T00:00"), 2),
+        (("search", "tea", "--at", "9999-12-31T23:59Z"), 0),
+    ],
+)
+def test_no_number_ends_in_a_traceback(cli, memory, monkeypatch, args, code):
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    memory.log_quarantine("tea", SHOP)
+    ran = cli(*args)
+    monkeypatch.undo()
+    time.tzset()
+    assert ran.code == code, ran.err
+    assert "Traceback" not in ran.err

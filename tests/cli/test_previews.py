@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 
+import pytest
+
+from cli.running import COMMAND
 from memoryware import MemoryScope
 from memoryware.cli._records import PREVIEWED
 
@@ -43,6 +50,52 @@ def test_what_nobody_decides_about_is_counted_and_stays_out_of_the_log(cli, memo
     done = cli("forget", "--words", "street", "--yes")
     assert "Deleted: 1 record" in done.out
     assert "Main Street" not in done.out + done.err
+
+
+def test_one_id_that_is_not_there_leaves_all_others(cli, memory):
+    kept = memory.log_quarantine("Use pnpm.", SHOP)
+    other = memory.log_quarantine("Of others.", MemoryScope(group_id="other"))
+    for wrong in (f"{kept.id[:-1]}x", other.id):
+        ran = cli("forget", kept.id, wrong, "--yes")
+        assert (ran.code, ran.out) == (4, "")
+        assert wrong in ran.err
+    assert memory.list(SHOP).total == 1
+    assert cli("forget", kept.id, "--yes").code == 0
+
+
+def asked(running):
+    """Return what a command says until it waits for an answer."""
+    said = b""
+    while not said.endswith(b"[y/N]:"):
+        one = running.stderr.read(1)
+        assert one, said.decode()
+        said += one
+    return said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
+def test_what_was_not_shown_is_not_forgotten(shop, memory):
+    memory.log_quarantine("Alpha one.", SHOP)
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "forget", "--words", "alpha"],
+        cwd=shop,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        asked(running)
+        memory.log_quarantine("Alpha two.", SHOP)
+        os.write(ours, b"y\n")
+        said = asked(running)
+        os.write(ours, b"n\n")
+        out, _ = running.communicate(timeout=50)
+    os.close(ours)
+    os.close(theirs)
+    assert running.returncode == 4
+    assert b"become more" in said
+    assert out.count(b"Alpha two.") == 1
+    assert memory.list(SHOP).total == 2
 
 
 def test_of_very_much_that_will_be_forgotten_the_first_is_shown(cli, memory):

@@ -78,7 +78,7 @@ ROWS = {
         NEVER_MEET,
     ),
     "finds what was stored first": Fault(
-        code(PostgresRows, "order", lambda self, which: "record.seq ASC"),
+        code(PostgresRows, "place", lambda self, which: "-record.seq"),
         "quarantine",
         "test_pages_are_parts_of_the_whole_and_say_how_much_there_is",
     ),

@@ -388,7 +388,7 @@ class IsTooLongForAMoment(Fault):
 class IsAwayForAMoment(Fault):
     def push(self, entry, *, keep, renew=False):
         self._records.pop(key_of(entry), None)
-        time.sleep(0.001)
+        time.sleep(0.02)
         super().push(entry, keep=keep, renew=renew)
 
 

@@ -191,6 +191,13 @@ def test_everything_that_is_known_in_another_order_is_an_echo_of_all_of_it():
     assert set(echo_of(text, KNOWN, SHARE)) == {one.id for one in KNOWN}
 
 
+@pytest.mark.parametrize("mark", ["\u0336", "\u0332", "\ufe0f", "\u20dd", "\u0336\u0316"])
+def test_marks_on_every_letter_hide_no_echo(mark):
+    for one in KNOWN:
+        said = "".join(f"{letter}{mark}" for letter in one.content)
+        assert echo_of(said, KNOWN, SHARE) == (one.id,)
+
+
 def test_two_facts_in_one_sentence_are_an_echo():
     text = "I recall that Maria Lopez is the owner of the billing service and the project uses"
     assert echo_of(f"{text} PostgreSQL 16 for orders and Redis for sessions", KNOWN, SHARE)

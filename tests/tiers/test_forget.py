@@ -241,6 +241,13 @@ def test_a_listing_is_followed_from_page_to_page(full, limit):
         assert full.list("shop", limit=2, after=mark).total == 7
 
 
+def test_a_page_may_be_larger_than_any_list(full):
+    every = full.list("shop", limit=100)
+    assert full.list("shop", limit=2**70) == every
+    assert full.list("shop", limit=2**70, offset=2**70).items == ()
+    assert full.list("shop", limit=2**70, query="orders").next is None
+
+
 def test_what_comes_and_goes_meanwhile_moves_no_page_of_a_listing(full):
     every = full.list("shop", limit=100).items
     page = full.list("shop", limit=3)

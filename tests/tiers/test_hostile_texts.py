@@ -39,6 +39,7 @@ SHAPES = {
     "different sentences": lambda size: numbered("so{}. ", size),
     "different clauses": lambda size: numbered("so{}, ", size),
     "brackets": lambda size: "([{<" * (size // 4),
+    "phrases in one character": lambda size: "\ufdfa" * size,
     "closing brackets": lambda size: ")]}>" * (size // 4),
     "lines": lambda size: "a" + "\n" * size,
     "blanks": lambda size: "a" + " " * size + "b",
@@ -113,7 +114,9 @@ def test_a_memory_takes_any_text_through_all_that_is_done_with_it(shape):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", ["one word", "capital letters", "base64"])
+@pytest.mark.parametrize(
+    "shape", ["one word", "capital letters", "base64", "phrases in one character"]
+)
 def test_a_megabyte_is_recorded(shape):
     text = SHAPES[shape](1_000_000)
     with TieredMemory(embedded()) as memory:

@@ -41,6 +41,19 @@ def whole_id(memory: TieredMemory, which: Select, given: str) -> str:
     return _only(given, _beginning(memory, which, given, lambda one: (one.id,)))
 
 
+def there(memory: TieredMemory, which: Select, given: str) -> str:
+    """Return the id that is meant, of a record that is there.
+
+    Raises:
+        EntryMissing: If there is none.
+        SettingError: If several begin so; the message names them.
+    """
+    id_ = whole_id(memory, which, given)
+    if not _is_there(memory, which, id_):
+        raise EntryMissing(f"there is no {id_!r:.200}; nothing was done")
+    return id_
+
+
 def whole_receipt(memory: TieredMemory, which: Select, given: str) -> str:
     """Return the id of the revocation that is meant by an id or its beginning.
 

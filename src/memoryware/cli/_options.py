@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Concatenate, Final, ParamSpec
@@ -23,7 +23,7 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would happen, and change nothing.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Reason = Annotated[str, typer.Option(help="Why; it is kept.")]
+Reason = Annotated[str, typer.Option(help="Why; the journal keeps it.")]
 
 
 def _config(panel: str | None = None) -> Any:
@@ -117,9 +117,17 @@ def moment_of(option: str, given: str | None) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(given)
-    except ValueError:
+        return moment if moment.tzinfo else moment.astimezone()
+    except (ValueError, OverflowError):
         raise SettingError(f"{option} {given}: is no time; write 2026-05-01T12:00") from None
-    return moment if moment.tzinfo else moment.astimezone()
+
+
+def days_of(days: float) -> timedelta:
+    """Return a number of days; as many as there can be stand for more of them."""
+    try:
+        return timedelta(days=days)
+    except OverflowError:
+        return timedelta.max
 
 
 def _parameter(name: str) -> inspect.Parameter:

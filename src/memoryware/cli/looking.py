@@ -83,7 +83,7 @@ def list_(
         trust = f"trust {one.trust.name.lower()}"
         _records.head(one.id, one.layer, one.status, trust, one.origin, when)
         _records.text(one.content, 160)
-    if not page.items:
+    if not page.items and limit:
         typer.echo("There is nothing more." if page.total else "There is nothing here.")
     elif page.next is not None:
         typer.echo(

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Annotated, Any, Final
 
 import typer
 
 from memoryware.cli import _keys, _records, showing
 from memoryware.cli._opening import Place
-from memoryware.cli._options import on_memory
+from memoryware.cli._options import days_of, on_memory
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.ranking import words_of
@@ -48,7 +47,7 @@ def digest(place: Place, *, days: Days = _TEN_YEARS) -> None:
     """
     scope = place.grouped()
     with place.opened() as memory:
-        found = memory.digest(scope, since=timedelta(days=days))
+        found = memory.digest(scope, since=days_of(days))
     if place.json:
         showing.document(_as_json(found))
         return
@@ -97,7 +96,7 @@ def review(place: Place, *, days: Days = _TEN_YEARS) -> None:
     """
     scope = place.grouped()
     with place.opened(on_mismatch="raise") as memory:
-        found = memory.digest(scope, since=timedelta(days=days))
+        found = memory.digest(scope, since=days_of(days))
         done = _Review(memory, place, [*found.insights]).run()
     if place.json:
         showing.document({"decided": done, "more": found.more})

@@ -9,7 +9,7 @@ import typer
 
 from memoryware._twins import blocking, finish
 from memoryware.cli import _records, showing
-from memoryware.cli._ids import BEGINNING, whole_id, whole_receipt
+from memoryware.cli._ids import BEGINNING, there, whole_id, whole_receipt
 from memoryware.cli._opening import Place
 from memoryware.cli._options import DryRun, Reason, Yes, on_memory
 from memoryware.errors import EntryMissing, SettingError
@@ -160,9 +160,31 @@ def forget(
     groups = (scope.group_id,) if scope.group_id else None
     where = Select(tenant=scope.tenant, groups=groups)
     with place.opened() as memory:
-        whole = [whole_id(memory, where, one) for one in ids or ()] or None
+        whole = [there(memory, where, one) for one in ids or ()] or None
         what = Unwanted(whole, source, words, not keep_derived)
-        found = finish(falling(memory.parts, blocking, scope, what))
+        if not _agreed(place, memory, (scope, where, what), dry_run=dry_run, yes=yes):
+            return
+        counts = memory.forget(
+            scope, ids=whole, origin=source, query=words, derived=not keep_derived
+        )
+    if place.json:
+        showing.document(_records.counts_as_json(counts) | {"done": True})
+    else:
+        typer.echo(f"Deleted: {_records.counted(counts)}")
+
+
+def _agreed(
+    place: Place,
+    memory: TieredMemory,
+    meant: tuple[MemoryScope, Select, Unwanted],
+    *,
+    dry_run: bool,
+    yes: bool,
+) -> bool:
+    """Show what goes, and ask; show and ask again if it has become more before the answer."""
+    scope, where, what = meant
+    found = finish(falling(memory.parts, blocking, scope, what))
+    while True:
         if not place.json:
             typer.echo(
                 f"{'Would be' if dry_run else 'Will be'} deleted for good, of"
@@ -173,15 +195,13 @@ def forget(
         if dry_run or not yes:  # what nobody decides about stays out of the logs of a script
             _show_falling(place, memory, where, found, dry_run=dry_run)
         if dry_run:
-            return
+            return False
         showing.confirm("Delete it for good?", yes=yes)
-        counts = memory.forget(
-            scope, ids=whole, origin=source, query=words, derived=not keep_derived
-        )
-    if place.json:
-        showing.document(_records.counts_as_json(counts) | {"done": True})
-    else:
-        typer.echo(f"Deleted: {_records.counted(counts)}")
+        now = finish(falling(memory.parts, blocking, scope, what))
+        if yes or all({*getattr(now, tier)} <= {*getattr(found, tier)} for tier in LAYERS):
+            return True
+        typer.echo("It has become more meanwhile; nothing was deleted yet.", err=True)
+        found = now
 
 
 def _show_falling(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from memoryware._twins import Via
@@ -13,6 +14,7 @@ from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.acts import ACT_KINDS, Act, ActKind, of_entry, of_line, of_memories
+from memoryware.tiers.journal import Noted, NotedKind
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.protocol import Page, Select
 
@@ -52,18 +54,19 @@ class Asked:
 
 
 class _Window(NamedTuple):
-    """Where the part that is looked at begins: marks of lists, and a moment of the journal."""
+    """Where the part that is looked at begins: the marks of all lists."""
 
     memories: str | None = None
     rejected: str | None = None
     proposed: str | None = None
-    before: str | None = None
+    lines: str | None = None
 
 
 _Order: TypeAlias = tuple[str, ...]
-"""Where an act stands: moment, kind, id, and who."""
+"""Where an act stands: moment, kind, id, who, and which one of those that are alike."""
+_TOLD: Final[tuple[NotedKind, ...]] = ("revoked", "restored", "forgotten")
 _PLACE: Final = len(_Window._fields)
-_LAST: Final = 4
+_LAST: Final = 5
 """Parts of a mark: where what is looked at begins, and the act that was the last one."""
 
 
@@ -72,11 +75,12 @@ async def audit(parts: Parts, via: Via, scope: MemoryScope, asked: Asked) -> Aud
     limit = parts.limits.listed if asked.limit is None else asked.limit
     window, last = _place_of(asked.after)
     found, following = await _looked(parts, via, scope, window)
-    fits = sorted((one for one in found if _fits(one, asked, last)), key=_order, reverse=True)
-    acts = tuple(replace(one, mark=_mark(window, _order(one))) for one in fits[:limit])
+    fits = [(order, one) for order, one in _ordered(found) if _fits(one, asked)]
+    fits = [both for both in fits if last is None or both[0] < last]
+    acts = tuple(replace(one, mark=_mark(window, order)) for order, one in fits[:limit])
     on = None if following is None else _mark(following)
     if len(fits) > len(acts):
-        on = acts[-1].mark if acts else asked.after
+        on = acts[-1].mark if acts else None
     return Audit(
         acts=acts,
         people=tuple(sorted({one.by for one in found if one.by})),
@@ -100,23 +104,17 @@ async def _looked(
         pages.append(page)
         for entry in page.items:
             found += of_entry(entry)
-    lines, before = [], window.before
+    lines, end = list[Noted](), window.lines
     if parts.journal is not None:
-        lines = await via(
-            parts.journal.newest,
-            parts.journal.anewest,
-            scope,
-            kinds=("revoked", "restored", "forgotten"),
-            before=None if before is None else datetime.fromisoformat(before),
-            limit=most,
-        )
+        journal = parts.journal
+        lines, end = await via(journal.page, journal.apage, scope, _TOLD, end, most)
         found += map(of_line, lines)
     if len(lines) < most and all(page.next is None for page in pages):
         return found, None
     ends = [
         page.marks[-1] if page.marks else mark for page, mark in zip(pages, window, strict=False)
     ]
-    return found, _Window(ends[0], ends[1], ends[2], lines[-1].at.isoformat() if lines else before)
+    return found, _Window(ends[0], ends[1], ends[2], end)
 
 
 async def _heirs(parts: Parts, via: Via, which: Select, memories: Sequence[Memory]) -> list[Memory]:
@@ -130,20 +128,23 @@ async def _heirs(parts: Parts, via: Via, which: Select, memories: Sequence[Memor
     return page.items
 
 
-def _fits(act: Act, asked: Asked, last: _Order | None) -> bool:
-    return (
-        asked.by in (None, act.by)
-        and asked.kind in (None, act.kind)
-        and (last is None or _order(act) < last)
-    )
+def _fits(act: Act, asked: Asked) -> bool:
+    return asked.by in (None, act.by) and asked.kind in (None, act.kind)
 
 
 # Marks.
 
 
-def _order(act: Act) -> _Order:
-    rank = str(len(ACT_KINDS) - ACT_KINDS.index(act.kind))
-    return act.at.astimezone(UTC).isoformat(timespec="microseconds"), rank, act.id, act.by
+def _ordered(acts: Sequence[Act]) -> list[tuple[_Order, Act]]:
+    """Return acts with where they stand, the newest first; what is new moves none of the old."""
+    alike, found = Counter[_Order](), list[tuple[_Order, Act]]()
+    for one in reversed(acts):
+        rank = str(len(ACT_KINDS) - ACT_KINDS.index(one.kind))
+        moment = one.at.astimezone(UTC).isoformat(timespec="microseconds")
+        order = (moment, rank, one.id, one.by)
+        alike[order] += 1
+        found.append(((*order, f"{alike[order]:09}"), one))
+    return sorted(found, key=lambda both: both[0], reverse=True)
 
 
 def _mark(window: _Window, last: _Order | None = None) -> str:
@@ -162,9 +163,7 @@ def _place_of(mark: str | None) -> tuple[_Window, _Order | None]:
         said = json.loads(mark)
         texts = isinstance(said, list) and all(isinstance(one, str | None) for one in said)
         if texts and len(said) in (_PLACE, _PLACE + _LAST) and None not in said[_PLACE:]:
-            window, last = _Window(*said[:_PLACE]), tuple(said[_PLACE:]) or None
-            if window.before is None or datetime.fromisoformat(window.before).tzinfo is not None:
-                return window, last
+            return _Window(*said[:_PLACE]), tuple(said[_PLACE:]) or None
     except (ValueError, RecursionError):
         pass
-    raise SettingError(f"after={mark!r}: is not the mark of an act; take `next` of a page")
+    raise SettingError(f"after={mark!r:.200}: is not the mark of an act; take `next` of a page")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from os import PathLike
@@ -21,13 +22,13 @@ from memoryware._twins import in_thread
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
+from memoryware.tiers._lines import Place, backwards
 from memoryware.tiers.values import Counts, Receipt
 
 NotedKind: TypeAlias = Literal["shown", "revoked", "restored", "forgotten"]
 """What happened: records were shown to a model, taken back, put back, or deleted."""
 _KINDS: Final = frozenset(get_args(NotedKind))
 _WHO: Final = ("user_id", "agent_id", "session_id", "node_id")
-_BLOCK: Final = 1 << 16
 _MOST_BYTES: Final = 16_000_000
 _LOCK_TIMEOUT: Final = 10.0
 
@@ -135,7 +136,6 @@ class Journal:
         *,
         kinds: Sequence[NotedKind] = get_args(NotedKind),
         session_id: str | None = None,
-        before: datetime | None = None,
         limit: int,
     ) -> list[Noted]:
         """Return lines of exactly this tenant and group, the newest first.
@@ -144,7 +144,6 @@ class Journal:
             scope: Whose memory.
             kinds: What happened.
             session_id: Only in this session.
-            before: Only what was earlier.
             limit: How many at most.
 
         Raises:
@@ -156,7 +155,6 @@ class Journal:
                 one.kind in kinds
                 and (one.scope.tenant, one.scope.group_id) == (scope.tenant, scope.group_id)
                 and (session_id is None or one.scope.session_id == session_id)
-                and (before is None or one.at < before)
             )
 
         return self._first(fits, limit)
@@ -167,13 +165,49 @@ class Journal:
         *,
         kinds: Sequence[NotedKind] = get_args(NotedKind),
         session_id: str | None = None,
-        before: datetime | None = None,
         limit: int,
     ) -> list[Noted]:
         """Async twin of `newest`."""
-        return await in_thread(
-            self.newest, scope, kinds=kinds, session_id=session_id, before=before, limit=limit
-        )
+        return await in_thread(self.newest, scope, kinds=kinds, session_id=session_id, limit=limit)
+
+    def page(
+        self, scope: MemoryScope, kinds: Sequence[NotedKind], after: str | None, limit: int
+    ) -> tuple[list[Noted], str | None]:
+        """Return lines of exactly this tenant and group, the newest first, and the last one's mark.
+
+        Args:
+            scope: Whose memory.
+            kinds: What happened.
+            after: The mark of a line: only what was written before it, whatever its time says. If
+                the file was written anew, because something was forgotten, the time decides.
+            limit: How many at most.
+
+        Raises:
+            SettingError: If the mark is none.
+            StoreUnavailable: If the file cannot be read.
+        """
+        place = None if after is None else Place.of(after)
+        mine, found = (scope.tenant, scope.group_id), list[Noted]()
+        with self._reading():
+            for line, number, start, is_known in self._lines(place):
+                noted = _read(line)
+                if noted is None or noted.kind not in kinds:
+                    continue
+                if (noted.scope.tenant, noted.scope.group_id) != mine:
+                    continue
+                if place is not None and not is_known and noted.at >= place.at:
+                    continue
+                found.append(noted)
+                after = f"{number} {start} {noted.at.isoformat()}"
+                if len(found) >= limit:
+                    break
+        return found, after
+
+    async def apage(
+        self, scope: MemoryScope, kinds: Sequence[NotedKind], after: str | None, limit: int
+    ) -> tuple[list[Noted], str | None]:
+        """Async twin of `page`."""
+        return await in_thread(self.page, scope, kinds, after, limit)
 
     def receipt(self, id_: str, scope: MemoryScope) -> Receipt | None:
         """Return the receipt of a revocation of this tenant and group, None if there is none."""
@@ -219,24 +253,38 @@ class Journal:
 
     def _first(self, fits: Callable[[Noted], bool], limit: int) -> list[Noted]:
         found: list[Noted] = []
-        try:
-            for line in self._lines():
+        with self._reading():
+            for line, *_ in self._lines():
                 noted = _read(line)
                 if noted is not None and fits(noted):
                     found.append(noted)
                 if len(found) >= limit:
                     break
+        return found
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise StoreUnavailable(
                 f"The journal '{self.path}' cannot be read ({type(error).__name__})"
             ) from error
-        return found
 
-    def _lines(self) -> Iterator[bytes]:
-        """Yield all lines, the newest first, those of the full file before it as well."""
-        for path in (self.path, self._full):
-            if path.exists():
-                yield from _backwards(path)
+    def _lines(self, after: Place | None = None) -> Iterator[tuple[bytes, int, int, bool]]:
+        """Yield lines with their places, the newest first, those of the full file before it too.
+
+        With a place only those before it, and whether its file is there; else all of them.
+        """
+        files = [(one, one.stat().st_ino) for one in (self.path, self._full) if one.exists()]
+        numbers, end = [number for _, number in files], None
+        is_known = after is not None and after.file in numbers
+        if after is not None and is_known:
+            files, end = files[numbers.index(after.file) :], after.start
+        for path, number in files:
+            for line, start in backwards(path, end):
+                yield line, number, start, is_known
+            end = None
 
     @property
     def _full(self) -> Path:
@@ -290,20 +338,6 @@ def _rewrite(path: Path, change: Callable[[Noted], Noted | None]) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
-
-
-def _backwards(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, the last one first."""
-    with path.open("rb") as file:
-        place, rest = file.seek(0, os.SEEK_END), b""
-        while place > 0:
-            size = min(_BLOCK, place)
-            place -= size
-            file.seek(place)
-            first, *lines = (file.read(size) + rest).split(b"\n")
-            yield from reversed(lines)
-            rest = first
-        yield rest
 
 
 def _line(noted: Noted) -> bytes:

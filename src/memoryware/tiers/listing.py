@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,13 +63,14 @@ async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted)
     layers, query = _LAYERS[page.layer], set(query_words(page.query))
     marks = _marks_of(page.after, (_RANK,) if page.query else layers)
     start = page.offset + int(marks.get(_RANK, 0))
+    end = min(start + limit, sys.maxsize)
     found: list[list[tuple[Listed, str]]] = []
     total = left = 0
     for layer in layers:
         store, which = getattr(parts.stores, layer), Select.within(scope)
         if layer == "working":
             which = which.also(live_at=parts.clock())
-        most = None if page.query else start + limit
+        most = None if page.query else end
         some = await via(store.find, store.afind, which, limit=most, after=marks.get(layer))
         lines = (_listed(parts, layer, one, query) for one in some.items)
         found.append([*zip(lines, some.marks, strict=True)])
@@ -76,7 +78,7 @@ async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted)
     if page.query:
         return _ranked([one for some in found for one, _ in some if one.score], start, limit)
     newest = merge(*found, key=lambda both: -both[0].created_at.timestamp())
-    taken = [*islice(newest, start + limit)]
+    taken = [*islice(newest, end)]
     marks |= {one.layer: mark for one, mark in taken}
     return Listing(
         items=tuple(one for one, _ in taken[start:]),
@@ -112,7 +114,7 @@ def _marks_of(mark: str | None, names: Sequence[str]) -> dict[str, str]:
     rank = found.get(_RANK, "0")
     if not set(found) <= set(names) or not (rank.isascii() and rank.isdigit() and len(rank) < 10):
         raise SettingError(
-            f"after={mark!r}: is no mark of this list; take `next` of a page of the same list"
+            f"after={mark!r:.200}: is no mark of this list; take `next` of a page of the same list"
         )
     return found
 

@@ -122,8 +122,8 @@ class RecallingDoors(Doors):
             limit: Lines of the page; `listed` of the limits by default.
             offset: Lines to pass over.
             query: Only what has these words, the best first.
-            after: The `next` of the page before: what is stored or goes meanwhile hides nothing
-                and brings nothing twice.
+            after: The `next` of the page before. What is stored or goes meanwhile hides nothing
+                and brings nothing twice; with a query it may, as all places in that order move.
 
         Raises:
             SettingError: For a layer that is none, a number below 0, or a mark of another list.

@@ -33,7 +33,7 @@ def number_of_mark(mark: str | None, longest: int = _LONGEST) -> int:
     """
     known = isinstance(mark, str) and mark.isascii() and mark.isdigit() and len(mark) < longest
     if mark is not None and not known:
-        raise SettingError(f"mark={mark!r} is not one that this store has returned")
+        raise SettingError(f"mark={mark!r:.200} is not one that this store has returned")
     return int(mark or 0)
 
 

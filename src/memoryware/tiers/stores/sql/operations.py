@@ -44,7 +44,8 @@ async def find(port: Port, tier: str, which: Select, part: Part) -> Page[Any]:
             f"SELECT {sql_rows.READ}, seq FROM record WHERE seq IN (SELECT seq FROM record"
             f" WHERE {where}{on} ORDER BY {place} DESC LIMIT ? OFFSET ?){here}"
             " ORDER BY seq DESC",  # no texts are sorted
-            *values, _EVERY if part.limit is None else part.limit, part.offset, *more,
+            *values, min(_EVERY, _EVERY if part.limit is None else part.limit),
+            min(_EVERY, part.offset), *more,
         )  # fmt: skip
         total, newer = len(rows), 0
         if part.offset or on or total == part.limit:  # else these are all
