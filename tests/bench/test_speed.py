@@ -21,6 +21,7 @@ from memoryware.bench.speed.turns import in_turns
 from memoryware.errors import SettingError
 
 pytest.importorskip("numpy")
+pytestmark = pytest.mark.timeout(300)
 SPEED = [sys.executable, "-m", "memoryware", "bench", "speed"]
 
 
@@ -219,7 +220,7 @@ def test_the_command_writes_tables_json_and_a_picture(tmp_path):
     given += ["--json", str(written), "--plot", str(drawn)]
     ran = subprocess.run(
         [*SPEED, *given],
-        capture_output=True, text=True, timeout=50, check=False,
+        capture_output=True, text=True, timeout=250, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     assert "| hybrid small" in ran.stdout
@@ -253,7 +254,7 @@ def test_without_numpy_the_command_says_what_to_install():
         "from memoryware.cli.main import main\nmain()"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=50, check=False
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=250, check=False
     )
     assert ran.returncode == 2
     assert "pip install numpy" in ran.stderr.splitlines()[-1]
@@ -277,7 +278,7 @@ def test_where_results_cannot_be_written_is_said_before_anything_is_measured(tmp
 )
 def test_what_cannot_be_ends_the_command_with_a_sentence(tmp_path, given, code, said):
     ran = subprocess.run(
-        [*SPEED, *given], capture_output=True, text=True, timeout=50, check=False, cwd=tmp_path
+        [*SPEED, *given], capture_output=True, text=True, timeout=250, check=False, cwd=tmp_path
     )
     assert ran.returncode == code
     assert said in ran.stderr.splitlines()[-1]
@@ -287,6 +288,6 @@ def test_what_cannot_be_ends_the_command_with_a_sentence(tmp_path, given, code, 
 
 def test_json_on_the_output_is_nothing_but_json():
     given = ["--sizes", "20", "--rounds", "1", "--peers", "NumPy", "--no-memory", "--json", "-"]
-    ran = subprocess.run([*SPEED, *given], capture_output=True, text=True, timeout=50, check=False)
+    ran = subprocess.run([*SPEED, *given], capture_output=True, text=True, timeout=250, check=False)
     assert ran.returncode == 0, ran.stderr
     assert {one["size"] for one in json.loads(ran.stdout)["rows"]} == {20}
