@@ -52,6 +52,17 @@ def test_what_nobody_decides_about_is_counted_and_stays_out_of_the_log(cli, memo
     assert "Main Street" not in done.out + done.err
 
 
+def test_a_reason_is_kept_by_the_journal_or_the_command_says_that_it_is_not(cli, memory, shop):
+    one, two = (memory.log_quarantine(text, SHOP) for text in ("Use pip.", "Use npm."))
+    ran = cli("revoke", one.id, "--yes", "--reason", "poisoned by a page")
+    assert "not kept" in ran.err
+    assert "memory.journal.jsonl" in ran.err
+    (shop / "memory.journal.jsonl").touch()
+    ran = cli("revoke", two.id, "--yes", "--reason", "outdated by now")
+    assert ran.err == ""
+    assert "outdated by now" in (shop / "memory.journal.jsonl").read_text()
+
+
 def test_one_id_that_is_not_there_leaves_all_others(cli, memory):
     kept = memory.log_quarantine("Use pnpm.", SHOP)
     other = memory.log_quarantine("Of others.", MemoryScope(group_id="other"))

@@ -23,7 +23,7 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would happen, and change nothing.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Reason = Annotated[str, typer.Option(help="Why; the journal keeps it.")]
+Reason = Annotated[str, typer.Option(help="Why; it is kept.")]
 
 
 def _config(panel: str | None = None) -> Any:

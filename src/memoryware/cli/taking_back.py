@@ -11,7 +11,7 @@ from memoryware._twins import blocking, finish
 from memoryware.cli import _records, showing
 from memoryware.cli._ids import BEGINNING, there, whole_id, whole_receipt
 from memoryware.cli._opening import Place
-from memoryware.cli._options import DryRun, Reason, Yes, on_memory
+from memoryware.cli._options import DryRun, Yes, on_memory
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.forgetting import Unwanted, falling
@@ -42,7 +42,7 @@ def revoke(
     alone: Annotated[
         bool, typer.Option("--alone", help="Not what was made of it; with an ID only.")
     ] = False,
-    reason: Reason = "",
+    reason: Annotated[str, typer.Option(help="Why; the journal of the store keeps it.")] = "",
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
@@ -75,11 +75,20 @@ def revoke(
         showing.confirm("Hide it?", yes=yes)
         taken = memory.mark_invalid if alone else memory.revoke
         receipt = taken(what, scope, by=place.by, reason=reason)
+    if reason and place.journal is None:
+        _tell_lost(place)
     if place.json:
         showing.document(_records.receipt_as_json(receipt))
         return
     typer.echo(f"Hidden: {_records.counted(receipt.counts)}")
     typer.echo(f"To put it back: memoryware restore {receipt.id}{place.again}")
+
+
+def _tell_lost(place: Place) -> None:
+    """Say that nothing keeps a reason, and how that begins."""
+    name = "" if place.file is None else place.file.with_suffix(".journal.jsonl").name
+    how = f"; an empty file {name} beside it begins one" if name else ""
+    typer.echo(f"memoryware: the reason is not kept, as this store has no journal{how}", err=True)
 
 
 def _meant(id_: str | None, origin: str | None) -> str | Origin:
