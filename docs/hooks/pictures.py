@@ -56,6 +56,7 @@ PICTURES: Final = (
     Picture("session", 5, "/sessions/one?id=friday-invoices"),
     Picture("memory", 5, "/memories/one?id={plan}"),
     Picture("revoke", 5, "/memories/revoke?id={poison-memory}"),
+    Picture("origin", 5, "/origins?of=tool:web_search"),
     Picture("file", 6, "/files/show?file=/AGENTS.md"),
     Picture("compare", 6, "/files/compare?file=/AGENTS.md&a=2&b=3"),
     Picture("files", 7, "/files"),
