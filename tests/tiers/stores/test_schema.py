@@ -148,9 +148,11 @@ PART_FIRST = {
 }
 
 
-def plan(path, which: Select, what: str = sql_rows.READ) -> str:
+def plan(path, which: Select, what: str = sql_rows.READ, after: int | None = None) -> str:
     where, values = ROWS.condition("long_term", which)
-    by = "" if what.startswith("count") else f" ORDER BY {ROWS.order(which)} LIMIT 50"
+    if after is not None:
+        where += f" AND {ROWS.place(which)} < {after}"
+    by = "" if what.startswith("count") else f" ORDER BY {ROWS.place(which)} DESC LIMIT 50"
     with closing(sqlite3.connect(path)) as db:
         db.create_function("memoryware_has", 2, rows.has)
         sql = f"EXPLAIN QUERY PLAN SELECT {what} FROM record WHERE {where}{by}"
@@ -178,6 +180,18 @@ def test_it_is_looked_up_in_all_groups_of_a_tenant_as_well(path, name, index):
 def test_a_group_is_read_in_its_own_order_without_a_look_at_others(path, more):
     assert "INDEX record_part (tier=? AND part=?)" in plan(path, within(**more))
     assert "TEMP B-TREE" not in plan(path, within(**more))
+
+
+@pytest.mark.parametrize("more", [{}, {"live_at": NOON}, {"statuses": ("pending",)}])
+def test_a_page_after_a_mark_begins_at_it(path, more):
+    found = plan(path, within(**more), after=7)
+    assert "seq<?" in found
+    assert "TEMP B-TREE" not in found
+
+
+def test_a_mark_costs_no_index_where_several_are_asked_for(path):
+    found = plan(path, within(ids=("a", "b")), after=7)
+    assert "INDEX sqlite_autoindex_record" in found
 
 
 @pytest.mark.parametrize("more", [{}, {"live_at": NOON}, {"agents": (None,), "live_at": NOON}])
