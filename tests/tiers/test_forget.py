@@ -261,6 +261,12 @@ def test_what_comes_and_goes_meanwhile_moves_no_page_of_a_listing(full):
     )
 
 
+def test_a_query_without_words_asks_for_everything(full):
+    assert full.list("shop", query=" ... ", limit=2) == full.list("shop", limit=2)
+    mark = full.list("shop", limit=2).next
+    assert full.list("shop", query=" ", after=mark) == full.list("shop", after=mark)
+
+
 def test_a_listing_finds_words_the_best_first(full):
     found = full.list("shop", query="orders shop kitchen")
     assert [one.score for one in found.items] == sorted(

@@ -61,7 +61,7 @@ async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted)
     """Return a page of what exactly this tenant and group have."""
     limit = parts.limits.listed if page.limit is None else page.limit
     layers, query = _LAYERS[page.layer], set(query_words(page.query))
-    marks = _marks_of(page.after, (_RANK,) if page.query else layers)
+    marks = _marks_of(page.after, (_RANK,) if query else layers)
     start = page.offset + int(marks.get(_RANK, 0))
     end = min(start + limit, sys.maxsize)
     found: list[list[tuple[Listed, str]]] = []
@@ -70,12 +70,12 @@ async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted)
         store, which = getattr(parts.stores, layer), Select.within(scope)
         if layer == "working":
             which = which.also(live_at=parts.clock())
-        most = None if page.query else end
+        most = None if query else end
         some = await via(store.find, store.afind, which, limit=most, after=marks.get(layer))
         lines = (_listed(parts, layer, one, query) for one in some.items)
         found.append([*zip(lines, some.marks, strict=True)])
         total, left = total + some.total, left + some.total - some.newer
-    if page.query:
+    if query:
         return _ranked([one for some in found for one, _ in some if one.score], start, limit)
     newest = merge(*found, key=lambda both: -both[0].created_at.timestamp())
     taken = [*islice(newest, end)]
