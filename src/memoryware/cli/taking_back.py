@@ -206,8 +206,10 @@ def _agreed(
         if dry_run:
             return False
         showing.confirm("Delete it for good?", yes=yes)
+        if yes:
+            return True
         now = finish(falling(memory.parts, blocking, scope, what))
-        if yes or all({*getattr(now, tier)} <= {*getattr(found, tier)} for tier in LAYERS):
+        if all({*getattr(now, tier)} <= {*getattr(found, tier)} for tier in LAYERS):
             return True
         typer.echo("It has become more meanwhile; nothing was deleted yet.", err=True)
         found = now

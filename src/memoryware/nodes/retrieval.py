@@ -134,7 +134,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         step = Step.of(_langchain.current_config())
         conversations_of(memory).note(scope, Trace(step, {one.id: one for one in recall}))
         text = history_text(recall, limits=memory.limits, heading=self._heading)
-        if recall:
+        if recall and memory.parts.journal is not None:
             ids, tokens = [one.id for one in recall], count_tokens_approximately([text])
             await via(memory.note_shown, memory.anote_shown, ids, scope, tokens=tokens)
         emit(to, "node_state", status="completed", characters=len(text))

@@ -22,6 +22,11 @@ class Place(NamedTuple):
     start: int
     at: datetime
 
+    @property
+    def mark(self) -> str:
+        """Its name, of which `of` makes it again."""
+        return f"{self.file} {self.start} {self.at.isoformat()}"
+
     @classmethod
     def of(cls, mark: str) -> Place:
         """Return the place that a mark names.

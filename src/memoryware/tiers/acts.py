@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias, get_args
 
-from memoryware.tiers.journal import Noted
+from memoryware.tiers.journal import Noted, NotedKind
 from memoryware.tiers.records import Entry, Memory, Record
 from memoryware.tiers.values import Layer
 
@@ -23,6 +23,12 @@ ActKind: TypeAlias = Literal[
 ]
 """What somebody did."""
 ACT_KINDS: Final[tuple[ActKind, ...]] = get_args(ActKind)
+TOLD: Final[Mapping[NotedKind, ActKind]] = {
+    "revoked": "revoked",
+    "restored": "restored",
+    "forgotten": "forgotten",
+}
+"""What a journal tells of what somebody did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,18 +65,11 @@ def of_memories(memories: Iterable[Memory], heirs: Iterable[Memory]) -> Iterator
     firsts = [one for one in memories if one.chunk_index == 0]
     by_document = {one.document_id: one for one in (*firsts, *heirs) if one.chunk_index == 0}
     for one in firsts:
+        about = f"about {one.subject}" if one.subject else ""
         for at in one.grounds:
-            yield Act(
-                kind="promoted",
-                at=at.promoted_at,
-                by=at.promoted_by,
-                id=one.id,
-                layer="long_term",
-                content=one.content,
-                detail=f"about {one.subject}" if one.subject else "",
-            )
+            yield _done(one, "promoted", at.promoted_at, at.promoted_by, about)
         yield from _ended(one, by_document)
-        yield from _checked(one, "long_term")
+        yield from _checked(one)
 
 
 def _ended(memory: Memory, by_document: Mapping[str, Memory]) -> Iterator[Act]:
@@ -78,65 +77,47 @@ def _ended(memory: Memory, by_document: Mapping[str, Memory]) -> Iterator[Act]:
     if memory.superseded_by is None or memory.valid_to is None:
         return
     heir = by_document.get(memory.superseded_by)
-    yield Act(
-        kind="superseded",
-        at=heir.created_at if heir else memory.valid_to,
-        by=heir.promoted_by if heir else "",
-        id=memory.id,
-        layer="long_term",
-        content=memory.content,
-        detail=heir.content if heir else "",
-    )
+    if heir is None:
+        yield _done(memory, "superseded", memory.valid_to, "")
+    else:
+        yield _done(memory, "superseded", heir.created_at, heir.promoted_by, heir.content)
 
 
 def of_entry(entry: Entry) -> Iterator[Act]:
     """Yield what was done to an entry."""
     if entry.status == "rejected" and entry.decided_at is not None:
         why = entry.metadata.get("rejected_because", entry.metadata.get("reason", ""))
-        yield Act(
-            kind="rejected",
-            at=entry.decided_at,
-            by=entry.decided_by or "",
-            id=entry.id,
-            layer="quarantine",
-            content=entry.content,
-            detail=why if isinstance(why, str) else "",
-        )
+        said = why if isinstance(why, str) else ""
+        yield _done(entry, "rejected", entry.decided_at, entry.decided_by or "", said)
     if entry.proposed_by is not None:
-        yield Act(
-            kind="proposed",
-            at=entry.created_at,
-            by=entry.proposed_by,
-            id=entry.id,
-            layer="quarantine",
-            content=entry.content,
-        )
-    yield from _checked(entry, "quarantine")
+        yield _done(entry, "proposed", entry.created_at, entry.proposed_by)
+    yield from _checked(entry)
 
 
-def _checked(record: Record, layer: Layer) -> Iterator[Act]:
+def _checked(record: Record) -> Iterator[Act]:
     verdict = record.verdict
     if verdict is not None and verdict.at is not None:
-        yield Act(
-            kind="checked",
-            at=verdict.at,
-            by=verdict.by,
-            id=record.id,
-            layer=layer,
-            content=record.content,
-            detail="verified" if verdict.verified else "; ".join(verdict.issues) or "wrong",
-        )
+        said = "verified" if verdict.verified else "; ".join(verdict.issues) or "wrong"
+        yield _done(record, "checked", verdict.at, verdict.by, said)
+
+
+def _done(record: Record, kind: ActKind, at: datetime, by: str, detail: str = "") -> Act:
+    """Return what was done to a record."""
+    return Act(
+        kind=kind,
+        at=at,
+        by=by,
+        id=record.id,
+        layer="long_term" if isinstance(record, Memory) else "quarantine",
+        content=record.content,
+        detail=detail,
+    )
 
 
 def of_line(line: Noted) -> Act:
     """Return what a line of the journal says."""
-    kinds: Mapping[str, ActKind] = {
-        "revoked": "revoked",
-        "restored": "restored",
-        "forgotten": "forgotten",
-    }
     return Act(
-        kind=kinds[line.kind],
+        kind=TOLD[line.kind],
         at=line.at,
         by=line.by,
         id=line.what,

@@ -13,8 +13,8 @@ from memoryware._twins import Via
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.acts import ACT_KINDS, Act, ActKind, of_entry, of_line, of_memories
-from memoryware.tiers.journal import Noted, NotedKind
+from memoryware.tiers.acts import ACT_KINDS, TOLD, Act, ActKind, of_entry, of_line, of_memories
+from memoryware.tiers.journal import Noted
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.protocol import Page, Select
 
@@ -64,7 +64,6 @@ class _Window(NamedTuple):
 
 _Order: TypeAlias = tuple[str, ...]
 """Where an act stands: moment, kind, id, who, and which one of those that are alike."""
-_TOLD: Final[tuple[NotedKind, ...]] = ("revoked", "restored", "forgotten")
 _PLACE: Final = len(_Window._fields)
 _LAST: Final = 5
 """Parts of a mark: where what is looked at begins, and the act that was the last one."""
@@ -107,7 +106,7 @@ async def _looked(
     lines, end = list[Noted](), window.lines
     if parts.journal is not None:
         journal = parts.journal
-        lines, end = await via(journal.page, journal.apage, scope, _TOLD, end, most)
+        lines, end = await via(journal.page, journal.apage, scope, tuple(TOLD), end, most)
         found += map(of_line, lines)
     if len(lines) < most and all(page.next is None for page in pages):
         return found, None

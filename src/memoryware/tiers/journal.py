@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -151,13 +151,10 @@ class Journal:
         """
 
         def fits(one: Noted) -> bool:
-            return (
-                one.kind in kinds
-                and (one.scope.tenant, one.scope.group_id) == (scope.tenant, scope.group_id)
-                and (session_id is None or one.scope.session_id == session_id)
-            )
+            here = session_id is None or one.scope.session_id == session_id
+            return here and one.kind in kinds and _is_of(one, scope)
 
-        return self._first(fits, limit)
+        return [noted for noted, _ in self._first(fits, limit)]
 
     async def anewest(
         self,
@@ -187,21 +184,8 @@ class Journal:
             StoreUnavailable: If the file cannot be read.
         """
         place = None if after is None else Place.of(after)
-        mine, found = (scope.tenant, scope.group_id), list[Noted]()
-        with self._reading():
-            for line, number, start, is_known in self._lines(place):
-                noted = _read(line)
-                if noted is None or noted.kind not in kinds:
-                    continue
-                if (noted.scope.tenant, noted.scope.group_id) != mine:
-                    continue
-                if place is not None and not is_known and noted.at >= place.at:
-                    continue
-                found.append(noted)
-                after = f"{number} {start} {noted.at.isoformat()}"
-                if len(found) >= limit:
-                    break
-        return found, after
+        found = self._first(lambda one: one.kind in kinds and _is_of(one, scope), limit, place)
+        return [noted for noted, _ in found], found[-1][1].mark if found else after
 
     async def apage(
         self, scope: MemoryScope, kinds: Sequence[NotedKind], after: str | None, limit: int
@@ -212,14 +196,9 @@ class Journal:
     def receipt(self, id_: str, scope: MemoryScope) -> Receipt | None:
         """Return the receipt of a revocation of this tenant and group, None if there is none."""
         found = self._first(
-            lambda one: (
-                one.receipt == id_
-                and one.kind == "revoked"
-                and (one.scope.tenant, one.scope.group_id) == (scope.tenant, scope.group_id)
-            ),
-            1,
+            lambda one: one.receipt == id_ and one.kind == "revoked" and _is_of(one, scope), 1
         )
-        return found[0].as_receipt if found else None
+        return found[0][0].as_receipt if found else None
 
     async def areceipt(self, id_: str, scope: MemoryScope) -> Receipt | None:
         """Async twin of `receipt`."""
@@ -251,39 +230,34 @@ class Journal:
         """Async twin of `forget`."""
         await in_thread(self.forget, scope, ids)
 
-    def _first(self, fits: Callable[[Noted], bool], limit: int) -> list[Noted]:
-        found: list[Noted] = []
-        with self._reading():
-            for line, *_ in self._lines():
-                noted = _read(line)
-                if noted is not None and fits(noted):
-                    found.append(noted)
-                if len(found) >= limit:
-                    break
-        return found
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _first(
+        self, fits: Callable[[Noted], bool], limit: int, after: Place | None = None
+    ) -> list[tuple[Noted, Place]]:
+        """Return the newest lines that fit, of those before a place."""
         try:
-            yield
+            told = (both for both in self._lines(after) if fits(both[0]))
+            return [*islice(told, limit)]
         except OSError as error:
             raise StoreUnavailable(
                 f"The journal '{self.path}' cannot be read ({type(error).__name__})"
             ) from error
 
-    def _lines(self, after: Place | None = None) -> Iterator[tuple[bytes, int, int, bool]]:
-        """Yield lines with their places, the newest first, those of the full file before it too.
+    def _lines(self, after: Place | None) -> Iterator[tuple[Noted, Place]]:
+        """Yield what lines say, the newest first, those of the full file before it as well.
 
-        With a place only those before it, and whether its file is there; else all of them.
+        Of a place whose file is gone the time tells what was before it.
         """
         files = [(one, one.stat().st_ino) for one in (self.path, self._full) if one.exists()]
-        numbers, end = [number for _, number in files], None
-        is_known = after is not None and after.file in numbers
-        if after is not None and is_known:
+        numbers, end, until = [number for _, number in files], None, None
+        if after is not None and after.file in numbers:
             files, end = files[numbers.index(after.file) :], after.start
+        elif after is not None:
+            until = after.at
         for path, number in files:
             for line, start in backwards(path, end):
-                yield line, number, start, is_known
+                noted = _read(line)
+                if noted is not None and (until is None or noted.at < until):
+                    yield noted, Place(number, start, noted.at)
             end = None
 
     @property
@@ -302,6 +276,10 @@ class Journal:
             os.fsync(held)
         finally:
             os.close(held)
+
+
+def _is_of(noted: Noted, scope: MemoryScope) -> bool:
+    return (noted.scope.tenant, noted.scope.group_id) == (scope.tenant, scope.group_id)
 
 
 def _without(noted: Noted, scope: MemoryScope, gone: frozenset[str]) -> Noted | None:

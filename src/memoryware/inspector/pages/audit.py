@@ -61,17 +61,17 @@ async def audit(visit: Visit) -> Response:
         if (not by or by in names_of(one)) and (before is None or one.time < before)
     ]
     lines.sort(key=lambda one: one[0], reverse=True)
+    on = found.next
+    if len(lines) > rows:
+        lines = lines[:rows]
+        on = next((mark for _, mark, _ in reversed(lines) if mark), after)
     none = "Nobody has done anything of this kind yet."
-    if found.next is not None:
+    if on is not None:
         none = "Among the records that were looked at is nothing of this kind; older ones may be."
-    seen = empty(none)
-    if lines:
-        seen = h.ol([h.li(one) for _, _, one in lines[:rows]], class_="list")
+    seen = h.ol([h.li(one) for _, _, one in lines], class_="list") if lines else empty(none)
     older = None
-    if len(lines) > rows or found.next is not None:
-        on = found.next if len(lines) <= rows else None
-        on = on or next((mark for _, mark, _ in reversed(lines[:rows]) if mark), after)
-        last = lines[:rows][-1][0].isoformat() if lines else visit.asked("before")
+    if on is not None:
+        last = lines[-1][0].isoformat() if lines else visit.asked("before")
         at = visit.url("/audit", by=by, kind=kind, after=on, before=last)
         older = h.nav(
             h.a("Older", href=at, class_="button"), class_="pages", aria_label="Older acts"

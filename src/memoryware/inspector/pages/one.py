@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -224,21 +224,10 @@ async def preview(visit: Visit) -> Response:
     """Show everything that goes with a record, before anything does."""
     layer, record = await _named(visit, visit.asked("id"))
     found = await made_of(visit.memory.parts, native, visit.scope, (record.id,))
-    reason = h.input(type="text", name="reason", id="reason", maxlength=1000, autocomplete="off")
     sure = None
     if not visit.site.read_only:
-        sure = form(
-            visit,
-            "/memories/revoke",
-            hidden("id", record.id),
-            hidden("back", "/memories"),
-            field("Reason", reason, id_="reason", hint="Optional; the receipt says it."),
-            h.div(
-                button(f"Take back {many(found.total, 'record')}", kind="bad"),
-                h.a("Cancel", href=visit.url("/memories/one", id=record.id), class_="button"),
-                class_="row",
-            ),
-        )
+        back = visit.url("/memories/one", id=record.id)
+        sure = taking(visit, "/memories/revoke", {"id": record.id}, found.total, back)
     said = (
         "This and everything that was made of it is hidden from every agent at once. Nothing is"
         " deleted: all of it can be put back."
@@ -250,6 +239,23 @@ async def preview(visit: Visit) -> Response:
         h.div(lineage.record_line(visit, (record.id, layer, record)), class_="card"),
         await going(visit, found),
         sure,
+    )
+
+
+def taking(visit: Visit, to: str, what: Mapping[str, str], count: int, back: str) -> Html:
+    """Return the form that takes so many records back, which a person may leave for a page."""
+    reason = h.input(type="text", name="reason", id="reason", maxlength=1000, autocomplete="off")
+    return form(
+        visit,
+        to,
+        [hidden(name, value) for name, value in what.items()],
+        hidden("back", "/memories"),
+        field("Reason", reason, id_="reason", hint="Optional; the receipt says it."),
+        h.div(
+            button(f"Take back {many(count, 'record')}", kind="bad"),
+            h.a("Cancel", href=back, class_="button"),
+            class_="row",
+        ),
     )
 
 

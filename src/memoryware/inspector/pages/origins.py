@@ -9,9 +9,9 @@ from starlette.responses import Response
 from memoryware._twins import native
 from memoryware.errors import StoreUnavailable, TierError
 from memoryware.inspector.keeping import changed
-from memoryware.inspector.layout import button, empty, field, form, hidden, page
+from memoryware.inspector.layout import empty, page
 from memoryware.inspector.markup import Html, h
-from memoryware.inspector.pages.one import going
+from memoryware.inspector.pages.one import going, taking
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import many, visible
 from memoryware.tiers.lineage import everything_of
@@ -49,20 +49,7 @@ async def _sure(visit: Visit, origin: Origin) -> Html:
         return h.p(_NOTHING_LEFT, class_="quiet")
     id_ = visit.asked("id")
     back = visit.url("/memories/one", id=id_) if id_ else visit.url("/review")
-    reason = h.input(type="text", name="reason", id="reason", maxlength=1000, autocomplete="off")
-    return form(
-        visit,
-        "/origins/revoke",
-        hidden("of", str(origin)),
-        hidden("id", id_),
-        hidden("back", "/memories"),
-        field("Reason", reason, id_="reason", hint="Optional; the receipt says it."),
-        h.div(
-            button(f"Take back {many(left, 'record')}", kind="bad"),
-            h.a("Cancel", href=back, class_="button"),
-            class_="row",
-        ),
-    )
+    return taking(visit, "/origins/revoke", {"of": str(origin), "id": id_}, left, back)
 
 
 async def _left(visit: Visit, origin: Origin) -> int:
