@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from types import SimpleNamespace
 from uuid import UUID
@@ -82,17 +83,105 @@ def test_the_first_place_that_knows_a_part_wins():
     assert MemoryScope.of(runtime, {"configurable": {"project_id": 7}}) == MemoryScope(
         group_id="7", user_id="server-user"
     )
-    runtime.context = {"user_id": "ann"}
+    runtime = SimpleNamespace(context={"user_id": "ann"}, server_info=None)
     assert MemoryScope.of(runtime, {"configurable": {"user_id": "bob"}}).user_id == "ann"
     assert MemoryScope.of(runtime, {"configurable": {"user_id": ""}}).user_id == "ann"
     assert MemoryScope.of(None, {"configurable": {"user_id": ""}}).user_id is None
 
 
-@pytest.mark.parametrize("odd", [True, False, b"g", 1.5, ["g"], "", "  ", None])
-def test_what_names_nobody_in_a_context_is_passed_over(odd):
-    assert MemoryScope.of(
-        None, {"configurable": {"group_id": odd, "project_id": "p"}}
-    ).group_id == ("p")
+class Signed(dict):
+    """A user of a server that offers keys only, as LangGraph's own user type allows."""
+
+
+def _server(**user):
+    return SimpleNamespace(user=SimpleNamespace(**user), assistant_id="a", graph_id="g")
+
+
+@pytest.mark.parametrize("carrier", ["context", "configurable", "both"])
+def test_the_authenticated_user_wins_over_what_the_client_wrote(carrier):
+    bob = {"user_id": "bob", "group_id": "shop"}
+    context = bob if carrier != "configurable" else None
+    config = {"configurable": bob if carrier != "context" else {}}
+    for user in (SimpleNamespace(identity="ann"), Signed(identity="ann")):
+        runtime = SimpleNamespace(context=context, server_info=SimpleNamespace(user=user))
+        scope = MemoryScope.of(runtime, config)
+        assert (scope.user_id, scope.group_id) == ("ann", "shop")
+
+
+def test_tenant_and_group_of_the_authenticated_user_win_under_any_of_their_keys():
+    server = _server(identity="ann", tenant_id="acme", project_id="shop")
+    client = {"tenant": "evil", "tenant_id": "evil", "group_id": "theirs"}
+    runtime = SimpleNamespace(context=client, server_info=server)
+    scope = MemoryScope.of(runtime, {"configurable": client})
+    assert scope == MemoryScope("acme", "shop", "ann")
+
+
+def test_a_user_who_is_not_signed_in_says_nothing():
+    server = _server(identity="guest", is_authenticated=False)
+    runtime = SimpleNamespace(context=None, server_info=server)
+    assert MemoryScope.of(runtime, {"configurable": {"user_id": "ann"}}).user_id == "ann"
+
+
+def test_the_user_of_a_real_run_is_the_one_whom_the_server_has_authenticated():
+    seen = []
+
+    @tool
+    def look() -> str:
+        """Look."""
+        seen.append(MemoryScope.current())
+        return "ok"
+
+    agent = create_agent(ScriptedModel(call("look"), say()), tools=[look], context_schema=Caller)
+    signed_in = SimpleNamespace(identity="ann")
+    config = {"configurable": {"langgraph_auth_user": signed_in, "user_id": "eve"}}
+    agent.invoke({"messages": [("user", "hi")]}, config, context=Caller(user_id="bob"))
+    assert (seen[0].user_id, seen[0].group_id) == ("ann", "g1")
+
+
+@pytest.mark.parametrize("blank", ["", "  ", None])
+def test_a_blank_id_is_no_id_and_the_next_key_counts(blank):
+    config = {"configurable": {"group_id": blank, "project_id": "p"}}
+    assert MemoryScope.of(None, config).group_id == "p"
+
+
+class Team(enum.Enum):
+    SHOP = "shop"
+    NUMBER = 1
+
+
+class Named(str, enum.Enum):  # noqa: UP042 - str() of its members is "Named.SHOP"
+    SHOP = "shop"
+
+
+class Numbered(enum.IntEnum):
+    SEVEN = 7
+
+
+@pytest.mark.parametrize("key", ["tenant", "group_id", "user_id", "agent_id", "session_id"])
+@pytest.mark.parametrize("odd", [True, False, b"g", 1.5, ["g"], {"id": "g"}, Team.NUMBER, object()])
+def test_an_id_that_cannot_be_read_is_refused_wherever_it_stands(key, odd):
+    with pytest.raises(SettingError, match=f"{key}: .* has a {type(odd).__name__}"):
+        MemoryScope.of(None, {"configurable": {key: odd, "project_id": "p"}})
+    with pytest.raises(SettingError, match=key):
+        MemoryScope.of(SimpleNamespace(context={key: odd}))
+    with pytest.raises(SettingError, match=key):
+        MemoryScope(**{key: odd})
+
+
+@pytest.mark.parametrize(
+    ("member", "text"),
+    [(Team.SHOP, "shop"), (Named.SHOP, "shop"), (Numbered.SEVEN, "7")],
+)
+def test_an_enum_with_the_value_of_an_id_means_its_value(member, text):
+    assert MemoryScope.of(None, {"configurable": {"group_id": member}}).group_id == text
+    made = MemoryScope(group_id=member)
+    assert made == MemoryScope(group_id=text)
+    assert made.digest == MemoryScope(group_id=text).digest
+    assert type(made.group_id) is str
+
+
+def test_a_thread_id_may_be_any_number_as_checkpointers_take_it():
+    assert MemoryScope.of(None, {"configurable": {"thread_id": 1.5}}).session_id == "1.5"
 
 
 def test_a_number_or_a_uuid_in_a_context_names_somebody():

@@ -1,14 +1,16 @@
-"""Who asks: read from the runtime and the config of a run, never from what a model wrote.
+"""The scope of a memory operation: tenant, group, user, agent, session and node.
 
-A `MemoryScope` names the tenant, group, user, agent, session and node on whose behalf
-something happens. Everything that is kept apart by caller is kept apart by it.
+A scope comes from the authenticated user of a server, then from the context and the config of
+a run, and never from what a model wrote.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from enum import Enum
+from numbers import Integral
 from typing import Any, Final
 from uuid import UUID
 
@@ -48,6 +50,9 @@ class MemoryScope:
     def __post_init__(self) -> None:
         for name in MemoryScope.__slots__:
             value = getattr(self, name)
+            if isinstance(value, Enum):  # drivers and `str()` disagree about members of `StrEnum`
+                value = read_id(name, value, "the scope")
+                object.__setattr__(self, name, value)
             if value is not None:
                 check_name(name, value)
 
@@ -55,39 +60,59 @@ class MemoryScope:
     def of(
         cls, runtime: Any = None, config: Any = None, *, group_keys: Sequence[str] = GROUP_KEYS
     ) -> MemoryScope:
-        """Return who asks in a run: by its context, then its server, then its config.
+        """Return the scope of a run.
+
+        The user whom a server has authenticated comes first, because a client of that server
+        writes both `context` and `configurable`. Tenant and group that the authenticated user
+        carries (`user["tenant_id"]`) come first for the same reason. Then come the context and
+        the `configurable` of the config.
 
         Args:
             runtime: The runtime of the run.
             config: The config of the run.
-            group_keys: The names under which they may carry the group.
+            group_keys: The names under which they may carry the group; the first that has a
+                value wins.
+
+        Returns:
+            The scope; parts that nobody names are None.
+
+        Raises:
+            SettingError: For an id that cannot be read: neither text, a whole number, a UUID nor
+                an Enum with one of these types. Ignoring it would mix up callers.
         """
         known = config if isinstance(config, Mapping) else {}
         metadata = known.get("metadata") or {}
-        places = [
-            _reader(one)
-            for one in (getattr(runtime, "context", None), known.get("configurable"))
-            if one is not None
+        client = [
+            _Carrier(name, holder)
+            for name, holder in (
+                ("the context", getattr(runtime, "context", None)),
+                ("configurable", known.get("configurable")),
+            )
+            if holder is not None
         ]
-        tenant = _found(("tenant", "tenant_id"), places)
-        group = _found(group_keys, places)
-        session = _found(("session_id", "thread_id"), places)
-        user, agent, node = (_found((one,), places) for one in ("user_id", "agent_id", "node_id"))
+        user = _authenticated_user(runtime)
+        signed_in = [] if user is None else [_Carrier("the authenticated user", user)]
+        # Not one lookup over all carriers: with two spellings of a key, such as `tenant` and
+        # `tenant_id`, a client could use the one that the authenticated user does not have.
+        tenant_keys = ("tenant", "tenant_id")
+        tenant = _first_id(tenant_keys, signed_in) or _first_id(tenant_keys, client)
+        group = _first_id(group_keys, signed_in) or _first_id(group_keys, client)
+        user_id = _first_id(("identity",), signed_in)
+        if user_id is None:
+            user_id = _first_id(("user_id",), client)
+        session = _first_id(("session_id", "thread_id"), client)
         if session is None:
             info = getattr(runtime, "execution_info", None)
-            session = _text(getattr(info, "thread_id", None))
+            session = read_id("thread_id", getattr(info, "thread_id", None))
+        node = _first_id(("node_id",), client)
         if node is None:
             space = str(metadata.get("langgraph_checkpoint_ns") or "")
             outer = space.partition(":")[0] if "|" in space else ""
-            node = _text(outer or metadata.get("langgraph_node"))
-        return cls(
-            tenant,
-            group,
-            user or _text(_identity(runtime)),
-            agent or _text(metadata.get("lc_agent_name")),
-            session,
-            node,
-        )
+            node = read_id("langgraph_node", outer or metadata.get("langgraph_node"))
+        agent = _first_id(("agent_id",), client)
+        if agent is None:
+            agent = read_id("lc_agent_name", metadata.get("lc_agent_name"))
+        return cls(tenant, group, user_id, agent, session, node)
 
     @classmethod
     def current(cls) -> MemoryScope:
@@ -133,28 +158,75 @@ def check_name(what: str, value: object) -> None:
         raise SettingError(f"{what}: has half a character in it (a lone surrogate)") from None
 
 
-def _found(names: Sequence[str], places: Sequence[Callable[[str], Any]]) -> str | None:
-    """Return a part by the first of its names that has a value."""
-    for name in names:
-        for get in places:
-            text = _text(get(name))
-            if text is not None:
-                return text
+def read_id(name: str, value: object, carrier: str = "the run") -> str | None:
+    """Return an id as text.
+
+    Args:
+        name: The key that the value stands under, for the message. The value is never in it.
+        value: Text, a whole number, a UUID, or an Enum whose value is text. A plain Enum with
+            numbers is refused: `auto()` numbers of two classes mean different things.
+        carrier: Where it was read, for the message.
+
+    Returns:
+        The id, or None for None and blank text.
+
+    Raises:
+        SettingError: For anything else.
+    """
+    raw: object = value
+    # str() of a member of `class Team(str, Enum)` is "Team.SHOP".
+    if isinstance(value, Enum) and (
+        isinstance(value, str | int) or isinstance(value.value, str | UUID)
+    ):
+        raw = value.value
+    if name == "thread_id" and isinstance(raw, float):
+        raw = str(raw)  # LangGraph's checkpointers take it, by the same text
+    if raw is None:
+        return None
+    is_number = isinstance(raw, Integral) and not isinstance(raw, bool)
+    if isinstance(raw, Enum) or not (isinstance(raw, str | UUID) or is_number):
+        raise SettingError(
+            f"{name}: {carrier} has a {type(value).__name__}, which is no id; pass text, a whole"
+            " number or a UUID"
+        )
+    text = str(raw)
+    return text if text.strip() else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Carrier:
+    """What carries ids: the authenticated user, the context, or the config of a run."""
+
+    name: str
+    holder: Any
+
+    def read(self, key: str) -> str | None:
+        return read_id(key, _field(self.holder, key), self.name)
+
+
+def _first_id(keys: Sequence[str], carriers: Sequence[_Carrier]) -> str | None:
+    """Return the id under the first key that has a value in any of the carriers."""
+    for key in keys:
+        for carrier in carriers:
+            if (found := carrier.read(key)) is not None:
+                return found
     return None
 
 
-def _reader(place: Any) -> Callable[[str], Any]:
-    """Return what looks up a name in a context or config, by key or by attribute."""
-    return place.get if isinstance(place, Mapping) else lambda name: getattr(place, name, None)
-
-
-def _identity(runtime: Any) -> Any:
-    """Return the user whom a server has authenticated."""
-    user = getattr(getattr(runtime, "server_info", None), "user", None)
-    return user.get("identity") if isinstance(user, Mapping) else getattr(user, "identity", None)
-
-
-def _text(value: Any) -> str | None:
-    if isinstance(value, bool) or not isinstance(value, str | int | UUID):
+def _field(holder: Any, key: str) -> Any:
+    """Return a value by key or by attribute; users of a server may offer either."""
+    if isinstance(holder, Mapping):
+        return holder.get(key)
+    try:
+        found = getattr(holder, key, None)
+        if found is None and hasattr(type(holder), "__getitem__"):
+            found = holder[key]
+    except (LookupError, TypeError, NotImplementedError):
         return None
-    return str(value) if str(value).strip() else None
+    return found
+
+
+def _authenticated_user(runtime: Any) -> Any:
+    """Return the user whom a server has authenticated; None for nobody."""
+    user = getattr(getattr(runtime, "server_info", None), "user", None)
+    return None if user is None or _field(user, "is_authenticated") is False else user

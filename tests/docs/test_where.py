@@ -18,8 +18,8 @@ from memoryware import (
     TieredMemory,
     create_deep_agent,
 )
+from memoryware._warning import forget_warnings
 from memoryware.backends import state
-from memoryware.tiers._parts import warn_without_group
 
 PAGE = ROOT / "docs" / "guides" / "where.md"
 SHOWN = re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
@@ -73,7 +73,7 @@ def _too_long(disk):
 
 
 def _no_group(_):
-    warn_without_group.cache_clear()
+    forget_warnings()
     TieredMemory.open("memory://").retrieve("orders", None)
 
 

@@ -14,7 +14,7 @@ from memoryware import (
     SettingError,
     TieredMemory,
 )
-from memoryware.tiers._parts import warn_without_group
+from memoryware._warning import forget_warnings
 
 
 async def opened(door, **options):
@@ -107,8 +107,25 @@ def test_a_receipt_and_an_origin_are_named_where_a_text_is_given_for_them(memory
 
 
 def test_a_scope_without_a_group_is_told_once_and_noted_each_time(memory, caplog):
-    warn_without_group.cache_clear()
+    forget_warnings()
     assert memory.retrieve("orders", None).notes == memory.retrieve("orders", None).notes != ()
     memory.record(FACT)
     told = [one for one in caplog.records if "without a group" in one.getMessage()]
     assert len(told) == 1
+
+
+def test_each_tenant_and_user_whose_scope_has_no_group_is_warned_about_once(memory, caplog):
+    forget_warnings()
+    for _ in range(2):
+        for scope in (
+            MemoryScope(tenant="red"),
+            MemoryScope(tenant="blue"),
+            MemoryScope(tenant="blue", user_id="ann"),
+        ):
+            memory.record(FACT, scope)
+            memory.retrieve("orders", scope)
+    logged = [one.getMessage() for one in caplog.records if "without a group" in one.getMessage()]
+    assert len(logged) == 3
+    assert "tenant red" in logged[0]
+    assert "tenant blue" in logged[1]
+    assert not any("ann" in one for one in logged)

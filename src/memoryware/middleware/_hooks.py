@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
+from weakref import ref
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
@@ -18,6 +19,7 @@ from langgraph.types import Command
 
 from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
+from memoryware._warning import warn_once
 from memoryware.events import Teller, is_heard, logger, span
 from memoryware.middleware._changes import CHANGING
 from memoryware.middleware._edit_memory import unavailable
@@ -56,7 +58,6 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
     _offers: Offers
     _gate: Gate
     _prompt_verified = False
-    _told_missing = False
 
     def preview(self, tools: Sequence[Any] = ()) -> Preview:
         """Return what a model would be shown now, and what became of each source.
@@ -309,7 +310,7 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
                 loaded = await self._loaded(via, backend, folders)
                 tell_loaded(teller, backend, loaded, work)
         if not loaded.contents and not loaded.problems:
-            self._warn_of_nothing(loaded)
+            self._warn_of_nothing(loaded, MemoryScope.of(runtime, _langchain.current_config()))
         return loaded
 
     async def _loaded(self, via: Via, backend: Any, folders: Folders) -> Loaded:
@@ -318,10 +319,11 @@ class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
         contents = await self._contents_one_by_one(via, backend)
         return Loaded(contents, sources=self._reading.sources)
 
-    def _warn_of_nothing(self, loaded: Loaded) -> None:
-        if not self._told_missing and (loaded.sources or self._reading.start):
-            self._told_missing = True
-            logger.warning(
+    def _warn_of_nothing(self, loaded: Loaded, scope: MemoryScope) -> None:
+        # Not for each user: a new one has no file yet, and nothing is wrong.
+        if loaded.sources or self._reading.start:
+            warn_once(
+                ("no memory file", ref(self._loader), scope.tenant, scope.group_id),
                 "no memory file was found: %s; the first save creates one, or check the paths",
                 ", ".join(one.path for one in loaded.sources) or self._looked_for(),
             )

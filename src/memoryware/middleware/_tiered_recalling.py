@@ -14,6 +14,7 @@ from memoryware.middleware._tiered_options import Options
 from memoryware.middleware._tiered_runs import Answered, Run, Runs, Step
 from memoryware.middleware._tiered_tools import FOUND, NOT_AGAIN, NOTHING, found_text
 from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import warn_without_group
 from memoryware.tiers.extraction import last_human_text
 from memoryware.tiers.records import Role
 from memoryware.tiers.showing import NOTE, recalled_block
@@ -53,6 +54,8 @@ class Recaller:
         """
         (scope, role, teller), options = who, self._options
         memory, sources = options.memory, options.sources_of(role)
+        if not scope.group_id:
+            warn_without_group(scope)
         if not scope.group_id or not query or not sources:
             return Recall()
         try:

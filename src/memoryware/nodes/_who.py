@@ -9,7 +9,7 @@ from typing import Any
 from memoryware import _langchain
 from memoryware.errors import SettingError
 from memoryware.nodes._lineage import conversations_of
-from memoryware.scope import GROUP_KEYS, MemoryScope
+from memoryware.scope import GROUP_KEYS, MemoryScope, read_id
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.extraction import value_in
 from memoryware.tiers.service import TieredMemory
@@ -58,8 +58,8 @@ class Who:
         config, runtime = _langchain.current_config(), _langchain.current_runtime()
         said = MemoryScope.of(runtime, config, group_keys=self.group_keys)
         if not said.group_id and self.state_group:
-            named = value_in(state, self.state_group)
-            said = replace(said, group_id=named if isinstance(named, str) and named else None)
+            named = read_id(self.state_group, value_in(state, self.state_group), "the state")
+            said = replace(said, group_id=named)
         missing = {
             one.name: getattr(self.scope, one.name)
             for one in fields(MemoryScope)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from memoryware import _langchain
 from memoryware._clock import Clock, NewId, random_id, utc_now
+from memoryware._warning import warn_once
 from memoryware.errors import ScopeMissing, SettingError
-from memoryware.events import Teller, logger
+from memoryware.events import Teller
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import Ranking, TierLimits
@@ -159,11 +159,17 @@ def group_of(scope: MemoryScope, doing: str) -> MemoryScope:
     return scope
 
 
-@lru_cache(maxsize=1)
-def warn_without_group() -> None:
-    """Say once in a process that something was asked or said on behalf of no group."""
-    logger.warning(
+def warn_without_group(scope: MemoryScope) -> None:
+    """Warn that a scope has no group, once for each tenant, user and agent.
+
+    Once per process would hide the second tenant whose configuration is wrong.
+    """
+    warn_once(
+        ("scope without a group", scope.tenant, scope.user_id, scope.agent_id),
         "a scope without a group has no working memory and no long-term memory: nothing is"
         " recalled, and what is said goes to quarantine only. Pass MemoryScope(group_id=...), or"
-        " group_id in the context or config of the run. This is said once."
+        " group_id in the context or config of the run (tenant %s, agent %s). This is logged once"
+        " for each tenant, user and agent",
+        scope.tenant,
+        scope.agent_id,
     )

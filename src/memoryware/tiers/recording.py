@@ -76,7 +76,7 @@ async def record(
     entry = await entry_of(parts, via, content, scope, metadata, made or Made())
     kept, fresh = await _kept(parts, via, entry)
     if "working" in wanted and not kept.scope.group_id:
-        warn_without_group()
+        warn_without_group(scope)
     if "working" not in wanted or not kept.scope.group_id:
         return Recorded(entry=kept, refused=kept.refused)
     if kept.refused is None and kept.status not in DECIDED:

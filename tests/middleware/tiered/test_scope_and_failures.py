@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import logging
 from dataclasses import dataclass
 
@@ -68,6 +69,39 @@ def test_the_group_is_found_wherever_it_is_said(said):
     assert texts(memory, "working") == [ANSWER]
 
 
+class Team(enum.Enum):
+    SHOP = "shop"
+    NUMBER = 1
+
+
+def test_an_enum_of_text_as_group_is_its_value():
+    memory, model = known(FACT), ScriptedModel(say(ANSWER))
+    plain(memory, model, context={"group_id": Team.SHOP})
+
+    assert texts(memory, "working") == [ANSWER]
+
+
+@pytest.mark.parametrize("group", [["shop"], Team.NUMBER, True, object()])
+@pytest.mark.parametrize("on_error", ["warn", "raise"])
+def test_a_group_that_cannot_be_read_ends_the_run_before_the_model_is_called(group, on_error):
+    memory, model = known(FACT, on_error=on_error), ScriptedModel(say(ANSWER))
+    with pytest.raises(SettingError, match="group_id"):
+        plain(memory, model, context={"group_id": group})
+
+    assert model.requests == []
+    assert texts(memory, group=None) == []
+
+
+def test_a_recall_without_a_group_is_warned_about_for_each_tenant(caplog):
+    memory = known(FACT)
+    for tenant in ("red", "blue", "red"):
+        context = {"tenant": tenant, "agent_id": "warned"}
+        plain(memory, ScriptedModel(say(ANSWER)), context=context, record=None)
+
+    logged = [one.getMessage() for one in caplog.records if "without a group" in one.getMessage()]
+    assert len(logged) == 2
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -75,7 +109,6 @@ def test_the_group_is_found_wherever_it_is_said(said):
         {"context": {"group_id": ""}},
         {"context": {"group_id": None}},
         {"context": {"group_id": "shop"}, "group_keys": ["team"]},
-        {"context": {"group_id": ["shop"]}},
     ],
 )
 def test_without_a_group_only_quarantine_keeps_what_was_said(said):

@@ -36,7 +36,7 @@ async def retrieve(
     checking.text("query", query)
     text = query.strip()[: parts.limits.query_chars].encode("utf-8", "replace").decode()
     if not scope.group_id:
-        warn_without_group()
+        warn_without_group(scope)
         return Recall(notes=["there is no group in the scope, so nothing was asked"])
     if not text:
         return Recall()
