@@ -11,6 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from kit import ScriptedModel, aask, ask, call, say, tool_messages
 from memoryware import (
     FilesystemBackend,
+    FileToolsMiddleware,
+    HistoryBackend,
     MemoryMiddleware,
     ModelMissing,
     SettingError,
@@ -159,3 +161,138 @@ def test_a_config_file_mounts_memories_and_skills_on_disk(tmp_path):
     assert model.system(0).startswith("From the file.")
     assert "/skills/" in model.system(0)
     assert "Likes lists." in model.system()
+
+
+DOCUMENTED = ["~/.deepagents/AGENTS.md", "./.deepagents/AGENTS.md"]
+
+
+@pytest.fixture
+def home_and_project(tmp_path, monkeypatch):
+    files = []
+    for name in ("home", "project"):
+        file = tmp_path / name / ".deepagents" / "AGENTS.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"- tea in {name}\n")
+        files.append(file)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "project")
+    return files
+
+
+@pytest.mark.parametrize("run", [ask, aask])
+@pytest.mark.parametrize(
+    "wrapped", [lambda disk: disk, HistoryBackend, lambda disk: lambda _: disk]
+)
+async def test_the_tools_save_into_the_memory_of_a_middleware_of_ones_own(
+    home_and_project, wrapped, run
+):
+    script = [
+        call("edit_file", file_path=DOCUMENTED[0], old_string="tea", new_string="milk"),
+        call("append_file", file_path=DOCUMENTED[1], text="- cocoa"),
+    ]
+    model = ScriptedModel(*script)
+    disk = wrapped(FilesystemBackend(root_dir="/"))
+    agent = create_deep_agent(
+        model, middleware=[MemoryMiddleware(backend=disk, sources=DOCUMENTED)]
+    )
+    result = run(agent)
+    if run is aask:
+        await result
+
+    assert home_and_project[0].read_text() == "- milk in home\n"
+    assert home_and_project[1].read_text() == "- tea in project\n- cocoa\n"
+    assert "tea in home" in model.system(0)
+    assert "milk in home" in model.system(1)
+
+
+def test_memory_reads_where_file_tools_of_ones_own_write(tmp_path, backend):
+    model = ScriptedModel(
+        call("edit_file", file_path="/AGENTS.md", old_string="tea", new_string="milk")
+    )
+    tools = FileToolsMiddleware(backend=backend)
+    ask(create_deep_agent(model, memory=["/AGENTS.md"], middleware=[tools]))
+
+    assert "Prefers tea." in model.system(0)
+    assert "Prefers milk." in model.system(1)
+    assert (tmp_path / "AGENTS.md").read_text() == "Prefers milk."
+
+    model = ScriptedModel()
+    ask(create_deep_agent(model, memory="auto", middleware=[tools]))
+    assert "Prefers milk." in model.system(0)
+
+
+def test_the_tools_use_what_an_overridden_get_backend_returns(tmp_path, backend):
+    class Own(MemoryMiddleware):
+        def _get_backend(self, state, runtime, config):
+            return backend
+
+    model = ScriptedModel(
+        call("edit_file", file_path="/AGENTS.md", old_string="tea", new_string="milk")
+    )
+    ask(create_deep_agent(model, middleware=[Own(backend=None, sources=["/AGENTS.md"])]))
+    assert (tmp_path / "AGENTS.md").read_text() == "Prefers milk."
+
+
+def test_two_memories_with_two_backends_are_warned_of(tmp_path, backend, caplog):
+    other = FilesystemBackend(root_dir=tmp_path / "other")
+    memories = [
+        MemoryMiddleware(backend=one, sources=["/AGENTS.md"], name=name)
+        for one, name in ((backend, "first"), (other, "second"))
+    ]
+    create_deep_agent(ScriptedModel(), middleware=memories)
+    assert "2 different backends" in caplog.text
+
+    caplog.clear()
+    create_deep_agent(ScriptedModel(), middleware=memories, backend=backend)
+    create_deep_agent(ScriptedModel(), middleware=memories[:1])
+    assert "different backends" not in caplog.text
+
+
+def test_a_disk_that_nobody_named_is_not_given_to_the_tools(tmp_path, monkeypatch, caplog):
+    (tmp_path / "AGENTS.md").write_text("Prefers tea.")
+    (tmp_path / "secret.txt").write_text("deep water")
+    monkeypatch.chdir(tmp_path)
+    model = ScriptedModel(call("read_file", file_path=str(tmp_path / "secret.txt")))
+    result = ask(create_deep_agent(model, middleware=[MemoryMiddleware(sources="auto")]))
+
+    assert "Prefers tea." in model.system(0)
+    assert "deep water" not in tool_messages(result)[0].text
+    assert "do not get" in caplog.text
+
+
+def test_the_prompt_of_an_anthropic_model_has_the_cache_marks_of_the_peer(tmp_path, backend):
+    anthropic = pytest.importorskip("langchain_anthropic")
+    deepagents = pytest.importorskip("deepagents")
+    from deepagents.backends import FilesystemBackend as TheirDisk
+    from langchain_core.outputs import ChatGeneration, ChatResult
+
+    payloads = []
+
+    class Claude(anthropic.ChatAnthropic):
+        def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+            payloads.append(self._get_request_payload(messages, stop=stop, **kwargs))
+            return ChatResult(generations=[ChatGeneration(message=say())])
+
+    model = Claude(model="claude-sonnet-4-5", api_key="none")
+    theirs = TheirDisk(root_dir=tmp_path, virtual_mode=True)
+    for make, files in ((create_deep_agent, backend), (deepagents.create_deep_agent, theirs)):
+        ask(make(model, memory=["/AGENTS.md"], backend=files, system_prompt="base"))
+
+    marked = [
+        (
+            [block["text"] for block in payload["system"] if "cache_control" in block],
+            "cache_control" in payload["tools"][-1],
+            payload.get("cache_control"),
+        )
+        for payload in payloads
+    ]
+    (ours, *others), (their_blocks, *their_others) = marked
+    assert others == their_others == [True, {"type": "ephemeral", "ttl": "5m"}]
+    assert len(ours) == len(their_blocks) == 2
+    assert "Prefers tea." in ours[-1]
+
+    from langchain_anthropic.middleware import AnthropicPromptCachingMiddleware
+
+    mine = AnthropicPromptCachingMiddleware(ttl="1h")
+    ask(create_deep_agent(model, memory=["/AGENTS.md"], backend=backend, middleware=[mine]))
+    assert payloads[-1]["cache_control"]["ttl"] == "1h"

@@ -13,6 +13,7 @@ from langchain.chat_models import init_chat_model
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph.state import CompiledStateGraph
 
+from memoryware import _langchain
 from memoryware.backends import _foreign
 from memoryware.backends.composite import CompositeBackend
 from memoryware.backends.filesystem import FilesystemBackend
@@ -61,8 +62,10 @@ def create_deep_agent(
         memory: Memory files, as paths or `Source`s; "auto" looks for those that people
             already have. None (or an empty list) means no memory.
         enable_memory: False builds no memory, whatever `memory` and `config` say.
-        backend: Where files are: a backend or a factory. By default the graph state, or
-            with `config` the state with `/memories/` and `/skills/` on disk.
+        backend: Where files are: a backend or a factory. By default that of your own
+            `FileToolsMiddleware` or `MemoryMiddleware` in `middleware`, so that what the tools
+            save is what memory reads; else the graph state, or with `config` the state with
+            `/memories/` and `/skills/` on disk.
         system_prompt: The base prompt; memory is appended to it.
         middleware: Your own; it stands before memory, so that replacing the prompt in it
             does not wipe memory. A `FileToolsMiddleware` among it takes the place of the
@@ -79,6 +82,8 @@ def create_deep_agent(
     """
     settings = _settings(config)
     chat_model = _model(model, settings)
+    if backend is None and settings is None:
+        backend = _shared_backend(middleware)
     if memory == "auto" and backend is None:
         raise SettingError(
             'memory="auto" looks for files that are there: pass their place as well, such as'
@@ -99,7 +104,8 @@ def create_deep_agent(
         middleware=[
             TodoListMiddleware(),
             *(one for one in middleware if one not in file_tools and one not in tiered),
-            *file_memory(sources, backend),
+            *_prompt_caching(chat_model, middleware),
+            *file_memory(sources, backend, add_cache_control=True),
             *file_tools,
             *tiered,
             *([HumanInTheLoopMiddleware(interrupt_on=interrupt_on)] if interrupt_on else []),
@@ -122,6 +128,14 @@ def file_memory(
     """Return the memory part of a middleware list: nothing, or one `MemoryMiddleware`.
 
     Put it before the file tools, so that memory text stands before theirs.
+
+    Args:
+        memory: Memory files, or "auto"; empty for no memory.
+        backend: Where they are.
+        options: Further options of `MemoryMiddleware`.
+
+    Returns:
+        The list to splice into `middleware=`.
     """
     if not memory:
         return []
@@ -159,6 +173,52 @@ def _backend(backend: Any, settings: AgentConfig | None, *, has_checkpointer: bo
             " pass checkpointer=InMemorySaver() or a lasting one"
         )
     return backend
+
+
+def _shared_backend(middleware: Sequence[AgentMiddleware[Any, Any, Any]]) -> Any:
+    """Return the backend that the caller's own middleware works on, or None.
+
+    Memory that is read from one backend and file tools that write to another would look as if
+    each save succeeded while nothing of it comes back.
+    """
+    backends: list[Any] = []
+    for kind in (FileToolsMiddleware, MemoryMiddleware):
+        backends = backends or [one.own_backend for one in middleware if isinstance(one, kind)]
+    if any(backend is None for backend in backends):
+        logger.warning(
+            'a MemoryMiddleware with sources="auto" and no backend reads the whole disk, which the'
+            " file tools do not get, so that they cannot save what it reads: pass"
+            " backend=FilesystemBackend(root_dir=...)"
+        )
+        backends = [backend for backend in backends if backend is not None]
+    distinct = list({id(backend): backend for backend in backends}.values())
+    if len(distinct) > 1:
+        logger.warning(
+            "the memories in middleware= have %d different backends, and the file tools work on"
+            " the first one only; pass backend= with a backend that holds all of them, such as"
+            " CompositeBackend(...)",
+            len(distinct),
+        )
+    return distinct[0] if distinct else None
+
+
+def _prompt_caching(
+    model: BaseChatModel, middleware: Sequence[AgentMiddleware[Any, Any, Any]]
+) -> list[AgentMiddleware[Any, Any, Any]]:
+    """Return the prompt caching of langchain-anthropic where the model is one of theirs.
+
+    It marks the tools, the messages, and the system prompt up to here; memory, which changes
+    more often, comes after that mark and has a mark of its own.
+    """
+    if not _langchain.is_anthropic(model):
+        return []
+    try:
+        from langchain_anthropic.middleware import AnthropicPromptCachingMiddleware
+    except ImportError:  # a version without it
+        return []
+    if any(isinstance(one, AnthropicPromptCachingMiddleware) for one in middleware):
+        return []
+    return [AnthropicPromptCachingMiddleware(unsupported_model_behavior="ignore")]
 
 
 def _mounted(settings: AgentConfig) -> CompositeBackend:

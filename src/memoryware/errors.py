@@ -34,6 +34,7 @@ MemorywareError
 │       └── StoreUnconfirmed  no answer came: a change may have been made
 ├── DatasetRefused            also ValueError: a data set that cannot be read: `.path`, `.line`
 ├── SettingError              also ValueError: an option has a wrong value
+├── NotPicklable              also PicklingError: holds what no pickle can hold
 ├── ConfigError               also ValueError: config.json cannot be used
 └── ModelMissing              also ValueError: no chat model was given
 
@@ -43,6 +44,7 @@ Inside the library these are raised; at the backend border `FileError` becomes t
 
 from __future__ import annotations
 
+import pickle
 from typing import ClassVar, Literal
 
 FileErrorCode = Literal[
@@ -323,6 +325,10 @@ class DatasetRefused(MemorywareError, ValueError):
 
     def __reduce__(self) -> tuple[type[DatasetRefused], tuple[str, str, int]]:
         return type(self), (self.path, self.message, self.line)
+
+
+class NotPicklable(MemorywareError, pickle.PicklingError):
+    """An object holds something that no pickle can hold, such as a connection or a lambda."""
 
 
 class SettingError(MemorywareError, ValueError):

@@ -7,8 +7,9 @@ raise `FileError`, and reach the outside world only through `via`.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Coroutine
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends._making import Make, Mode
@@ -63,6 +64,12 @@ class TwinBackend(BackendProtocol):
 
     async def _download(self, via: Via, paths: list[str]) -> list[FileDownloadResponse]:
         raise self._unsupported("download_files")
+
+    # A copy works on the same files: a copied in-process store would diverge silently.
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = copy.copy(self)
+        memo[id(self)] = copied
+        return copied
 
     # How a core is run. An embedded backend overrides `_run_native` with one thread hop.
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Self
+from typing import Any, Final, Self
 
+from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
 from memoryware.backends._doors import ChangingBackend, Core, P, T
@@ -61,7 +62,7 @@ class FileChange:
     notes: dict[str, Any]
 
 
-class WrappingBackend(WrapperKin, ChangingBackend):
+class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
     """A backend that passes everything on to another and judges each change of a file.
 
     A subclass overrides `_judged` to refuse or rewrite, `_kept` to keep what is about to
@@ -75,13 +76,17 @@ class WrappingBackend(WrapperKin, ChangingBackend):
         SettingError: If `inner` is no backend.
     """
 
-    def __new__(cls, inner: Any = None, *_: Any, **__: Any) -> Self:
+    def __new__(cls, inner: Any = None, *args: Any, **options: Any) -> Self:
         """Make a backend that offers fingerprints and names if the one in it does."""
         offered = ((fingerprints_of, _Fingerprinting), (names_of, _Naming))
         extra = tuple(kind for offers, kind in offered if offers(inner) is not None)
         asked: Any = cls
         kind: type[Self] = _offering(asked, extra)
-        return super().__new__(kind)
+        return super().__new__(kind, inner, *args, **options)
+
+    def _class_to_pickle(self) -> type:
+        kind = type(self)
+        return kind.__bases__[0] if _OFFERING in vars(kind) else kind
 
     def __init__(self, inner: Any) -> None:
         must_be_backend(inner, "The backend to be wrapped")
@@ -328,6 +333,9 @@ class WrappingBackend(WrapperKin, ChangingBackend):
         return await self._run_native(self._guest.execute, command, timeout)
 
 
+_OFFERING: Final = "_memoryware_offering"
+
+
 class _Extra:
     """What a wrapper may have beyond the rest."""
 
@@ -365,6 +373,7 @@ def _offering(kind: Any, extra: tuple[type, ...]) -> Any:
     """Return a class that offers something beyond; it looks like the one that it derives from."""
     own = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     own["__doc__"] = kind.__doc__ or ""
+    own[_OFFERING] = "made here, so that no import finds it"
     return type(kind.__name__, (kind, *extra), own) if extra else kind
 
 

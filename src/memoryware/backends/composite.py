@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via
 from memoryware.backends._doors import ChangingBackend
 from memoryware.backends._foreign import Guest, must_be_backend
@@ -62,7 +63,7 @@ class _Part:
     names: list[str]
 
 
-class CompositeBackend(ChangingBackend):
+class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
     """Keeps some folders in backends of their own and everything else in `default`.
 
     Routes go by whole names and the longest wins: `/memories/` does not catch

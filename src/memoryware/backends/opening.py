@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from memoryware._copying import opened_by
 from memoryware._twins import in_thread
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.backends.store import StoreBackend
@@ -38,7 +39,9 @@ def open_files(address: str | os.PathLike[str]) -> Any:
     if not text:
         raise SettingError(f"this is no address of memory files: give {_KNOWN}")
     if text.startswith(_STORE):
-        return _in_store(text.removeprefix(_STORE))
+        backend = _in_store(text.removeprefix(_STORE))
+        opened_by(backend, open_files, (_absolute(text),), {})
+        return backend
     if "://" in text:
         raise SettingError(f"{text.partition('://')[0]}://... holds no files: give {_KNOWN}")
     if not Path(text).is_dir():
@@ -49,6 +52,14 @@ def open_files(address: str | os.PathLike[str]) -> Any:
 async def aopen_files(address: str | os.PathLike[str]) -> Any:
     """Async twin of `open_files`."""
     return await in_thread(open_files, address)
+
+
+def _absolute(address: str) -> str:
+    """Return an address with the full path of its file, for a process in another folder."""
+    kept, prefix = address.partition("?"), f"{_STORE}sqlite:///"
+    if not address.startswith(prefix):
+        return address
+    return f"{prefix}{Path(kept[0].removeprefix(prefix)).absolute()}{kept[1]}{kept[2]}"
 
 
 def _in_store(url: str) -> StoreBackend:

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from memoryware import _langchain
 from memoryware._clock import Clock, utc_now
+from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via
 from memoryware.backends._locks import Holding, pause
 from memoryware.backends._paths import is_below
@@ -38,7 +39,7 @@ _SEARCH_PAUSE: Final = 0.002
 """How often, and seconds apart, a search is tried that writers in other threads disturb."""
 
 
-class StoreBackend(RecordBackend):
+class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
     """Keep files in a LangGraph store under a namespace that the caller chooses.
 
     `namespace` is a tuple, or a callable that makes one of the runtime, such as

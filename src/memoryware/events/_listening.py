@@ -100,6 +100,19 @@ class Counters:
         self._counts: Counter[str] = Counter()
         self._lock = threading.Lock()
 
+    # A copy counts the same events, for whoever listens with it; a pickle holds the counts.
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __getstate__(self) -> dict[str, int]:
+        return self.counts()
+
+    def __setstate__(self, counts: dict[str, int]) -> None:
+        self._counts, self._lock = Counter(counts), threading.Lock()
+
     def __call__(self, event: MemoryEvent) -> None:
         """Count an event."""
         facts: Mapping[str, Any] = event

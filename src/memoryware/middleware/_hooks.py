@@ -18,6 +18,7 @@ from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
 from langgraph.types import Command
 
 from memoryware import _langchain
+from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, native
 from memoryware._warning import warn_once
 from memoryware.events import Teller, is_heard, logger, span
@@ -42,7 +43,9 @@ Refresh = Literal["run", "call", "thread"]
 """When memory is read again: in each run, before each model call, or once per thread."""
 
 
-class MemoryHooks(OverridableParts, AgentMiddleware[AgentState[Any], Any, Any]):
+class MemoryHooks(
+    OverridableParts, ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], Any, Any]
+):
     """What a middleware with memory does in an agent; see `MemoryMiddleware` for the options."""
 
     system_prompt: str | None

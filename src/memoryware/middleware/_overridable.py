@@ -21,6 +21,7 @@ class OverridableParts:
     """What a subclass of `MemoryMiddleware` may replace."""
 
     _backend: Any
+    _looks_at_whole_disk: bool
     _on_error: OnError
     _renderer: Renderer
     _reading: Reading
@@ -32,6 +33,19 @@ class OverridableParts:
             return backend
         facts = BackendRuntime.of(state, runtime, config)
         return _foreign.resolve(self._backend, facts)
+
+    @property
+    def own_backend(self) -> Any:
+        """The backend or factory of this middleware, for other middleware to work on.
+
+        None for the whole disk that `sources="auto"` looks at when no backend was given: file
+        tools must not get all of a disk that nobody has named.
+        """
+        if self._looks_at_whole_disk:
+            return None
+        if self._overrides("_get_backend"):
+            return lambda runtime: self._get_backend(runtime.state, runtime, runtime.config)
+        return self._backend
 
     def _format_agent_memory(
         self, contents: dict[str, str], template: str = MEMORY_SYSTEM_PROMPT

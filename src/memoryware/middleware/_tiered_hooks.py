@@ -20,6 +20,7 @@ from langgraph.types import Command
 
 from memoryware import _langchain
 from memoryware._clock import NewId
+from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.events import Teller, emit, is_heard, logger
 from memoryware.middleware._edit_memory import not_done, unavailable
@@ -43,7 +44,7 @@ from memoryware.tiers.extraction import has_user
 Response = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
 
 
-class TieredHooks(AgentMiddleware[AgentState[Any], Any, Any]):
+class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], Any, Any]):
     """What tiered memory does in an agent; see `TieredMemoryMiddleware` for the options."""
 
     _options: Options

@@ -137,6 +137,7 @@ class MemoryMiddleware(MemoryHooks):
         _options.check(system_prompt, guidelines, **choices, when_empty=when_empty, tools=tools)
         _options.check_parts(name, count_tokens, guard)
         found = isinstance(sources, str) and sources == "auto"
+        self._looks_at_whole_disk = found and backend is None
         self._backend, start = _options.ground(backend, start) if found else (backend, "")
         self._check_backend(self._backend)
         template, self.system_prompt = self._templates(system_prompt)

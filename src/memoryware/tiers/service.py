@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, get_args
 from typing_extensions import Unpack
 
 from memoryware._clock import Clock, NewId, random_id, utc_now
+from memoryware._copying import ReconstructedOnUnpickling, opened_by
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
@@ -30,7 +31,7 @@ from memoryware.tiers.naming_models import anamed_embeddings, named_embeddings
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.reindexing import check_space
 from memoryware.tiers.reranking import Reranker, Rescorer
-from memoryware.tiers.stores.opening import aopen_stores, open_stores
+from memoryware.tiers.stores.opening import absolute_address, aopen_stores, open_stores
 from memoryware.tiers.stores.protocol import Stores
 
 if TYPE_CHECKING:
@@ -61,7 +62,14 @@ class Options(TypedDict, total=False):
     journal: Journal | str | PathLike[str] | None
 
 
-class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors, LookingDoors):
+class TieredMemory(
+    ReconstructedOnUnpickling,
+    WritingDoors,
+    PromotingDoors,
+    RecallingDoors,
+    KeepingDoors,
+    LookingDoors,
+):
     """Memory in three tiers: quarantine, working memory, long-term memory.
 
     `TieredMemory.open("sqlite:///memory.db")` is the usual way; this constructor takes stores
@@ -211,11 +219,25 @@ class TieredMemory(WritingDoors, PromotingDoors, RecallingDoors, KeepingDoors, L
             memory = cls(stores, **{**options, "embeddings": named})
             memory.parts = replace(memory.parts, on_mismatch=on_mismatch)
             await check_space(memory.parts, via, on_mismatch)
+            address = absolute_address(url)
+            opened_by(memory, cls.open, (address,), {"on_mismatch": on_mismatch, **options})
         except BaseException:
             for one in (stores.quarantine, stores.working, stores.long_term):
                 await via(one.close, one.aclose)
             raise
         return memory
+
+    # A copy is the same memory: it has the same connections, and closing one would close both.
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.parts.stores.reopen is None:
+            self.parts.stores.__reduce_ex__(protocol)  # which says what to do
+        return super().__reduce_ex__(protocol)
 
     def close(self) -> None:
         """Give back what the stores hold open. May be called twice."""

@@ -17,6 +17,7 @@ from langchain.agents.middleware.types import (
 from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
+from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import blocking, finish, native
 from memoryware.backends import _foreign
 from memoryware.backends._foreign import is_backend
@@ -67,7 +68,7 @@ class FileToolsStateWithFiles(FileToolsState):
     files: NotRequired[FilesChannel]
 
 
-class FileToolsMiddleware(AgentMiddleware[Any, Any, Any]):
+class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, Any]):
     """Gives the agent `ls read_file write_file edit_file append_file delete glob grep`.
 
     The tools work on any backend, blocking and async, and answer every mistake with a
@@ -141,6 +142,11 @@ class FileToolsMiddleware(AgentMiddleware[Any, Any, Any]):
     def name(self) -> str:
         """The name of this middleware, unique within an agent."""
         return self._name
+
+    @property
+    def own_backend(self) -> Any:
+        """The backend or the factory of this middleware, for other middleware to work on."""
+        return self._backend
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
+from memoryware._copying import SharedOnCopy
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._turns import Turns
@@ -120,7 +121,7 @@ def _me() -> object:
     return os.getpid(), threading.get_ident()
 
 
-class Holder(Generic[R]):
+class Holder(SharedOnCopy, Generic[R]):
     """A store that holds its records itself."""
 
     def __init__(self, lock_timeout: float = 30.0) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from memoryware._twins import in_thread
@@ -37,6 +40,20 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
     """
     if not isinstance(url, str):
         raise SettingError(f'{url!r} is no address: pass a text, such as f"sqlite:///{{path}}"')
+    stores = _opened(url, lock_timeout)
+    address = absolute_address(url)
+    if _scheme_of(address) == "memory":  # gone with the process, so nothing can open it again
+        return stores
+    return replace(stores, reopen=partial(open_stores, address, lock_timeout=lock_timeout))
+
+
+async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
+    """Async twin of `open_stores`."""
+    return await in_thread(open_stores, url, lock_timeout=lock_timeout)
+
+
+def _opened(url: str, lock_timeout: float) -> Stores:
+    """Return the stores at one address or at two that are joined."""
     addresses = [one.strip() for one in url.split(" + ")]
     if any(_JOINED.search(one) for one in addresses):
         raise StoreUnavailable(
@@ -68,11 +85,6 @@ def open_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
     return Stores(stores.quarantine, working, stores.long_term)
 
 
-async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
-    """Async twin of `open_stores`."""
-    return await in_thread(open_stores, url, lock_timeout=lock_timeout)
-
-
 def _whole(url: str, lock_timeout: float) -> Stores:
     """Return the stores of all tiers at one address."""
     scheme, _, rest = url.partition("://")
@@ -92,6 +104,15 @@ def _whole(url: str, lock_timeout: float) -> Stores:
     if scheme in ("postgresql", "postgres"):
         return _postgres(f"postgresql://{rest}", lock_timeout)
     raise StoreUnavailable(f"{_shown(url)} is no address of a memory: use {_KNOWN}")
+
+
+def absolute_address(url: str) -> str:
+    """Return an address with the full path of its file, for a process in another folder."""
+    addresses = [one.strip() for one in url.split(" + ")]
+    for place, address in enumerate(addresses):
+        if address.startswith(FILE) and len(address) > len(FILE):
+            addresses[place] = f"{FILE}{Path(address.removeprefix(FILE)).absolute()}"
+    return " + ".join(addresses)
 
 
 def file_of(url: str) -> tuple[str, dict[str, Any]]:

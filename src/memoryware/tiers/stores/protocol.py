@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
+from memoryware._copying import SharedOnCopy
+from memoryware.errors import NotPicklable
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory, Status
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
@@ -392,9 +394,26 @@ class LongTermStore(RecordStore[Memory], Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
-    """The stores of the three tiers; one object may be several of them in one file."""
+class Stores(SharedOnCopy):
+    """The stores of the three tiers; one object may be several of them in one file.
+
+    Attributes:
+        quarantine: Tier 1.
+        working: Tier 2.
+        long_term: Tier 3.
+        reopen: Opens the same stores again, for a pickle; None where nothing can.
+    """
 
     quarantine: QuarantineStore
     working: WorkingStore
     long_term: LongTermStore
+    reopen: Callable[[], Stores] | None = field(default=None, repr=False, compare=False)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.reopen is None:
+            raise NotPicklable(
+                "these stores hold open connections, or live in this process only, and cannot be"
+                " pickled: open them by the address of a file or a server, such as"
+                " sqlite:////var/memory.db"
+            )
+        return self.reopen, ()

@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from memoryware._copying import SharedOnCopy
 from memoryware._twins import blocking, finish, native
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._pages import Part
@@ -61,7 +62,7 @@ def langgraph_stores(
     return Stores(LangGraphQuarantine(items), LangGraphWorking(items), LangGraphLongTerm(items))
 
 
-class _LangGraphRecords(Generic[R]):
+class _LangGraphRecords(SharedOnCopy, Generic[R]):
     """The records of one tier."""
 
     tier: str

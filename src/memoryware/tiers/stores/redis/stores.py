@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from memoryware._copying import SharedOnCopy
 from memoryware._twins import blocking, finish, native
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores._pages import Part
@@ -33,7 +34,7 @@ from memoryware.tiers.stores.redis.settings import RedisSettings
 __all__ = ["RedisSettings", "RedisWorking"]
 
 
-class RedisWorking:
+class RedisWorking(SharedOnCopy):
     """Tier 2 in Redis or Valkey.
 
     Args:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
+from memoryware._copying import SharedOnCopy
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._pages import Part
 from memoryware.tiers.stores.protocol import Hit, Page, Select, Stretch
@@ -31,7 +32,7 @@ class Database(Protocol):
     async def aclose(self) -> None: ...
 
 
-class _InSql(Generic[R]):
+class _InSql(SharedOnCopy, Generic[R]):
     """The records of one tier."""
 
     tier: str
