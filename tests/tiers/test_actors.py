@@ -9,7 +9,7 @@ import pytest
 
 from memoryware import MemoryScope, PromotionPolicy, PromotionRefused, SettingError, TieredMemory
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.records import folded
+from memoryware.tiers.records import Trust, folded
 
 TEXT = "The orders of the shop are in PostgreSQL 17, on the server db2 of the town."
 SHOP = MemoryScope(group_id="shop")
@@ -77,6 +77,68 @@ def test_what_is_no_person_is_none_in_any_spelling(by):
     memory = TieredMemory.open("memory://", policy=PromotionPolicy(approval=True))
     with pytest.raises(PromotionRefused, match="a person must promote it"):
         memory.promote(TEXT, SHOP, by=by)
+
+
+MACHINES = [
+    *("assistant:x", "ai:x", "bot:x", "llm:x", "mcp:x", "system:x", "service:x", "model:x"),
+    *("import:x", "Assistant: x", "AI :x", "b\u200bot:x", "\uff21I:x"),
+    # Prefixes that nobody knows, also those that look like one of a person.
+    *("cron:nightly", "nightly: job", "team/ann", "p\u0435rson:ann", "us\u0435r:ann", ":ann"),
+    *("pers0n:ann", "person1:ann", "users:ann", "people:ann", "https://ann.example"),
+    # A word for a machine, and what it is joined with.
+    *("agent/helper", "agent-helper", "agent_helper", "agent.helper", "agent helper", "agent#1"),
+    *("agent\u2014helper", "agent\u2215helper", "agent7", "Agent", "bot", "ai", "[agent] helper"),
+    *("@agent-helper", "helper-agent", "helper_bot", "renovate[bot]", "bot-7", "service_mail"),
+    # Letters of other alphabets.
+    *(
+        "\u0430gent:helper",
+        "\u0430gent-helper",
+        "ag\u0435nt/x",
+        "\u0430\u0456-helper",
+        "b\u043et-7",
+    ),
+    *("a\u0261ent helper", "ass\u0456stant_x", "\uff41\uff47\uff45\uff4e\uff54-x"),
+    # What looks like a colon.
+    *("agent\u05c3x", "agent\u0589x", "agent\ua4fdx", "agent\ufe55x", "agent\u205ax"),
+]
+PEOPLE = [
+    *("ann", "Ann-Marie O'Neil", "ann@example.com", "CORP\\ann", "auth0|5f7c", "Ai Tanaka", "Jan Bot"),
+    *("agentina", "Aileen", "Botond", "Systema", "user:bot", "person:agent-x", "person: Ai", "user:7"),
+    *("\u0410\u043d\u043d\u0430", "\u0410\u0433\u0435\u043d\u0442\u0430", "\u674e\u96f7", "7", "a1", "J. R. R. Tolkien"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("by", MACHINES)
+def test_only_two_prefixes_are_people(by):
+    assert not Actor.of(by).is_person
+    assert Actor.of(by).origin.trust < Trust.USER
+    memory = TieredMemory.open("memory://", policy=PromotionPolicy(approval=True))
+    with pytest.raises(PromotionRefused, match="is a machine"):
+        memory.promote(TEXT, SHOP, by=by)
+
+
+@pytest.mark.parametrize("by", PEOPLE)
+def test_names_of_people_are_people(by):
+    assert Actor.of(by).is_person
+    memory = TieredMemory.open("memory://", policy=PromotionPolicy(approval=True))
+    assert memory.promote(TEXT, SHOP, by=by).ids
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("agent:helper", "assistant:helper"),
+        ("agent:helper", "agent/helper"),
+        ("agent:helper", "agent-helper"),
+        ("agent:helper", "agent"),
+        ("agent:", "bot:x"),
+        ("user:", "ann"),
+        ("user:ann", "person:\u0430nn"),
+    ],
+)
+def test_who_may_be_the_same_is_the_same(one, other):
+    assert Actor.of(one).is_same(other)
+    assert Actor.of(other).is_same(one)
 
 
 @pytest.mark.parametrize("by", ["", "  ", None, "\u200b", "\u200e\ufeff", "\u3164", "\x01"])

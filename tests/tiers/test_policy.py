@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.digest import digest
 from memoryware.tiers.policy import PromotionPolicy
-from memoryware.tiers.promotion import promote, propose, supersede
+from memoryware.tiers.promotion import promote, propose, reject, supersede
 from memoryware.tiers.records import Origin, Trust
 from tiers.kit import DOORS, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, both_stores, entry_of, memories, waiting
@@ -29,10 +30,15 @@ def strict(**policy):
     return parts(policy=PromotionPolicy(**{"similarity": 0.6, **policy}))
 
 
-async def refused(door, p, what, *, by="ann", scope=None):
+async def refused(door, p, what, *, by="cy", scope=None):
     with pytest.raises(PromotionRefused) as caught:
         await run(door, promote, p, what, scope, by=by)
     return caught.value
+
+
+def run_of(number):
+    """Return the scope of another run of the same group."""
+    return replace(ACME, session_id=f"run-{number}")
 
 
 # Corroboration.
@@ -55,10 +61,10 @@ async def refused(door, p, what, *, by="ann", scope=None):
 async def test_two_independent_origins_must_say_the_same(door, others, enough):
     p = strict(corroboration=2)
     entry = waiting(p, MYSQL, "user:ann")
-    for origin, roots in others:
-        waiting(p, SAME, origin, roots)
+    for number, (origin, roots) in enumerate(others):
+        waiting(p, SAME, origin, roots, scope=run_of(number))
     if enough:
-        assert (await run(door, promote, p, entry, None, by="ann")).ids
+        assert (await run(door, promote, p, entry, None, by="cy")).ids
     else:
         error = await refused(door, p, entry)
         assert error.reasons == ("corroboration",)
@@ -69,7 +75,7 @@ async def test_two_users_of_one_agent_are_two(door):
     p = strict(corroboration=2)
     entry = waiting(p, MYSQL, "agent:helper", ["user:ann"])
     waiting(p, SAME, "agent:helper", ["user:bo"])
-    assert (await run(door, promote, p, entry, None, by="ann")).ids
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
 
 
 async def test_one_agent_that_says_it_ten_times_is_one(door):
@@ -83,11 +89,11 @@ async def test_one_agent_that_says_it_ten_times_is_one(door):
 async def test_two_agents_are_two_unless_a_user_told_both(door):
     p = strict(corroboration=2)
     entry = waiting(p, MYSQL, "agent:a")
-    waiting(p, SAME, "agent:b")
-    assert (await run(door, promote, p, entry, None, by="ann")).ids
+    waiting(p, SAME, "agent:b", scope=run_of(2))
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
     told = strict(corroboration=2)
     entry = waiting(told, MYSQL, "agent:a", ["user:mallory"])
-    waiting(told, SAME, "agent:b", ["user:mallory"])
+    waiting(told, SAME, "agent:b", ["user:mallory"], scope=run_of(2))
     assert (await refused(door, told, entry)).reasons == ("corroboration",)
 
 
@@ -110,7 +116,7 @@ async def test_what_a_third_mixes_does_not_cost_two_their_voices(door):
     entry = waiting(p, MYSQL, "user:ann")
     waiting(p, SAME, "user:bo")
     waiting(p, SAME, "agent:helper", ["user:ann", "user:bo"])
-    assert (await run(door, promote, p, entry, None, by="ann")).ids
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
 
 
 @pytest.mark.parametrize(
@@ -142,7 +148,7 @@ async def test_an_echo_is_no_support_and_what_was_promoted_is(door):
     waiting(p, SAME, "user:bo", echo_of=("m",))
     assert (await refused(door, p, entry)).reasons == ("corroboration",)
     waiting(p, SAME, "user:bo", status="promoted")
-    assert (await run(door, promote, p, entry, None, by="ann")).ids
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
 
 
 async def test_other_groups_are_no_support(door):
@@ -158,7 +164,7 @@ async def test_the_entries_of_an_insight_are_its_support(door):
     for user, more in (("ann", "All of us decided that."), ("bo", "Backups are made at night.")):
         waiting(p, f"{MYSQL} {more}", f"user:{user}")
     (insight,) = (await run(door, digest, p, ACME)).insights
-    assert (await run(door, promote, p, insight, None, by="ann")).ids
+    assert (await run(door, promote, p, insight, None, by="cy")).ids
     alone = strict(corroboration=2)
     for more in ("All of us decided that.", "Backups are made at night."):
         waiting(alone, f"{MYSQL} {more}", "user:ann")
@@ -166,11 +172,54 @@ async def test_the_entries_of_an_insight_are_its_support(door):
     assert (await refused(door, alone, insight)).reasons == ("corroboration",)
 
 
-async def test_a_text_of_a_person_is_one_voice_beside_others(door):
+@pytest.mark.parametrize("by", ["ann", "user:ann", "person:Ann", "agent:helper", "agent:"])
+async def test_who_promotes_is_no_witness(door, by):
     p = strict(corroboration=2)
-    assert (await refused(door, p, MYSQL, scope=ACME)).reasons == ("corroboration",)
+    assert "0 do" in str(await refused(door, p, MYSQL, by=by, scope=ACME))
     waiting(p, SAME, "user:bo")
-    assert (await run(door, promote, p, MYSQL, ACME, by="ann")).ids
+    assert "1 does" in str(await refused(door, p, MYSQL, by=by, scope=ACME))
+    own = waiting(p, MYSQL, *(("user:ann",) if "ann" in by.lower() else ("agent:helper",)))
+    assert "1 does" in str(await refused(door, p, MYSQL, by=by, scope=ACME))
+    assert "1 does" in str(await refused(door, p, own, by=by))
+    waiting(p, SAME, "user:cy")
+    assert (await run(door, promote, p, own, None, by=by)).ids
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("user:ann",), ("user:",)),
+        (("agent:a", ("user:ann",)), ("agent:b", ("user:",))),
+        (("agent:helper",), ("agent:",)),
+        (("agent:",), ("agent:",)),
+        (("agent:helper",), ("agent: Helper ",)),
+        (("user:",), ("person:ann",)),
+    ],
+)
+async def test_somebody_without_a_name_may_be_anybody(door, one, other):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, *one, scope=run_of(1))
+    waiting(p, SAME, *other, scope=run_of(2))
+    assert "1 does" in str(await refused(door, p, entry))
+    waiting(p, SAME, "user:bo", scope=run_of(3))
+    waiting(p, SAME, "user:dan", scope=run_of(4))
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
+
+
+async def test_agents_of_one_run_are_one_source(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "agent:writer", scope=run_of(1))
+    waiting(p, SAME, "agent:editor", scope=run_of(1))
+    assert "1 does" in str(await refused(door, p, entry))
+    waiting(p, SAME, "agent:editor", scope=run_of(2))
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
+
+
+async def test_two_people_in_one_run_are_two(door):
+    p = strict(corroboration=2)
+    entry = waiting(p, MYSQL, "agent:writer", ["user:ann"], scope=run_of(1))
+    waiting(p, SAME, "user:bo", scope=run_of(1))
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
 
 
 async def test_how_alike_two_texts_must_be_is_a_setting(door):
@@ -179,7 +228,7 @@ async def test_how_alike_two_texts_must_be_is_a_setting(door):
         entry = waiting(p, MYSQL, "user:ann")
         waiting(p, "In MySQL, by the way, are orders of our shop.", "user:bo")
         if enough:
-            assert (await run(door, promote, p, entry, None, by="ann")).ids
+            assert (await run(door, promote, p, entry, None, by="cy")).ids
         else:
             await refused(door, p, entry)
 
@@ -231,7 +280,7 @@ async def test_the_same_in_another_order_is_support_if_that_is_wanted(door, othe
         p, "The orders of the shop are in PostgreSQL 17, on the server db2.", "user:ann"
     )
     waiting(p, other, "user:bo")
-    assert (await run(door, promote, p, entry, None, by="ann")).ids
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
 
 
 @pytest.mark.parametrize(
@@ -252,7 +301,7 @@ async def test_by_default_only_the_same_words_are_support(door, one, other):
     waiting(p, other, "user:bo")
     assert (await refused(door, p, entry)).reasons == ("corroboration",)
     waiting(p, f"  {one.upper()}", "user:bo")
-    assert (await run(door, promote, p, entry, None, by="ann")).ids
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
 
 
 async def test_one_person_with_an_invisible_character_is_still_one(door):
@@ -312,9 +361,34 @@ async def test_every_entry_of_an_insight_must_be_proposed_by_somebody_else(door)
     (insight,) = (await run(door, digest, p, ACME)).insights
     assert (await refused(door, p, insight)).reasons == ("own_proposal",)
     await run(door, propose, p, entries[1], None, by="ann")
-    assert (await refused(door, p, insight)).reasons == ("own_proposal",)
-    await run(door, propose, p, entries[1], None, by="cy")
-    assert (await run(door, promote, p, insight, None, by="ann")).ids
+    await run(door, propose, p, entries[1], None, by="agent:a")
+    assert (await refused(door, p, insight, by="ann")).reasons == ("own_proposal",)
+    assert (await run(door, promote, p, insight, None, by="cy")).ids
+
+
+@pytest.mark.parametrize("last", ["agent:helper", "bo", " ANN "])
+async def test_who_proposed_once_stays_a_proposer(door, last):
+    p = strict(four_eyes=True)
+    entry = waiting(p)
+    for by in ("ann", last, "ann", last):
+        entry = await run(door, propose, p, entry, None, by=by)
+    assert entry.proposers == tuple(dict.fromkeys(("ann", last.strip())))
+    for what in (entry, entry.id, entry.content):
+        assert (await refused(door, p, what, by="ann", scope=ACME)).reasons == ("own_proposal",)
+    await run(door, reject, p, entry, None, by="dan")
+    await run(door, propose, p, entry, None, by="eve")
+    assert (await refused(door, p, entry, by="ann")).reasons == ("own_proposal",)
+    assert (await run(door, promote, p, entry, None, by="cy")).ids
+
+
+async def test_the_same_text_proposed_as_another_entry_is_the_same_proposal(door):
+    p = strict(four_eyes=True)
+    first, second = waiting(p), waiting(p)
+    await run(door, propose, p, first, None, by="ann")
+    await run(door, propose, p, second, None, by="agent:helper")
+    for what in (first, second, MYSQL):
+        assert (await refused(door, p, what, by="ann", scope=ACME)).reasons == ("own_proposal",)
+    assert (await run(door, promote, p, MYSQL, ACME, by="cy")).ids
 
 
 async def test_a_proposed_insight_can_be_promoted_by_another(door):

@@ -78,7 +78,7 @@ def _of_entry(one: Entry) -> Iterable[tuple[str, object]]:
     yield "key", one.key
     yield "not in working memory", one.refused
     yield "echo of", "\n".join(one.echo_of)
-    yield "proposed by", one.proposed_by
+    yield "proposed by", ", ".join(one.all_proposers) or None
     yield "decided", _by(one.decided_by, showing.moment(one.decided_at))
     yield "became", "\n".join(one.memory_ids)
     yield "expires", showing.moment(one.expires_at)

@@ -209,7 +209,7 @@ class _Review:
             str(entry.provenance.origin),
             _roots(entry.provenance),
             f"user {entry.scope.user_id}" if entry.scope.user_id else "",
-            f"proposed by {entry.proposed_by}" if entry.proposed_by else "",
+            f"proposed by {', '.join(entry.all_proposers)}" if entry.all_proposers else "",
             f"{entry.status} by {entry.decided_by}" if entry.decided_by else "",
             f"confidence {entry.metadata['confidence']}" if "confidence" in entry.metadata else "",
             f"made of {', '.join(entry.provenance.sources)}" if entry.provenance.sources else "",

@@ -27,7 +27,7 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.records import Origin, Provenance, Verdict
+from memoryware.tiers.records import Origin, PendingPromotion, Provenance, Verdict
 from memoryware.tiers.stores.protocol import RecordStore, Select
 
 ODD: Final = ("\0", "a\0b", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "", *NASTY)
@@ -72,6 +72,7 @@ class TierKeepingConformance(TierSuite):
         else:
             more |= {"key": "k", "status": "promoted", "refused": "too_short", "echo_of": ("m1",)}
             more |= {"proposed_by": "p", "decided_by": "d", "decided_at": NOON, "role": "tool"}
+            more |= {"proposers": ("o", "p"), "waits": PendingPromotion(subject="s")}
             more |= {"memory_ids": ("m2", "m3"), "expires_at": later(microseconds=1)}
         record = self.make(**more)
         await self.keep(store, record)

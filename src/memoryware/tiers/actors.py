@@ -1,7 +1,8 @@
-"""Who does something to memory, as `by=` says it: a person, or what is none."""
+"""Parse `by=`: a person, or a machine (agent, tool, import, service)."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,25 +13,90 @@ from memoryware.scope import check_name
 from memoryware.tiers import checking
 from memoryware.tiers.records import Origin, OriginKind, Trust, folded
 
-_KINDS: Final[Mapping[str, OriginKind]] = {
+_PEOPLE: Final[Mapping[str, OriginKind]] = {"person": "person", "user": "user"}
+"""The only prefixes of people. They are compared exactly: a look-alike is another prefix."""
+_MACHINES: Final[Mapping[str, OriginKind]] = {
     "agent": "agent",
-    "model": "agent",
-    "tool": "tool",
+    "subagent": "agent",
+    "ai": "agent",
+    "assistant": "agent",
+    "bot": "agent",
+    "chatbot": "agent",
+    "copilot": "agent",
+    "cron": "agent",
+    "daemon": "agent",
+    "function": "tool",
+    "gpt": "agent",
     "import": "import",
-    "user": "user",
-    "person": "person",
+    "llm": "agent",
+    "mcp": "tool",
+    "model": "agent",
+    "robot": "agent",
+    "service": "agent",
+    "system": "agent",
+    "tool": "tool",
+    "workflow": "agent",
 }
-_COLONS: Final = str.maketrans(dict.fromkeys("\u02d0\u2236\ua789\ufe13\ufe55\uff1a", ":"))
-"""What looks like a colon."""
+"""Words for machines, and the kind of origin that each is."""
+_SPACED: Final = frozenset({"agent", "assistant", "llm", "mcp", "subagent"})
+"""Words that make a machine also before a blank. "Ai" and "Bot" are names of people there."""
+_ENDS: Final = frozenset({"agent", "assistant", "bot", "llm", "subagent"})
+"""Words that make a machine at the end of a name, as in "helper-agent" and "renovate[bot]"."""
+_COLONS: Final = str.maketrans(
+    dict.fromkeys(
+        "\u02d0\u02f8\u0589\u05c3\u0703\u0704\u0903\u0a83\u16ec\u1803\u1809\u205a\u2236\u2982"
+        "\ua4fd\ua789\ufe13\ufe30\ufe55\uff1a",
+        ":",
+    )
+    | dict.fromkeys("\u1735\u2044\u2215\u29f8\u2571\u27cb\uff0f", "/")
+)
+"""What looks like a colon or a slash."""
+_PREFIX: Final = re.compile(r"([^:/]*)[:/](.*)", re.DOTALL)
+_JOINED: Final = re.compile(r"([^\W_]+?)\d*(?:[\W_]+)([^\s].*)?", re.DOTALL)
+_LAST: Final = re.compile(r"(.*[^\W_])([\W_]+)([^\W_]+?)\d*", re.DOTALL)
+_EDGE: Final = re.compile(r"^[\W_]+|[\W_]+$")
+_LOOK_ALIKE: Final = str.maketrans(
+    {
+        other: letter
+        for letter, others in {
+            "a": "\u0430\u03b1\u0251\u1d00",
+            "b": "\u042c\u044c\u13cf\u0299",
+            "c": "\u0441\u03f2\u1d04",
+            "d": "\u0501\u13e7\u1d05",
+            "e": "\u0435\u212e\u1d07",
+            "f": "\u03dd\u0192",
+            "g": "\u0261\u018d\u0581\u0262",
+            "h": "\u04bb\u0570\u029c",
+            "i": "\u0456\u03b9\u0131\u0269\u04cf\u1d09",
+            "j": "\u0458\u03f3",
+            "k": "\u043a\u03ba\u1d0b",
+            "l": "\u04c0\u01c0\u217c\u029f",
+            "m": "\u043c\u1d0d\u217f",
+            "n": "\u0578\u057c\u0274\u043f",
+            "o": "\u043e\u03bf\u0585\u1d0f",
+            "p": "\u0440\u03c1\u1d18",
+            "r": "\u0433\u1d26\u0280",
+            "s": "\u0455\ua731\u0282",
+            "t": "\u0442\u03c4\u1d1b",
+            "u": "\u03c5\u057d\u1d1c",
+            "v": "\u03bd\u0475\u1d20",
+            "w": "\u0461\u051d\u1d21",
+            "x": "\u0445\u03c7",
+            "y": "\u0443\u03b3\u04af",
+        }.items()
+        for other in others
+    }
+)
+"""Letters (folded, lower case) that a reader takes for a Latin one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something.
+    """Who acts on memory.
 
     Attributes:
-        name: As it was given.
-        origin: Where a text comes from that this one writes.
+        name: As it was passed.
+        origin: The origin of a text that this actor writes.
     """
 
     name: str
@@ -38,19 +104,27 @@ class Actor:
 
     @classmethod
     def of(cls, by: str) -> Actor:
-        """Return who is meant: "ann" is a person, "agent:helper" is none.
+        """Return the actor that `by` names.
+
+        A bare name ("ann", "ann@example.com") is a person, and so is what follows `person:` or
+        `user:`. Every other prefix before a colon or a slash is a machine, known or not, and so
+        is a name that begins or ends with a word for one: "agent-helper", "bot_7", "renovate[bot]".
+
+        Args:
+            by: The name, at most as long as any name of memory.
+
+        Returns:
+            The actor; `is_person` says which of both it is.
 
         Raises:
-            SettingError: If nobody is named, or it is no text, or too long.
+            SettingError: If it names nobody, or is no text, or too long.
         """
         checking.text("by", by or "")
         if not folded(by or ""):
             raise SettingError("by: say who does it, such as by='ann' or by='agent:helper'")
         name = by.encode("utf-8", "replace").decode().strip()
         check_name("by", name)
-        before, colon, after = unicodedata.normalize("NFKC", name.translate(_COLONS)).partition(":")
-        kind = _KINDS.get(folded(before)) if colon else None
-        return cls(name, Origin(kind, after.strip()) if kind else Origin("person", name))
+        return cls(name, _origin_of(name))
 
     @property
     def is_person(self) -> bool:
@@ -58,9 +132,50 @@ class Actor:
         return self.origin.trust >= Trust.USER
 
     def is_same(self, by: str) -> bool:
-        """Say whether a name means this one as well, however it is written."""
-        return _folded(self) == _folded(Actor.of(by))
+        """Say whether a name may mean this actor as well, however it is written.
+
+        Somebody without a name may be anybody of the same kind: a policy that asks for two
+        people must not take "user:" and "user:ann" for two.
+        """
+        other = Actor.of(by)
+        return self.is_person == other.is_person and self.may_be_named(other.origin.name)
+
+    def may_be_named(self, name: str) -> bool:
+        """Say whether a name of the same kind of actor may mean this one; "" may mean anyone."""
+        mine, theirs = _skeleton(self.origin.name), _skeleton(name)
+        return not mine or not theirs or mine == theirs
 
 
-def _folded(actor: Actor) -> tuple[bool, str]:
-    return actor.is_person, folded(actor.origin.name)
+def _origin_of(name: str) -> Origin:
+    plain = unicodedata.normalize("NFKC", name.translate(_COLONS))
+    split = _PREFIX.fullmatch(plain)
+    if split is not None:
+        prefix, rest = folded(split[1]), split[2].strip()
+        if prefix in _PEOPLE:
+            return Origin(_PEOPLE[prefix], rest)
+        machine = _machine(prefix)
+        return Origin(machine, rest) if machine else Origin("agent", plain)
+    visible = _EDGE.sub("", folded(plain))
+    if machine := _machine(visible):
+        return Origin(machine)
+    first = _JOINED.fullmatch(visible)
+    if first is not None and (machine := _machine(first[1])):
+        # Only "agent helper", not "Ai Tanaka" or "Bot Jansen".
+        spaced = visible[len(first[1]) :][:1].isspace()
+        if not spaced or _skeleton(first[1]) in _SPACED:
+            return Origin(machine, (first[2] or "").strip())
+    last = _LAST.fullmatch(visible)
+    if last is not None and _skeleton(last[3]) in (_SPACED if last[2].isspace() else _ENDS):
+        return Origin("agent", last[1].strip())
+    return Origin("person", name)
+
+
+def _machine(word: str) -> OriginKind | None:
+    """Return the kind of machine that a word names, also with digits behind it ("agent7")."""
+    plain = _skeleton(word)
+    return _MACHINES.get(plain) or _MACHINES.get(_skeleton(word.rstrip("0123456789")))
+
+
+def _skeleton(name: str) -> str:
+    """Return a name with look-alike letters replaced, for comparing only."""
+    return folded(name).translate(_LOOK_ALIKE)

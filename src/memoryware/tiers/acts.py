@@ -89,8 +89,8 @@ def of_entry(entry: Entry) -> Iterator[Act]:
         why = entry.metadata.get("rejected_because", entry.metadata.get("reason", ""))
         said = why if isinstance(why, str) else ""
         yield _done(entry, "rejected", entry.decided_at, entry.decided_by or "", said)
-    if entry.proposed_by is not None:
-        yield _done(entry, "proposed", entry.created_at, entry.proposed_by)
+    for name in entry.all_proposers:
+        yield _done(entry, "proposed", entry.created_at, name)
     yield from _checked(entry)
 
 

@@ -18,6 +18,7 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.extracts import extracts_of
 from memoryware.tiers.grounds import SOURCE_GONE
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, hash_of
+from memoryware.tiers.roles import JUDGING
 from memoryware.tiers.showing import cut
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersession import aware
@@ -55,7 +56,10 @@ async def digest(
     waiting = [
         one
         for one in found.items
-        if not one.echo_of and one.refused not in _NOT_TOLD and one.content.strip()
+        if not one.echo_of
+        and one.refused not in _NOT_TOLD
+        and one.role not in JUDGING
+        and one.content.strip()
     ]
     groups = await _groups(parts, via, await _undecided(parts, via, scope, waiting))
     return Digest(

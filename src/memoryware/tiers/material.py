@@ -10,11 +10,13 @@ from typing import Any, Final, TypeAlias
 
 from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, EntryRefused
+from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
+from memoryware.tiers.grounds import SOURCE_GONE
 from memoryware.tiers.ingress.making import AT_ONCE, at_once, mended
-from memoryware.tiers.records import Entry, Provenance, Verdict
+from memoryware.tiers.records import Entry, Provenance, Status, Verdict, hash_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Insight
 
@@ -24,6 +26,11 @@ What: TypeAlias = str | Entry | Insight
 _ID: Final = re.compile(r"[0-9a-f]{32}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,64}")
 """What is an id, or a part of one: no text that somebody wants to keep."""
 _LONGEST_ID: Final = 200
+_SAME_TEXT: Final = 200
+"""Entries with exactly a promoted text whose lineage it inherits."""
+_OPEN: Final[tuple[Status, ...]] = ("pending", "proposed", "promoted")
+_ENDS: Final = ".!。！"
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,9 @@ class Material:
         scope: Whose memory it becomes.
         provenance: Who made it, and of what.
         entries: The entries that it is made of, as quarantine has them now.
+        is_text: Whether somebody passed it as a text, so that its entries only say where it
+            comes from.
+        turned_down: Of a text: entries with it that were rejected or taken back.
         verdict: What a check of facts said of exactly this text.
     """
 
@@ -42,6 +52,8 @@ class Material:
     scope: MemoryScope
     provenance: Provenance
     entries: tuple[Entry, ...] = ()
+    is_text: bool = False
+    turned_down: tuple[Entry, ...] = ()
     verdict: Verdict | None = None
 
 
@@ -61,7 +73,7 @@ async def material_of(
         if entry is not None:
             return await _of_entry(parts, via, entry)
         text = await _kept_of(parts, via, what)
-        return Material(text, where, Provenance(actor.origin))
+        return await _of_text(parts, via, text, where, Provenance(actor.origin), actor)
     if not isinstance(what, Entry | Insight):
         raise EntryRefused(
             "a text, an entry, the id of an entry or an insight can be promoted, and this is"
@@ -71,8 +83,22 @@ async def material_of(
     if isinstance(what, Entry):
         return await _of_entry(parts, via, (await _entries(parts, via, (what.id,), where))[0])
     entries = await _entries(parts, via, what.source_entry_ids, where)
+    text = await _kept_of(parts, via, what.summary)
+    if not entries:
+        return await _of_text(parts, via, text, where, what.provenance, actor)
     made = Provenance.made(what.provenance.origin, entries, what.provenance.roots)
-    return Material(await _kept_of(parts, via, what.summary), what.scope, made, tuple(entries))
+    if _is_quoted(text, entries):
+        return Material(text, what.scope, made, tuple(entries))
+    # Anybody can build an insight by hand and name any origin in it: what its entries do not
+    # say themselves is as well the word of whoever promotes it, and of who said it before.
+    same = await _same_text(parts, via, text, where)
+    roots = {*made.roots, *(root for one in same for root in one.provenance.roots)}
+    if not actor.is_person:
+        roots.add(actor.origin)
+    sources = (*made.sources, *(one.id for one in same if one.status in _OPEN))
+    return Material(
+        text, what.scope, Provenance(made.origin, sources, tuple(roots)), tuple(entries)
+    )
 
 
 async def edited(
@@ -107,10 +133,62 @@ async def _entry_named(parts: Parts, via: Via, name: str, scope: MemoryScope) ->
     return found[0] if found else None
 
 
+async def _of_text(
+    parts: Parts, via: Via, text: str, scope: MemoryScope, own: Provenance, actor: Actor
+) -> Material:
+    """Return a text that somebody passes, with the lineage of what quarantine has of it.
+
+    A person who promotes what an agent or a page has said decides about it, and does not
+    become its author.
+    """
+    same = await _same_text(parts, via, text, scope)
+    if not same:
+        roots = own.roots if actor.is_person else (*own.roots, actor.origin)
+        return Material(text, scope, Provenance(own.origin, own.sources, roots), is_text=True)
+    entries = tuple(one for one in same if one.status in _OPEN and one.refused != SOURCE_GONE)
+    roots = tuple({root for one in same for root in one.provenance.roots})
+    least = min(same, key=lambda one: one.provenance.trust)
+    return Material(
+        content=text,
+        scope=scope,
+        provenance=Provenance(least.provenance.origin, tuple(one.id for one in entries), roots),
+        entries=entries,
+        is_text=True,
+        turned_down=tuple(one for one in same if one not in entries),
+        verdict=next((one.verdict for one in same if one.verdict is not None), None),
+    )
+
+
+async def _same_text(parts: Parts, via: Via, text: str, scope: MemoryScope) -> list[Entry]:
+    """Return the newest entries of a group with exactly this text.
+
+    A full stop at its end, the case of its first letter and characters that nobody sees make
+    no other text of it.
+    """
+    if not text.strip():
+        return []
+    plain = drop_hidden(text)[0].strip()
+    bare = plain.rstrip(_ENDS)
+    written = {text, plain, bare, f"{bare}.", f"{bare}!", f"{bare}。"}
+    written |= {change(one[:1]) + one[1:] for one in written for change in (str.upper, str.lower)}
+    hashes = tuple(sorted({hash_of(one) for one in written if one.strip()}))
+    store = parts.stores.quarantine
+    which = Select.within(scope, hashes=hashes)
+    page = await via(store.find, store.afind, which, limit=_SAME_TEXT)
+    return page.items
+
+
+def _is_quoted(text: str, entries: Sequence[Entry]) -> bool:
+    """Say whether every sentence of a text stands in one of these entries."""
+    said = [" ".join(one.content.split()) for one in entries]
+    sentences = [" ".join(one.split()) for one in _SENTENCE.split(text) if one.strip()]
+    return all(any(one in other for other in said) for one in sentences)
+
+
 async def _of_entry(parts: Parts, via: Via, entry: Entry) -> Material:
     made = Provenance.made(entry.provenance.origin, [entry])
     text = await _kept_of(parts, via, entry.content)
-    return Material(text, entry.scope, made, (entry,), entry.verdict)
+    return Material(text, entry.scope, made, (entry,), verdict=entry.verdict)
 
 
 def _hint(what: Any) -> str:

@@ -12,19 +12,35 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import refusal_of
-from memoryware.tiers.records import Entry
+from memoryware.tiers.records import Entry, PendingPromotion
 from memoryware.tiers.stores.protocol import Select
 
 
 async def propose(
-    parts: Parts, via: Via, what: What, scope: MemoryScope | None, *, by: str
+    parts: Parts,
+    via: Via,
+    what: What,
+    scope: MemoryScope | None,
+    *,
+    by: str,
+    waits: PendingPromotion | None = None,
 ) -> Entry:
     """Note that somebody asks for a promotion; return the entry, which quarantine keeps.
 
-    A text or insight becomes an entry by it. What is promoted already stays so.
+    A text or insight becomes an entry by it, unless the same text waits already. What is
+    promoted already stays so.
+
+    Args:
+        parts: The memory.
+        via: How its stores are called.
+        what: The text, entry or insight.
+        scope: Whose memory it would become.
+        by: Who proposes it.
+        waits: The promotion that waits until somebody decides, if it was one.
 
     Raises:
-        PromotionRefused: For an entry that was revoked or is an echo.
+        PromotionRefused: For an entry that was revoked, is the verdict of a check, or an echo
+            that no person proposes.
         EntryMissing: If there is no such entry in this scope.
         EntryRefused: For an empty text, or one that is too long.
     """
@@ -32,18 +48,36 @@ async def propose(
     material = await material_of(parts, via, what, scope, actor)
     if not material.content.strip():
         raise EntryRefused("there is no text to propose")
-    refused = {code: said for one in material.entries for code, said in refusal_of(one).items()}
+    refused = {
+        code: said for one in material.entries for code, said in refusal_of(one, actor).items()
+    }
     if refused:
         raise PromotionRefused(f"Not proposed: {'; '.join(refused.values())}", tuple(refused))
-    if len(material.entries) != 1 or material.entries[0].content != material.content:
-        return await _new_entry(parts, via, material, actor)
+    return await note_proposal(parts, via, material, actor, waits)
+
+
+async def note_proposal(
+    parts: Parts, via: Via, material: Material, actor: Actor, waits: PendingPromotion | None = None
+) -> Entry:
+    """Note on the entry of a text that it was proposed; add an entry if it has none."""
+    same = [one for one in material.entries if one.content == material.content]
+    if material.is_text:
+        same = [one for one in same if one.status in ("pending", "proposed")]
+    if not same or (len(material.entries) > 1 and not material.is_text):
+        return await _new_entry(parts, via, material, actor, waits)
 
     def change(one: Entry) -> Entry:
         if one.status in ("promoted", "revoked"):
             return one
-        return replace(one, status="proposed", proposed_by=actor.name)
+        return replace(
+            one,
+            status="proposed",
+            proposed_by=actor.name,
+            proposers=tuple(dict.fromkeys((*one.all_proposers, actor.name))),
+            waits=waits or one.waits,
+        )
 
-    return await _changed(parts, via, material.entries[0], change)
+    return await _changed(parts, via, same[0], change)
 
 
 async def reject(
@@ -90,7 +124,9 @@ async def reject(
     return entry
 
 
-async def _new_entry(parts: Parts, via: Via, material: Material, actor: Actor) -> Entry:
+async def _new_entry(
+    parts: Parts, via: Via, material: Material, actor: Actor, waits: PendingPromotion | None
+) -> Entry:
     entry = Entry(
         id=parts.new_id(),
         scope=material.scope,
@@ -100,6 +136,8 @@ async def _new_entry(parts: Parts, via: Via, material: Material, actor: Actor) -
         role="other",
         status="proposed",
         proposed_by=actor.name,
+        proposers=(actor.name,),
+        waits=waits,
     )
     store = parts.stores.quarantine
     return await via(store.add, store.aadd, entry)

@@ -157,6 +157,23 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PendingPromotion:
+    """A promotion that waits, because what is current of its subject is trusted more.
+
+    Attributes:
+        subject: What the text is about.
+        against: Ids of the memories that stay current meanwhile.
+        agent_id: The agent whose experience it would be; None for memory of the group.
+        valid_from: Since when it would hold; None is the moment of the promotion.
+    """
+
+    subject: str
+    against: tuple[str, ...] = ()
+    agent_id: str | None = None
+    valid_from: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One output, in quarantine and perhaps in working memory.
 
@@ -172,7 +189,9 @@ class Entry:
         status: What became of it.
         refused: Why working memory did not take it: a code; None if it did or was not asked.
         echo_of: Ids of what memory had shown, where the text only repeats that.
-        proposed_by: Who proposed it for long-term memory.
+        proposed_by: Who proposed it for long-term memory last.
+        proposers: Everybody who ever proposed it, the first one first.
+        waits: The promotion that waits for somebody who may replace what is current.
         decided_by: Who promoted, rejected or revoked it.
         decided_at: When.
         memory_ids: What it became in long-term memory.
@@ -194,6 +213,8 @@ class Entry:
     refused: str | None = None
     echo_of: tuple[str, ...] = ()
     proposed_by: str | None = None
+    proposers: tuple[str, ...] = ()
+    waits: PendingPromotion | None = None
     decided_by: str | None = None
     decided_at: datetime | None = None
     memory_ids: tuple[str, ...] = ()
@@ -206,6 +227,12 @@ class Entry:
     def content_hash(self) -> str:
         """A digest of the text; blanks at its ends and their kinds do not count."""
         return hash_of(self.content)
+
+    @property
+    def all_proposers(self) -> tuple[str, ...]:
+        """Everybody who proposed it; records of older versions kept the last one only."""
+        last = () if self.proposed_by is None else (self.proposed_by,)
+        return tuple(dict.fromkeys((*self.proposers, *last)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,11 @@ ROLES: Final[Mapping[Role, RoleRules]] = {
 quarantine and see what was promoted, retrieval is never recorded, all others are quarantined."""
 
 
+JUDGING: Final[frozenset[Role]] = frozenset({"fact_check"})
+"""Roles that only judge what others said. Their outputs are kept in quarantine as a record, and
+are never candidates for long-term memory: not in a digest, and not to be proposed or promoted."""
+
+
 def role_in(config: Any, default: Role) -> Role:
     """Return the role that the metadata of a graph node says, else the given one."""
     metadata = (config or {}).get("metadata") or {}

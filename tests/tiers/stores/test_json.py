@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memoryware import MemoryScope
 from memoryware.conformance._tiers import NOON, entry
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Verdict
+from memoryware.tiers.records import Entry, Memory, Origin, PendingPromotion, Provenance, Verdict
 from memoryware.tiers.stores._json import (
     entry_from_json,
     memory_from_json,
@@ -57,6 +57,11 @@ entries = st.builds(
     refused=maybe_text,
     echo_of=many,
     proposed_by=maybe_text,
+    proposers=many,
+    waits=st.none()
+    | st.builds(
+        PendingPromotion, subject=texts, against=many, agent_id=maybe_text, valid_from=maybe_time
+    ),
     decided_by=maybe_text,
     decided_at=maybe_time,
     memory_ids=many,

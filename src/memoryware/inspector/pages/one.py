@@ -127,6 +127,7 @@ def _facts_of_memory(visit: Visit, memory: Memory) -> list[tuple[str, Piece]]:
 
 def _facts_of(entry: Entry) -> list[tuple[str, Piece]]:
     because = str(entry.metadata.get("rejected_because", ""))
+    proposers = ", ".join(entry.all_proposers)
     return [
         ("Recorded at", when(entry.created_at)),
         ("Part in the graph", entry.role),
@@ -134,7 +135,7 @@ def _facts_of(entry: Entry) -> list[tuple[str, Piece]]:
             "Not in working memory",
             one_line((entry.refused or "").replace("_", " "), _NAME) if entry.refused else None,
         ),
-        ("Proposed by", one_line(entry.proposed_by, _NAME) if entry.proposed_by else None),
+        ("Proposed by", one_line(proposers, 4 * _NAME) if proposers else None),
         ("Decided by", one_line(entry.decided_by, _NAME) if entry.decided_by else None),
         ("Decided at", when(entry.decided_at) if entry.decided_at else None),
         ("Reason", one_line(because, _NAME) if because else None),

@@ -122,7 +122,7 @@ def _tags(visit: Visit, group: Group) -> list[Piece]:
     tags: list[Piece] = [trust(made.trust), *roots]
     if not group.insight.extractive:
         tags.append(h.span("summary by a model", class_="tag trust-unverified"))
-    proposers = sorted({one.proposed_by for one in group.entries if one.proposed_by})
+    proposers = sorted({name for one in group.entries for name in one.all_proposers})
     tags += [h.span("proposed by ", one_line(one, _NAME), class_="tag") for one in proposers]
     return tags
 
@@ -184,9 +184,9 @@ def rule_for(visit: Visit, entries: Sequence[Entry]) -> Rule:
         return Rule("A person has to approve this, and you act as an agent.")
     if not policy.four_eyes:
         return Rule()
-    if not all(one.proposed_by for one in entries):
+    if not all(one.all_proposers for one in entries):
         return Rule("Somebody proposes it first, and somebody else approves.", propose=True)
-    if any(actor.is_same(str(one.proposed_by)) for one in entries):
+    if any(actor.is_same(name) for one in entries for name in one.all_proposers):
         return Rule("You proposed this, so somebody else has to approve it.")
     return Rule()
 

@@ -11,22 +11,30 @@ from typing import Any, Final
 
 from memoryware._remembering import remembered
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Ground, Memory, Origin, Provenance, Verdict
+from memoryware.tiers.records import (
+    Entry,
+    Ground,
+    Memory,
+    Origin,
+    PendingPromotion,
+    Provenance,
+    Verdict,
+)
 
 _TIMES: Final = frozenset(
     {"created_at", "decided_at", "expires_at", "valid_from", "valid_to", "promoted_at"}
 )
 _ORDERED: Final[Mapping[type, tuple[str, ...]]] = {
     kind: tuple(one.name for one in fields(kind))
-    for kind in (Entry, Memory, Ground, MemoryScope, Verdict)
+    for kind in (Entry, Memory, Ground, MemoryScope, PendingPromotion, Verdict)
 }
 """The names of what each kind has; to ask for them takes as long as to read a record."""
 _NAMES: Final = {kind: frozenset(names) for kind, names in _ORDERED.items()}
 _VALUES: Final = {kind: attrgetter(*_ORDERED[kind]) for kind in (Entry, Memory)}
 _SCOPE: Final = _ORDERED[MemoryScope]
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool})
-_TUPLES: Final = frozenset({"echo_of", "memory_ids", "revocations"})
-_MADE: Final = _TIMES | _TUPLES | {"further", "scope", "provenance", "verdict"}
+_TUPLES: Final = frozenset({"against", "echo_of", "memory_ids", "proposers", "revocations"})
+_MADE: Final = _TIMES | _TUPLES | {"further", "scope", "provenance", "verdict", "waits"}
 """What is something else than JSON has."""
 _MANY: Final = _TUPLES | {"further", "metadata"}
 """What is left out where it is empty."""
@@ -76,7 +84,7 @@ def _out(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, MemoryScope):
         return {name: part for name in _SCOPE if (part := getattr(value, name)) is not None}
-    if isinstance(value, Verdict | Ground):
+    if isinstance(value, Verdict | Ground | PendingPromotion):
         pairs = ((name, getattr(value, name)) for name in _ORDERED[type(value)])
         return {name: _out(part) for name, part in pairs if part is not None and part != ()}
     if isinstance(value, Provenance):
@@ -87,7 +95,9 @@ def _out(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _fields(kind: type[Entry | Memory | Ground], data: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(
+    kind: type[Entry | Memory | Ground | PendingPromotion], data: Mapping[str, Any]
+) -> dict[str, Any]:
     known = _NAMES[kind]
     return {
         name: value if name not in _MADE else _in(name, value)
@@ -103,6 +113,8 @@ def _in(name: str, value: Any) -> Any:
         return tuple(value)
     if name == "further":
         return tuple(Ground(**_fields(Ground, one)) for one in value)
+    if name == "waits":
+        return PendingPromotion(**_fields(PendingPromotion, value))
     if name == "scope":
         return _scope(*value.items())
     if name == "provenance":
