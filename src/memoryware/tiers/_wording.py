@@ -1,0 +1,651 @@
+"""Tokens of sentences, normalised for comparison: case, articles, inflection, politeness.
+
+Whatever is removed here can never tell two texts apart, so each rule is closed: it names the
+exact words that it removes. "Let me know if you need anything else" goes, "let me know if db2
+fails" stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from memoryware._remembering import remembered
+from memoryware._unicode import normalised
+from memoryware.guard import drop_hidden
+
+PAUSE: Final = ","
+"""The token of a comma, colon or semicolon."""
+MAX_CACHED_CHARS: Final = 4_000
+CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+
+
+class Token(NamedTuple):
+    """One word of a sentence.
+
+    Attributes:
+        exact: The word in lower case.
+        stem: The word without its inflection.
+        firmness: How likely it is a name, which has no inflection: 0 for a word in lower case, 1
+            for the first word of a sentence, 2 for a name or a number.
+        case: The grammatical case that a German article before it shows: "nom", "obl" or "".
+        is_name: Whether it is written like a name: with a capital or a digit.
+        is_definite: Whether "the" stands before it.
+    """
+
+    exact: str
+    stem: str
+    firmness: int = 0
+    case: str = ""
+    is_name: bool = False
+    is_definite: bool = False
+
+    def matches(self, other: Token) -> bool:
+        """Return whether both are the same word, apart from inflection."""
+        if self.case and other.case and self.case != other.case:
+            return False
+        if self.exact == other.exact:
+            return True
+        return self.stem == other.stem and self.firmness + other.firmness <= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a text.
+
+    Attributes:
+        tokens: Its words in order, without articles and politeness, with pauses.
+        is_question: Whether it ends with a question mark.
+        reports: Whether a removed phrase ("I remember that ...") makes the rest a clause whose
+            verb stands last in German.
+        is_cut: Whether a phrase was removed from its beginning, so that a German verb stands
+            first.
+    """
+
+    tokens: tuple[Token, ...]
+    is_question: bool = False
+    reports: bool = False
+    is_cut: bool = False
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NEGATIONS: Final = _words("""
+no not never none neither nor nobody nothing nowhere without hardly barely scarcely cannot
+nicht kein nie niemals niemand nichts nirgends ohne weder kaum nein
+不 没 非 無 无 未 别 勿 莫 否 禁
+ne pas jamais aucun aucune rien sans nunca ningún ninguna jamás sin ない ません non mai senza
+""")
+MODALS: Final = _words("""
+may might must should shall can could will would ought need
+kann können könnte könnten muss müssen musste müssten müsste soll sollen sollte sollten darf dürfen
+dürfte dürften mag möchte will wollen
+可 能 必 须 须 应 该 得 要 会 许 需
+doit doivent peut peuvent devrait puede pueden debe deben
+""")
+QUANTIFIERS: Final = _words("""
+some most all every any many much few several both half each only just at least exactly about
+always often sometimes usually rarely seldom mostly nearly almost
+alle einige manche meisten viele wenige mehrere beide jeder halb nur bloß ausschließlich mindestens
+höchstens immer oft einig manch viel wenig mehrer beid jed meist manchmal meist selten fast etwa
+全 所 有 些 多 少 每 都 只 仅 部 分 半 总 常 偶
+""")
+_GERMAN: Final = _words("""
+der die das den dem des ein eine einen einem eines einer und oder ist sind war waren wird werden
+nicht kein keine keinen für mit auf im am vom zum zur bei nach von aus über unter wir ich sie es
+hat haben kann darf muss soll alle einige nur wenn weil dass jeden jede jeder immer unsere unser
+soweit laut bitte um zu an in
+""")
+_ENGLISH: Final = _words("""
+the a an and or is are was were will be not no for with on at from by of to in we i they it
+has have can may must should all some only if because that every our please never
+""")
+_ARTICLES: Final = _words("the a an")
+_GERMAN_ARTICLES: Final = {
+    "der": "nom",
+    "ein": "nom",
+    "den": "obl",
+    "dem": "obl",
+    "des": "obl",
+    "einen": "obl",
+    "einem": "obl",
+    "eines": "obl",
+    "einer": "",
+    "die": "",
+    "das": "",
+    "eine": "",
+}
+"""The case that an article shows. It tells who does what: "der Mann", "den Mann"."""
+_GERMAN_DETERMINERS: Final = re.compile(
+    r"(?:kein|mein|dein|sein|ihr|unser|euer|dies|jen|jed|all|manch|einig|viel|welch|solch|wenig|mehrer|beid)"
+    r"(?:e|er|es|en|em)?"
+)
+_GERMAN_NOMINATIVE: Final = re.compile(r"(?:kein|mein|dein|sein|unser|euer)|(?:dies|jen|jed)er")
+_GERMAN_OBLIQUE: Final = re.compile(
+    r"(?:kein|mein|dein|sein|ihr|unser|euer|dies|jen|jed)(?:en|em|es)"
+)
+_CONTRACTED: Final = {
+    "am": "an",
+    "im": "in",
+    "zum": "zu",
+    "zur": "zu",
+    "vom": "von",
+    "beim": "bei",
+    "ins": "in",
+    "ans": "an",
+    "fürs": "für",
+    "aufs": "auf",
+}
+_DAYS: Final = _words("""
+monday tuesday wednesday thursday friday saturday sunday
+montag dienstag mittwoch donnerstag freitag samstag sonntag sonnabend
+""")
+_DAYS_AND_MONTHS: Final = _DAYS | _words("""
+january february march april june july august september october november december
+januar februar märz april juni juli august september oktober november dezember
+""")
+_NUMBER_WORDS: Final = """
+zero=0 one=1 two=2 three=3 four=4 five=5 six=6 seven=7 eight=8 nine=9 ten=10 eleven=11 twelve=12
+thirteen=13 fourteen=14 fifteen=15 sixteen=16 seventeen=17 eighteen=18 nineteen=19 twenty=20
+thirty=30 forty=40 fifty=50 sixty=60 seventy=70 eighty=80 ninety=90 eins=1 zwei=2 drei=3 vier=4
+fünf=5 sechs=6 sieben=7 acht=8 neun=9 zehn=10 elf=11 zwölf=12 dreizehn=13 vierzehn=14
+fünfzehn=15 sechzehn=16 siebzehn=17 achtzehn=18 neunzehn=19 zwanzig=20 dreißig=30 vierzig=40
+fünfzig=50 sechzig=60 siebzig=70 achtzig=80 neunzig=90
+"""
+_NUMBERS: Final = dict(pair.casefold().split("=") for pair in _NUMBER_WORDS.split())
+_SAME: Final = {
+    "is": "be",
+    "are": "be",
+    "am": "be",
+    "were": "was",
+    "does": "do",
+    "has": "have",
+    "each": "every",
+    "an": "a",
+    "sind": "ist",
+    "bin": "ist",
+    "waren": "war",
+    "werden": "wird",
+    "haben": "hat",
+    "können": "kann",
+    "müssen": "muss",
+    "muß": "muss",
+    "dürfen": "darf",
+    "sollen": "soll",
+    "wollen": "will",
+    "okay": "ok",
+    "&": "and",
+    "+": "+",
+}
+"""Other forms of the same word. "was" is not here with "is": what was may be over."""
+_KEEP_S: Final = _words("""
+news customs goods arms means works times pants glasses contents savings terms does its this his
+us as is was has yes always perhaps ours yours theirs hers thus plus versus across less series
+species odds rights needs others besides sometimes
+""")
+_SHOUTED: Final = _words("us it who in is am or at as no on go do me")
+"""Words that mean something else in capitals: "send it to us", "send it to US"."""
+_PLURAL_OS: Final = _words("repos photos videos memos demos logos typos todos audios")
+_UNSTRIPPED: Final = ("ss", "us", "is", "as", "os")
+"""Ends of words (and names: Carlos, Lukas) whose "s" is no plural."""
+_MIN_STEM: Final = 3
+_MIN_VERB: Final = 5
+
+_APOSTROPHES: Final = re.compile("[\u2018\u2019\u02bc\u2032`´](?=[a-zA-Z]{1,2}\\b)")
+_SHORT: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
+    (re.compile(pattern, re.IGNORECASE), full)
+    for pattern, full in (
+        (r"\bcan(?:'t|not)\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"\bshan't\b", "shall not"),
+        (r"n't\b", " not"),
+        (r"\b(it|that|there|he|she|here|what|who|where)'s\b", r"\1 is"),
+        (r"'re\b", " are"),
+        (r"'ve\b", " have"),
+        (r"'ll\b", " will"),
+        (r"\bi'm\b", "I am"),
+        (r"\b(\w{1,40})'s (\w{1,40})\b", r"\2 of \1"),
+        (r"'s\b|(?<=s)'(?=\s)", ""),
+        (r"\b(?:has|have) to\b", "must"),
+        (r"\b(?:is|are) able to\b", "can"),
+        (r"\b(?:is|are) allowed to\b", "may"),
+        (r"\bprior to\b", "before"),
+        (r"\bin order to\b", "to"),
+        (r"\b(?:that|which|who) (?:is|are) (?=called\b|named\b)", ""),
+        (r"\be-mail", "email"),
+        (r"(?<=\d)\s*(?:%|percent\b|per cent\b|prozent\b)", "%"),
+        (r"\b(\d{1,2})(?::([0-5]\d))?\s?uhr\b", r"\1:\2"),
+        (r"\bon ((?:mon|tues|wednes|thurs|fri|satur|sun)day)s\b", r"every \1"),
+    )
+)
+_TWELVE: Final = re.compile(r"\b(\d{1,2})(?::([0-5]\d))?\s?([ap])\.?m\b\.?", re.IGNORECASE)
+_BARE_HOUR: Final = re.compile(r"\b(\d{1,2}):(?!\d)(?=\s|$)")
+_THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.])")
+_MARKUP: Final = re.compile(
+    r"^[ \t]{0,20}(?:(?:[-*+|•·]+|>+(?![ \t]*\d)|#{1,6}|\[[ xX]\])[ \t]+)+"
+    r"|^```\w*[ \t]*$|^[-=|:+ \t]{3,}$",
+    re.MULTILINE,
+)
+_NUMBERED: Final = re.compile(r"^[ \t]{0,20}\(?(\d{1,3})[.)][ \t]+", re.MULTILINE)
+_EMPHASIS: Final = re.compile(
+    r"(?<!\w)(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)([^*_`~\n]{1,400}?)(?<=\S)\1(?!\w)"
+)
+_ENTITIES: Final = {
+    "&amp;": "&",
+    "&quot;": '"',
+    "&#39;": "'",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&nbsp;": " ",
+}
+_ENTITY: Final = re.compile("|".join(_ENTITIES))
+_OVER: Final = re.compile("[\u0334-\u0338\u20d0-\u20ff\ufe00-\ufe0f]+")
+"""Marks that strike a letter through or put it into a box."""
+_END: Final = re.compile(r"(?<![.!?])([.!?\u2026]+)(?=[\s\"'”’)\]*_]|$)|([。！？!?])|\n+")
+_PIECE: Final = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
+_OUTER: Final = "\"'“”‘’„‚«»‹›()[]{},;:.!?…、。．，；：（）「」『』《》【】—–*_`|"
+_PAUSES: Final = frozenset(",;:，；：—–")
+_HYPHENS: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_ABBREVIATION: Final = re.compile(
+    r"\b(?:e\.g|i\.e|z\.B|d\.h|etc|bzw|vs|approx|ca|Nr|No|Dr|Mr|Mrs|Ms|St)\.$", re.IGNORECASE
+)
+
+_AT_START: Final = r"(?:^|(?<=[.!?,;:\n。，]))\s*"
+_POLITE_EN: Final = (
+    (
+        r"(?:as\s+)?(?:far|best)\s+as\s+i\s+(?:know|can\s+tell|can\s+(?:remember|recall)|remember|recall"
+        r"|am\s+aware)(?:,?\s+from\s+(?:my\s+)?memory)?"
+    ),
+    r"to\s+(?:the\s+best\s+of\s+)?my\s+(?:best\s+)?(?:knowledge|memory|recollection)",
+    (
+        r"(?:if|unless)\s+(?:i\s+(?:remember|recall)(?:\s+(?:it|this|that))?(?:\s+(?:correctly|right|rightly"
+        r"|well|properly))?|i\s+am\s+(?:not\s+)?(?:mistaken|wrong)|(?:my\s+)?memory\s+serves(?:\s+me)?"
+        r"(?:\s+(?:right|well|correctly))?)"
+    ),
+    (
+        r"(?:(?<!free )(?<!deleted )(?<!read )(?<!loaded )from\s+my\s+memory|,\s?from\s+memory)"
+        r"(?=\s*(?:[,.:;!]|$))"
+    ),
+    (
+        r"(?:as|like)\s+(?:i|you|we)\s+(?:have\s+)?(?:already\s+)?(?:said|mentioned|told\s+(?:me|you|us)"
+        r"|discussed|noted|know|recall|remember)(?:\s+(?:before|earlier|already|previously))?"
+    ),
+    (
+        r"as\s+(?:already\s+)?(?:mentioned|discussed|noted|stated|said)(?:\s+(?:before|earlier|above"
+        r"|already|previously))?"
+    ),
+    (
+        r"(?:according\s+to|based\s+on|going\s+by)\s+(?:my|our|your|the)\s+(?:saved\s+|earlier\s+|stored\s+)?"
+        r"(?:notes?|memory|memories|records?|recollection)"
+    ),
+    r"(?:based\s+on|from)\s+what\s+i\s+(?:know|remember|recall|have\s+(?:in\s+memory|noted))",
+    r"(?:off|from)\s+the\s+top\s+of\s+my\s+head",
+    r"\b(?:afaik|afair|iirc|fyi|btw)\b",
+)
+_POLITE_DE: Final = (
+    (
+        r"so(?:weit|viel)\s+(?:ich|wir)\s+(?:es\s+|das\s+)?(?:noch\s+)?(?:wei(?:ß|ss)|wissen"
+        r"|(?:mich|uns)\s+(?:noch\s+)?(?:daran\s+)?erinner(?:e|n)(?:\s+k(?:ann|önnen))?|informiert\s+bin|sehe)"
+    ),
+    (
+        r"(?:meines\s+wissens(?:\s+nach)?|nach\s+meine[mr]\s+(?:kenntnisstand|wissen|erinnerung)"
+        r"|meiner\s+erinnerung\s+nach)"
+    ),
+    (
+        r"(?:wenn|falls|sofern)\s+(?:ich\s+)?(?:mich\s+)?(?:ich\s+)?(?:(?:recht|richtig)\s+(?:erinnere|entsinne)"
+        r"|nicht\s+(?:alles\s+)?täusch(?:e|t)|erinnere)"
+    ),
+    (
+        r"(?:laut|gemäß)\s+(?:meine[nrm]|unsere[nrm]|de[nrm])\s+(?:gespeicherten\s+)?(?:notizen?"
+        r"|aufzeichnungen|erinnerung|gedächtnis)"
+    ),
+    r"wie\s+(?:bereits\s+|schon\s+|vorhin\s+)?(?:gesagt|erwähnt|besprochen|notiert)",
+    r"wie\s+(?:du|sie|ich|wir)\s+(?:bereits\s+|schon\s+)?(?:gesagt|erwähnt)\s+(?:hast|haben|habe)",
+    r"aus\s+de[mr]\s+(?:gedächtnis|erinnerung)(?=\s*(?:[,.:;!]|$))",
+)
+_OPENING: Final = (
+    r"(?:i|we)\s+(?:still\s+|do\s+)?(?:remember|recall)(?:\s*:|\s+that\b|(?=\s+(?:the|our|we|it)\b))",
+    (
+        r"(?:my|our|the)\s+(?:notes?|memory|memories|records?)\s+(?:says?|tells?\s+me|shows?|states?)"
+        r"(?:\s*:|\s+that\b)"
+    ),
+    (
+        r"(?:please\s+)?(?:also\s+)?(?:note|remember|recall|keep\s+in\s+mind|bear\s+in\s+mind|be\s+aware)"
+        r"(?:\s*:|\s+that\b)"
+    ),
+    r"(?:what\s+i\s+(?:know|remember)\s+is)(?:\s*:|\s+that\b)",
+    (
+        r"(?:just\s+)?(?:to\s+confirm|a\s+reminder|as\s+a\s+reminder|for\s+the\s+record|by\s+the\s+way"
+        r"|for\s+your\s+information|to\s+sum\s+up|in\s+short|in\s+summary|to\s+summari[sz]e|reminder|summary"
+        r"|quick\s+(?:note|reminder)|note)(?:\s*[:,]|\s+that\b)"
+    ),
+    (
+        r"(?:here\s+is|this\s+is)\s+(?:what|all|everything)\s+i\s+(?:know|remember|recall|have)"
+        r"(?:\s+so\s+far|\s+in\s+memory)?\s*:"
+    ),
+    (
+        r"(?:sure|of\s+course|certainly|ok|okay|hi|hello|hey|thanks|thank\s+you(?:\s+very\s+much)?|great"
+        r"(?:\s+question)?|good\s+question)\s*[,!.:]+"
+    ),
+    (
+        r"(?:ich|wir)\s+(?:erinnere\s+mich|erinnern\s+uns|weiß\s+noch|entsinne\s+mich)(?:\s+daran)?\s*"
+        r"(?::|,?\s*dass\b)"
+    ),
+    r"(?:bitte\s+)?(?:beachten?\s+sie|beachte[nt]?|denk(?:e|t)?\s+daran|merke?(?:\s+dir)?)\s*(?::|,?\s*dass\b)",
+    (
+        r"(?:nur\s+)?(?:zur\s+(?:erinnerung|info(?:rmation)?)|hinweis|übrigens|kurz\s+gesagt|zusammengefasst"
+        r"|kurze\s+erinnerung)\s*[:,]?"
+    ),
+    r"(?:in\s+)?meine[n]?\s+notizen\s+(?:steht|sagen|besagen)\s*(?::|,?\s*dass\b)",
+    r"(?:klar|natürlich|gerne|hallo|danke(?:\s+schön)?|alles\s+klar)\s*[,!.:]+",
+)
+_CLOSING: Final = (
+    (
+        r"(?:please\s+)?let\s+me\s+know\s+(?:if|when|whether)\s+you\s+(?:need|have|want)\s+(?:anything|something"
+        r"|any|more|further|other|to\s+know)(?:\s+(?:else|more|other|further|questions?|help|details?"
+        r"|information))*(?=\s*(?:[.!]|$))"
+    ),
+    r"(?:i\s+)?hope\s+(?:this|that|it)\s+helps(?=\s*(?:[.!]|$))",
+    (
+        r"(?:feel\s+free\s+to\s+ask|just\s+ask)(?:\s+(?:if\s+you\s+have\s+)?(?:any\s+|more\s+|further\s+)*"
+        r"questions?)?(?=\s*(?:[.!]|$))"
+    ),
+    r"(?:is\s+there\s+)?anything\s+else(?:\s+(?:you\s+need|i\s+can\s+(?:do|help\s+(?:you\s+)?with)))?\s*\?",
+    r"(?:thanks|thank\s+you)(?:\s+(?:very\s+much|a\s+lot|in\s+advance))?(?=\s*(?:[.!]|$))",
+    r"(?:vielen\s+dank|danke(?:\s+schön)?)(?:\s+im\s+voraus)?(?=\s*(?:[.!]|$))",
+    r"(?:sag|sagen\s+sie|gib|geben\s+sie)\s+(?:mir\s+)?(?:gern\s+|gerne\s+|bitte\s+)?bescheid(?=\s*(?:[.!]|$))",
+    r"ich\s+hoffe,?\s+(?:das|es)\s+hilft(?:\s+(?:dir|ihnen|weiter))?(?=\s*(?:[.!]|$))",
+)
+_POLITE_ZH: Final = (
+    r"(?:就|据)我(?:所知|了解|所记得)(?:的)?",
+    r"(?:我|我们)(?:还|仍)?记得(?:的是)?[：:，,]?",
+    r"如果(?:我)?(?:没有|没)(?:记错|弄错|搞错)(?:的话)?",
+    r"(?:如果)?我没(?:有)?记错(?:的话)?",
+    r"(?:正)?如(?:之前|前面|前文|上文|前|上|您|你|我)(?:所)?(?:述|说|提到|提及)(?:的|过)?(?:那样)?",
+    r"(?:根据|按照|按)(?:我|我们|你)?的?(?:记忆|笔记|记录)",
+    r"请(?:注意|记住|留意)[：:，,]?",
+    r"(?:^|(?<=[。，！\n]))(?:注意|提醒|备注)[：:]",
+    r"顺便(?:说一下|提一下|一提|说)",
+    r"提醒(?:一下|大家|你|您)[：:，,]?",
+    r"(?:好的|当然|没问题|总之|你好|您好)(?=[，,。！!])",
+    r"(?:非常)?(?:谢谢|感谢)(?:你|您|大家)?(?=[，,。！!]|\s*$)",
+    r"希望(?:这|以上)?(?:对你|对您)?(?:有|能)?(?:所)?帮助",
+    r"如(?:果)?(?:还)?有(?:其他|任何|更多)?(?:问题|疑问|需要)[，,]?请?(?:随时)?(?:告诉我|联系我|问我)",
+    r"麻烦(?:你|您)?(?!的)",
+    r"(?<![申邀聘宴敬])请(?!求|假|客|教|示|柬|帖|愿|款|购)",
+)
+_COURTESY: Final = r"\b(?:please|kindly|bitte)\b"
+_POLITE: Final = re.compile(
+    rf"\b(?:{'|'.join((*_POLITE_EN, *_POLITE_DE))})\b[,:]?"
+    rf"|{_AT_START}(?:{'|'.join(_OPENING)})|{_AT_START}(?:{'|'.join(_CLOSING)})|{_COURTESY}",
+    re.IGNORECASE,
+)
+_POLITE_CJK: Final = re.compile("|".join(_POLITE_ZH))
+_REPORTS: Final = re.compile(r"\bdass\s*\Z", re.IGNORECASE)
+
+_CHINESE_SAME: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
+    (re.compile(pattern), full)
+    for pattern, full in (
+        ("星期|礼拜", "周"),
+        ("每个(?=周|月|天|年|小时)", "每"),
+        ("周天", "周日"),
+        ("使用|采用", "用"),
+        ("能够", "能"),
+        ("可以", "可"),
+        ("务必|一定要|必需", "必须"),
+        ("以及|并且|(?<![参给赋])与(?!否)", "和"),
+        ("您", "你"),
+        ("位于|处于", "在"),
+        ("(?<=[\u4e00-\u9fff])的(?=[\u4e00-\u9fffA-Za-z0-9])", ""),
+        ("无法", "不能"),
+        ("沒", "没"),
+    )
+)
+_HAN_DIGITS: Final = {one: n for n, one in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+_HAN_UNITS: Final = {"十": 10, "百": 100, "千": 1000}
+_HAN_NUMBER: Final = re.compile(
+    r"(?<![周第期拜零〇一二三四五六七八九十百千两])([零〇一二三四五六七八九十百千两]{1,9})"
+    r"(?=个|天|点|次|台|年|月|日|号|小时|分钟|秒|份|名|位|人|元|万|倍|条|行|页|封|周|公里|米|度|岁|美元|欧元)"
+)
+
+
+def read(text: str, *, is_german: bool) -> tuple[Sentence, ...]:
+    """Return the sentences of a text that say something.
+
+    Args:
+        text: The text.
+        is_german: Whether its words are inflected as in German.
+    """
+    return _cached(text, is_german) if len(text) <= MAX_CACHED_CHARS else _read(text, is_german)
+
+
+def is_german(*texts: str) -> bool:
+    """Return whether texts have more German than English words of grammar."""
+    german = english = 0
+    for text in texts:
+        for word in re.findall(r"[^\W\d_]+", text[:2_000]):
+            lower = word.lower()
+            german += lower in _GERMAN or any(one in "äöüß" for one in lower)
+            english += lower in _ENGLISH
+    return german > english
+
+
+def fold(text: str) -> str:
+    """Return a text without hidden characters, markup and width variants of characters."""
+    plain = _ENTITY.sub(lambda found: _ENTITIES[found.group()], text) if "&" in text else text
+    if not plain.isascii():
+        plain = _OVER.sub("", drop_hidden(normalised("NFKC", plain))[0])
+        plain = _APOSTROPHES.sub("'", plain)
+    plain = _MARKUP.sub(" ", plain)
+    numbers = [int(one) for one in _NUMBERED.findall(plain)]
+    if len(numbers) > 1 and numbers == [*range(1, len(numbers) + 1)]:  # not "3. Mai ist frei"
+        plain = _NUMBERED.sub("", plain)
+    return _EMPHASIS.sub(r"\2", plain)
+
+
+def _read(text: str, german: bool) -> tuple[Sentence, ...]:
+    plain = fold(text)
+    if plain.isupper() and plain.upper() != plain.lower():
+        plain = plain.casefold()
+    for short, full in _SHORT:
+        plain = short.sub(full, plain)
+    plain = _TWELVE.sub(_in_24_hours, plain)
+    plain = _BARE_HOUR.sub(r"\1:00", plain)
+    plain = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), plain)
+    has_han = re.search(f"[{CJK}]", plain) is not None
+    if has_han:
+        plain = _POLITE_CJK.sub("", plain)
+        for short, full in _CHINESE_SAME:
+            plain = short.sub(full, plain)
+        plain = _HAN_NUMBER.sub(_han_number, plain)
+    sentences = []
+    for part, end in _sentences(plain):
+        rest, reports, is_cut = _without_politeness(part + end.strip())
+        tokens = _tokens(rest, german)
+        if any(token.exact != PAUSE for token in tokens):
+            sentences.append(Sentence(tokens, "?" in end or "？" in end, reports, is_cut))
+    return tuple(sentences)
+
+
+_cached: Final = remembered(2048)(_read)
+
+
+def _without_politeness(text: str) -> tuple[str, bool, bool]:
+    """Return the rest of a sentence, and the `reports` and `is_cut` of `Sentence`."""
+    reports = is_cut = False
+
+    def remove(found: re.Match[str]) -> str:
+        nonlocal reports, is_cut
+        is_cut = is_cut or not found.string[: found.start()].strip()
+        reports = reports or _REPORTS.search(found.group()) is not None
+        return " "
+
+    for _ in range(3):  # "Sure! As I said, I remember that ..."
+        changed = _POLITE.sub(remove, text)
+        if changed == text:
+            break
+        text = changed.lstrip(" ,:;\t")
+    return text, reports, is_cut
+
+
+def _sentences(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each sentence with the mark that ends it; the polite close is a sentence as well."""
+    start = 0
+    for end in _END.finditer(text):
+        if end.group(1) == "." and _ABBREVIATION.search(text[max(0, end.start() - 10) : end.end()]):
+            continue
+        if text[start : end.start()].strip():
+            yield text[start : end.start()], end.group()
+        start = end.end()
+    if text[start:].strip():
+        yield text[start:], ""
+
+
+def _tokens(text: str, german: bool) -> tuple[Token, ...]:
+    tokens: list[Token] = []
+    if text.isupper() and text.upper() != text.lower():
+        text = text.casefold()
+    case, has_determiner, is_definite = "", False, False
+    for found in _PIECE.finditer(text):
+        piece = found.group()
+        word = piece.strip(_OUTER)
+        if piece[0] in _PAUSES or piece in ("-", "--"):
+            _pause(tokens)
+        for part in _parts(word if word not in ("-", "--") else ""):
+            lower = part.casefold()
+            if german and lower in _GERMAN_ARTICLES:
+                case, has_determiner = _GERMAN_ARTICLES[lower], True
+                is_definite = lower.startswith("d")
+                continue
+            if not german and lower in _ARTICLES and (part != "A" or not tokens):
+                has_determiner, is_definite = True, lower == "the"
+                continue
+            token = _token(part, german=german, first=not tokens, has_determiner=has_determiner)
+            if german and case and (part[0].isupper() or token.is_name):
+                token, case = token._replace(case=case), ""
+            tokens.append(token._replace(is_definite=is_definite) if is_definite else token)
+            is_definite = False
+            if german and _GERMAN_DETERMINERS.fullmatch(lower):
+                has_determiner = True
+                if _GERMAN_OBLIQUE.fullmatch(lower):
+                    case = "obl"
+                elif _GERMAN_NOMINATIVE.fullmatch(lower):
+                    case = "nom"
+            elif german and lower in _CONTRACTED:
+                has_determiner = True
+            elif part[0].isupper():
+                has_determiner = False
+        if piece[-1] in _PAUSES and word:
+            _pause(tokens)
+    while tokens and tokens[-1].exact == PAUSE:
+        tokens.pop()
+    return tuple(tokens)
+
+
+def _pause(tokens: list[Token]) -> None:
+    if tokens and tokens[-1].exact != PAUSE:
+        tokens.append(Token(PAUSE, PAUSE))
+
+
+def _parts(word: str) -> list[str]:
+    if not word:
+        return []
+    return word.split("-") if _HYPHENS.fullmatch(word) else [word]
+
+
+def _token(part: str, *, german: bool, first: bool, has_determiner: bool) -> Token:
+    lower = part.casefold()
+    if part.isupper() and lower in _SHOUTED:
+        return Token(part, part, is_name=True)
+    lower = _NUMBERS.get(lower, lower)
+    if german:
+        lower = _CONTRACTED.get(lower, lower)
+    if lower in _SAME:
+        return Token(lower, _SAME[lower])
+    if not part.isalpha() or lower.isdigit():
+        return Token(lower, lower, 2, is_name=any(map(str.isdigit, lower)))
+    singular = lower.removesuffix("s")
+    if lower in _DAYS_AND_MONTHS or singular in _DAYS_AND_MONTHS:
+        day = lower if lower in _DAYS_AND_MONTHS else singular
+        return Token(day, day, 2, is_name=True)
+    has_capital = any(map(str.isupper, part))
+    if german:
+        stem = _german_stem(part, lower)
+        firmness = 0 if has_determiner or not has_capital else 2 - first
+        return Token(lower, stem, firmness, is_name=has_capital and not first)
+    firmness = 0 if not has_capital else 2 - (first and part.istitle())
+    if firmness == 1 and has_determiner:
+        firmness = 0
+    return Token(lower, _english_stem(lower), firmness, is_name=has_capital and not first)
+
+
+def _english_stem(word: str) -> str:
+    if not word.isascii() or word in _KEEP_S:
+        return word
+    if word.endswith(("isation", "ise")):
+        word = word.replace("isation", "ization") if "isation" in word else word[:-3] + "ize"
+    if word.endswith("ies") and len(word) > len("dies"):
+        return word[:-3] + "y"
+    for ending in ("sses", "shes", "ches", "xes", "zes", "oes"):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            return word[:-2]
+    if not word.endswith("s") or (word.endswith(_UNSTRIPPED) and word not in _PLURAL_OS):
+        return word
+    return word[:-1] if len(word) > _MIN_STEM else word
+
+
+_GERMAN_FIXED: Final = _words("""
+unter unten hinter hinten außer außen oben ober innen inner über gegen neben wegen zwischen weder
+entweder aber oder immer wieder nieder später früher eher weniger mehr sonder sondern gestern heute
+morgen wenn denn dann wann wen wem wer deren dessen
+""")
+
+
+def _german_stem(part: str, lower: str) -> str:
+    """Return a German word without its ending."""
+    if lower in _GERMAN_FIXED:
+        return lower
+    if _GERMAN_DETERMINERS.fullmatch(lower):
+        for ending in ("en", "em", "er", "es", "e"):
+            if lower.endswith(ending) and len(lower) > len(ending) + 2:
+                return lower.removesuffix(ending)
+        return lower
+    if part[0].isupper():
+        if lower.endswith(_UNSTRIPPED):
+            return lower
+        for ending in ("en", "n", "es", "s", "e"):
+            if lower.endswith(ending) and len(lower) >= len(ending) + 4:
+                return lower.removesuffix(ending).removesuffix("e")
+        return lower
+    for ending in ("en", "em", "er", "es", "e"):
+        if lower.endswith(ending) and len(lower) >= len(ending) + 3:
+            return lower.removesuffix(ending) + "*"  # never equal to the word without an ending
+    if lower.endswith("t") and len(lower) >= _MIN_VERB:  # "bekommt", "bekommen"
+        return lower.removesuffix("t") + "*"
+    return lower
+
+
+def _in_24_hours(found: re.Match[str]) -> str:
+    hour, minutes, half = int(found[1]), found[2] or "00", found[3].lower()
+    if hour > 12:
+        return found.group()
+    hour = hour % 12 + (12 if half == "p" else 0)
+    return f"{hour}:{minutes}"
+
+
+def _han_number(found: re.Match[str]) -> str:
+    total = digit = 0
+    written = found[1]
+    if not any(one in _HAN_UNITS for one in written):
+        return "".join(str(_HAN_DIGITS[one]) for one in written)
+    for one in written:
+        if one in _HAN_UNITS:
+            total += (digit or 1) * _HAN_UNITS[one]
+            digit = 0
+        else:
+            digit = _HAN_DIGITS[one]
+    return str(total + digit)
