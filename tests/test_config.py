@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from memoryware import AgentConfig, ConfigError, load_config
+from memoryware import AgentConfig, ConfigError, Journal, load_config
+from memoryware.config import load_command_config
 
 
 def written(folder, content):
@@ -113,3 +114,29 @@ def test_an_env_block_warns_and_never_overrides(tmp_path, monkeypatch, caplog):
     assert (os.environ["MEMORYWARE_TEST_SET"], found) == ("mine", "file")
     assert "keep keys and passwords in the environment" in caplog.text
     assert "file" not in caplog.text.partition("env block")[2].partition("(")[2]
+
+
+def test_no_folder_is_named_like_a_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / "skills").mkdir(parents=True)
+    (tmp_path / "app").mkdir()
+    config = load_config(
+        written(tmp_path / "app", {"memories_dir": "~/m", "skills_dir": "~/skills"})
+    )
+    assert config.memories_dir == tmp_path / "home" / "m"
+    assert config.skills_dir == tmp_path / "home" / "skills"
+    with pytest.raises(ConfigError, match="home folder is not known"):
+        load_config(written(tmp_path / "app", {"memories_dir": "~nobody-here/m"}))
+
+    command = tmp_path / "app" / "memoryware.json"
+    command.write_text('{"store": "sqlite:///~/m.db", "root": "~/notes"}')
+    loaded = load_command_config(command)
+    assert loaded.store == f"sqlite:///{tmp_path}/home/m.db"
+    assert loaded.root == tmp_path / "home" / "notes"
+    assert Journal("~/j.jsonl").path == tmp_path / "home" / "j.jsonl"
+
+
+@pytest.mark.parametrize("path", ["/../AGENTS.md", "/~/AGENTS.md", "~/AGENTS.md"])
+def test_a_memory_file_that_is_no_virtual_path_is_refused(tmp_path, path):
+    with pytest.raises(ConfigError, match="such as '/memories/AGENTS.md'"):
+        load_config(written(tmp_path, {"memory_files": [path]}))

@@ -36,7 +36,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from memoryware.errors import ConfigError
+from memoryware._home import expand_home
+from memoryware.errors import ConfigError, SettingError
 
 logger: Final = logging.getLogger("memoryware")
 
@@ -107,17 +108,16 @@ def load_config(
     Raises:
         ConfigError: If the file is missing or is not valid, with the line where it is known.
     """
-    file = Path(path)
+    file = expand_home(path, "path")
     raw = _read(file)
     for key in sorted(raw.keys() - _KEYS):
         logger.warning("%s: the key %r is not known and is ignored", file, key)
     _apply_env(file, raw.get("env"))
     environ = os.environ if environ is None else environ
-    base = file.resolve().parent
     return AgentConfig(
         memory_files=_memory_files(file, raw.get("memory_files")),
-        memories_dir=base / _text(file, raw, "memories_dir", "memories"),
-        skills_dir=_skills_dir(file, base / _text(file, raw, "skills_dir", "skills")),
+        memories_dir=_folder(file, raw, "memories_dir", "memories"),
+        skills_dir=_skills_dir(file, _folder(file, raw, "skills_dir", "skills")),
         system_prompt=_text(file, raw, "react_prompt", "") or environ.get(PROMPT_VARIABLE) or None,
         model=_model(file, raw.get("model")) or environ.get(MODEL_VARIABLE) or None,
         response_format=_mapping(file, raw, "response_format") or None,
@@ -151,6 +151,11 @@ def _memory_files(file: Path, given: object) -> tuple[str, ...]:
                 f"{file}: memory_files has {entry!r}; an entry is a virtual path that begins"
                 " with '/', such as '/memories/AGENTS.md'"
             )
+        if ".." in entry.split("/") or "~" in entry.split("/"):
+            raise ConfigError(
+                f"{file}: memory_files has {entry!r}; '..' and '~' have no meaning in a virtual"
+                " path, so write the path below '/', such as '/memories/AGENTS.md'"
+            )
     return tuple(given)
 
 
@@ -161,6 +166,18 @@ def _text(file: Path, raw: Mapping[str, Any], key: str, default: str) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"{file}: {key} must be text, not {value!r}")
     return value
+
+
+def _folder(file: Path, raw: Mapping[str, Any], key: str, default: str) -> Path:
+    """Return a folder of the configuration; a relative one lies beside the file."""
+    return _beside_file(file, key, _text(file, raw, key, default))
+
+
+def _beside_file(file: Path, key: str, path: str) -> Path:
+    try:
+        return file.resolve().parent / expand_home(path, key)
+    except SettingError as error:
+        raise ConfigError(f"{file}: {error}") from None
 
 
 def _mapping(file: Path, raw: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -249,17 +266,16 @@ def load_command_config(path: str | os.PathLike[str]) -> CommandConfig:
         ConfigError: If the file cannot be read, has a key that there is not, or a value that
             cannot be; the message names the line where it is known.
     """
-    file = Path(path)
+    file = expand_home(path, "path")
     raw = _read(file)
     _no_others(file, raw, _COMMAND_KEYS)
-    folder = file.resolve().parent
     texts = {name: _said(file, raw, name) for name in ("store", "embeddings", "root", "by")}
     return CommandConfig(
         file=file,
-        store=_beside(folder, texts["store"]),
+        store=_beside(file, texts["store"]),
         embeddings=texts["embeddings"],
         scope=_scope(file, raw),
-        root=folder / texts["root"] if texts["root"] else None,
+        root=_beside_file(file, "root", texts["root"]) if texts["root"] else None,
         sources=_sources(file, raw),
         by=texts["by"],
         policy=_object(file, raw, "policy", POLICY_KEYS),
@@ -306,12 +322,14 @@ def _sources(file: Path, raw: Mapping[str, Any]) -> tuple[str, ...] | None:
     return tuple(given)
 
 
-def _beside(folder: Path, store: str | None) -> str | None:
-    """Return an address whose file stands in a folder if its path is relative."""
+def _beside(file: Path, store: str | None) -> str | None:
+    """Return an address whose file lies in the folder of the configuration if it is relative."""
     if store is None or not store.startswith(_SQLITE):
         return store
     path = store.removeprefix(_SQLITE)
-    return store if path.startswith(("/", ":", "?")) else f"{_SQLITE}{folder / path}"
+    if path.startswith(("/", ":", "?")):
+        return store
+    return f"{_SQLITE}{_beside_file(file, 'store', path)}"
 
 
 def _at(file: Path, key: str, said: str) -> ConfigError:

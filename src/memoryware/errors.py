@@ -132,7 +132,7 @@ class FileNotRegular(FileError, ValueError):
     code = "invalid_path"
 
     def __init__(self, path: str, message: str | None = None) -> None:
-        super().__init__(path, message or f"'{path}' is not a regular file")
+        super().__init__(path, message or f"'{path}' is not a regular file; name a text file")
 
 
 class FileTooLarge(FileError, ValueError):

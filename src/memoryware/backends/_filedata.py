@@ -53,8 +53,8 @@ def file_at(path: str, raw: Any) -> FileData | None:
     if file is None and raw is not None:
         raise FileNotRegular(
             path,
-            f"'{path}' holds something that is not a text file of ours; delete it, or write it"
-            " as a whole",
+            f"'{path}' holds a record that is no file; a file is"
+            ' {"content": "its text", "encoding": "utf-8"}. Write it as a whole, or delete it',
         )
     return file
 

@@ -17,8 +17,10 @@ from typing import Any, cast
 
 from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
+from memoryware.backends._doors import TwinBackend
 from memoryware.backends._making import Adds, Changes
 from memoryware.backends._naming import linked, spelled
+from memoryware.backends._paths import normalise
 from memoryware.backends._peer import unwrapped
 from memoryware.backends._results import R, build, failure, said
 from memoryware.backends.protocol import (
@@ -37,7 +39,7 @@ from memoryware.backends.protocol import (
     ReadResult,
     WriteResult,
 )
-from memoryware.errors import MemorywareError, PathRefused, SettingError
+from memoryware.errors import FileError, MemorywareError, PathRefused, SettingError
 
 logger = logging.getLogger(__name__)
 
@@ -115,6 +117,39 @@ def appends_of(backend: Any) -> Appends | None:
 def names_of(backend: Any) -> Names | None:
     """Return the backend as one that knows all names of a file, or None."""
     return backend if _can(backend, "names") else None
+
+
+def twins_of(backend: Any, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return a method and its async twin; a missing half is made of the other, or says so."""
+    sync = getattr(backend, name, None)
+    asyn = getattr(backend, "a" + name, None)
+    if sync is None:
+        sync = partial(_lacking, f"{type(backend).__name__} has no {name}()")
+    return sync, asyn or partial(in_thread, sync)
+
+
+async def refusal_of(via: Via, backend: Any, path: str) -> str:
+    """Return the sentence with which a backend refuses a path; "" where it has none.
+
+    `download_files` has codes only. One of ours is asked to read the path, which it refuses as
+    well; somebody else's may wait for ever on a pipe, so only the spelling is looked at.
+    """
+    try:
+        if _reads_regular_files_only(backend, path):
+            answer = await Guest(backend).read(via, path, path, 0, 1)
+            return (answer.error or "").rstrip(".")
+        normalise(path)
+    except FileError as error:
+        return error.message.rstrip(".")
+    return ""
+
+
+def _reads_regular_files_only(backend: Any, path: str) -> bool:
+    backend = unwrapped(backend)
+    parted = getattr(backend, "_get_backend_and_key", None)
+    if parted is not None:
+        return _reads_regular_files_only(*parted(path))
+    return isinstance(backend, TwinBackend)
 
 
 def changes_of(backend: Any) -> Changes | None:
@@ -302,12 +337,7 @@ class Guest:
         return FileDownloadResponse(path, content, error)
 
     def _pair(self, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """Return both halves of a twin; a missing half is made of the other, or says so."""
-        sync = getattr(self.backend, name, None)
-        asyn = getattr(self.backend, "a" + name, None)
-        if sync is None:
-            sync = partial(_lacking, f"{self.name} has no {name}()")
-        return sync, asyn or partial(in_thread, sync)
+        return twins_of(self.backend, name)
 
     def _takes(self, parameter: str, name: str) -> bool:
         halves = self._pair(name)

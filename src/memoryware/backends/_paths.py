@@ -16,6 +16,7 @@ _PLAIN = re.compile(r"(?:/[\w\-+@,=]+(?:\.[\w\-+@,=]+)*)+", re.ASCII)
 """Paths that are normal already, the common case, checked in one step."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|$)")
+_OTHER_HOME = re.compile(r"~[A-Za-z_][\w.-]*(?=[/\\])")
 _UNNAMEABLE = re.compile(
     r"[\x00-\x1f\x7f\ud800-\udfff\\]|(?:^|/)~(?:/|$)|(?i:\.memoryware-tmp)(?:/|$)", re.ASCII
 )
@@ -52,6 +53,12 @@ def normalise(path: str) -> str:
         raise PathRefused(
             path,
             f"Windows absolute paths are not supported: {path}. Use a path such as /notes.md",
+        )
+    if other := _OTHER_HOME.match(path):
+        raise PathRefused(
+            path,
+            f"'{other[0]}', the home folder of another user, is not available here: {path}. Write"
+            f" the whole path, or './{path}' for a folder that has this name",
         )
     parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
     for part in parts:

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
+from memoryware._home import expand_home
 from memoryware._twins import Via, blocking, finish, in_thread
 from memoryware.backends import _grep, _text, _walk
 from memoryware.backends._atomic import Change, Changes, Judge
@@ -79,7 +80,7 @@ class FilesystemBackend(ChangingBackend):
         limits: FileLimits | None = None,
     ) -> None:
         self._limits = limits or FileLimits()
-        self._given = Path(root_dir or ".").expanduser()
+        self._given = expand_home(root_dir or ".", "root_dir")
         if not self._given.is_absolute():
             self._given = self._given.absolute()
         self.virtual_mode = virtual_mode
@@ -179,8 +180,10 @@ class FilesystemBackend(ChangingBackend):
         if not tail.startswith(("/", "\\")):
             if drive:
                 raise PathRefused(key, f"A path on a drive must be absolute: {key}")
-            base = "" if self._whole else self.cwd.relative_to(self.cwd.anchor).as_posix()
-            at = join(f"/{base}", at)
+            if self._whole:
+                at = join(self._here(key), at)
+            else:
+                at = join(f"/{self.cwd.relative_to(self.cwd.anchor).as_posix()}", at)
         drive = drive or self.cwd.drive
         return Spot(Disk(drive + os.sep, self._limits), key, at, drive + at)
 

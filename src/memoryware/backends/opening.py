@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from memoryware._copying import opened_by
+from memoryware._home import expand_home
 from memoryware._twins import in_thread
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.backends.store import StoreBackend
@@ -44,9 +44,10 @@ def open_files(address: str | os.PathLike[str]) -> Any:
         return backend
     if "://" in text:
         raise SettingError(f"{text.partition('://')[0]}://... holds no files: give {_KNOWN}")
-    if not Path(text).is_dir():
+    folder = expand_home(text, "address")
+    if not folder.is_dir():
         raise BackendUnavailable(f"{text}: there is no such folder")
-    return FilesystemBackend(text)
+    return FilesystemBackend(folder)
 
 
 async def aopen_files(address: str | os.PathLike[str]) -> Any:
@@ -56,10 +57,11 @@ async def aopen_files(address: str | os.PathLike[str]) -> Any:
 
 def _absolute(address: str) -> str:
     """Return an address with the full path of its file, for a process in another folder."""
-    kept, prefix = address.partition("?"), f"{_STORE}sqlite:///"
+    (place, mark, settings), prefix = address.partition("?"), f"{_STORE}sqlite:///"
     if not address.startswith(prefix):
         return address
-    return f"{prefix}{Path(kept[0].removeprefix(prefix)).absolute()}{kept[1]}{kept[2]}"
+    file = expand_home(place.removeprefix(prefix), "address").absolute()
+    return f"{prefix}{file}{mark}{settings}"
 
 
 def _in_store(url: str) -> StoreBackend:
@@ -84,8 +86,8 @@ def _raw(query: str) -> list[str]:
 
 
 def _sqlite(url: str) -> Any:
-    path = url.removeprefix("sqlite:///")
-    if not Path(path).is_file():
+    path = expand_home(url.removeprefix("sqlite:///"), "address")
+    if not path.is_file():
         raise BackendUnavailable(f"{path}: there is no such file")
     try:
         from langgraph.store.sqlite import SqliteStore

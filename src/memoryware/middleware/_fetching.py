@@ -50,11 +50,13 @@ class Fetch:
 
     Attributes:
         known: All that was asked for, in order.
+        reasons: Why a backend refuses a path, in a sentence, where it says so.
     """
 
     def __init__(self, backend: Any, rules: PathRules, on_error: OnError) -> None:
         self._backend, self._rules, self._on_error = backend, rules, on_error
         self.known: dict[str, Known] = {}
+        self.reasons: dict[str, str] = {}
 
     async def __call__(self, via: Via, paths: Sequence[str]) -> list[Answer]:
         """Return one answer per path; what is new is read in one call."""
@@ -89,7 +91,7 @@ class Fetch:
     async def _download(self, via: Via, paths: list[str]) -> list[Answer]:
         backend = self._backend
         try:
-            responses = await via(backend.download_files, backend.adownload_files, paths)
+            responses = await via(*_foreign.twins_of(backend, "download_files"), paths)
         except GraphBubbleUp:
             raise
         except Exception as error:  # a foreign backend may raise anything
@@ -102,4 +104,7 @@ class Fetch:
                 ", ".join(paths), reason, f"{type(backend).__name__} raised it"
             ) from error
         check_count(backend, paths, responses)
+        for path, response in zip(paths, responses, strict=True):
+            if response.error == "invalid_path":
+                self.reasons[path] = await _foreign.refusal_of(via, backend, path)
         return [Answer(bytes_of(one.content), one.error) for one in responses]

@@ -198,7 +198,8 @@ class Loader:
         on_error = self._reading.on_error
         for source in sources:
             path, (content, error) = source.path, fetch.known[source.path].answer
-            text = text_of(path, content, error, on_error=on_error)
+            reason = fetch.reasons.get(path, "")
+            text = text_of(path, content, error, on_error=on_error, reason=reason)
             if text is not None:
                 contents[path] = text
             elif error == "file_not_found":

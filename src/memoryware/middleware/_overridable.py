@@ -81,6 +81,10 @@ class OverridableParts:
 
 
 async def _load_one(via: Via, backend: Any, path: str, on_error: OnError) -> str | None:
-    responses = await via(backend.download_files, backend.adownload_files, [path])
+    responses = await via(*_foreign.twins_of(backend, "download_files"), [path])
     check_count(backend, [path], responses)
-    return text_of(path, responses[0].content, responses[0].error, on_error=on_error)
+    content, error = responses[0].content, responses[0].error
+    reason = ""
+    if error == "invalid_path":
+        reason = await _foreign.refusal_of(via, backend, path)
+    return text_of(path, content, error, on_error=on_error, reason=reason)

@@ -55,7 +55,9 @@ def check_count(backend: Any, paths: Sequence[str], responses: Sequence[Any]) ->
     )
 
 
-def text_of(path: str, content: Any, error: str | None, *, on_error: OnError) -> str | None:
+def text_of(
+    path: str, content: Any, error: str | None, *, on_error: OnError, reason: str = ""
+) -> str | None:
     """Return the text of one response, or None for a source that gives none.
 
     Raises:
@@ -65,10 +67,11 @@ def text_of(path: str, content: Any, error: str | None, *, on_error: OnError) ->
         return None
     if error is not None:
         if on_error == "raise":
-            raise LoadError(path, error, hint_for(error))
+            raise LoadError(path, error, hint_for(error, reason))
         # what is no code may be the message of a foreign backend, and quote anything
         code = error if error.isidentifier() else "an error without a code"
-        logger.warning("memory source %s was not loaded: %s", path, code)
+        because = f"{code} ({reason})" if reason else code
+        logger.warning("memory source %s was not loaded: %s", path, because)
         return None
     data = bytes_of(content)
     if data is None:
@@ -85,8 +88,13 @@ def text_of(path: str, content: Any, error: str | None, *, on_error: OnError) ->
     return decoded.text
 
 
-def hint_for(error: str) -> str:
-    """Return what to do about an error code of a memory source."""
+def hint_for(error: str, reason: str = "") -> str:
+    """Return what to do about an error code of a memory source.
+
+    Args:
+        error: The code.
+        reason: What the backend says of this very path, if anything.
+    """
     hints = {
         "is_directory": "It is a folder; name a file in it",
         "permission_denied": "This process, or a rule given here, may not read it",
@@ -95,6 +103,8 @@ def hint_for(error: str) -> str:
         " that this backend has; use one such as /AGENTS.md",
     }
     skip = 'or pass on_error="warn" to go on without it'
+    if reason:
+        return f"{reason}. {skip[3].upper()}{skip[4:]}"
     return f"{hints[error]}, {skip}" if error in hints else skip[3].upper() + skip[4:]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memoryware._home import expand_home
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends._foreign import must_be_backend
 from memoryware.backends.filesystem import FilesystemBackend
@@ -91,10 +92,7 @@ def on_disk(start: _Start = ".") -> tuple[FilesystemBackend, str]:
     Raises:
         SettingError: If the folder is given by `~` and nobody knows the home folder.
     """
-    try:
-        host = Path(start).expanduser().absolute()
-    except RuntimeError:
-        raise SettingError(f"start={str(start)!r}: the home folder is not known here") from None
+    host = expand_home(start, "start").absolute()
     if ".." in host.parts:
         host = Path(os.path.realpath(host))  # what is above a link is above where it leads
     return FilesystemBackend(host.anchor), "/" + host.relative_to(host.anchor).as_posix()

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from filelock import FileLock, Timeout
 
+from memoryware._home import expand_home
 from memoryware._twins import in_thread
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
@@ -109,7 +110,7 @@ class Journal:
 
     def __init__(self, path: str | PathLike[str], *, most_bytes: int = _MOST_BYTES) -> None:
         checking.instance("path", path, (str, PathLike))
-        self.path = Path(path)
+        self.path = expand_home(path, "journal")
         self._most_bytes = checking.whole("most_bytes", most_bytes, 1)
 
     def add(self, noted: Noted) -> None:

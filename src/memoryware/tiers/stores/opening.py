@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from memoryware._twins import in_thread
@@ -111,7 +111,8 @@ def absolute_address(url: str) -> str:
     addresses = [one.strip() for one in url.split(" + ")]
     for place, address in enumerate(addresses):
         if address.startswith(FILE) and len(address) > len(FILE):
-            addresses[place] = f"{FILE}{Path(address.removeprefix(FILE)).absolute()}"
+            path = os.path.expanduser(address.removeprefix(FILE))  # noqa: PTH111 - as in file_of
+            addresses[place] = f"{FILE}{os.path.abspath(path)}"  # noqa: PTH100 - links stay
     return " + ".join(addresses)
 
 
@@ -121,7 +122,7 @@ def file_of(url: str) -> tuple[str, dict[str, Any]]:
     Raises:
         StoreUnavailable: For a setting that there is not, or with a value that cannot be.
     """
-    whole = url.removeprefix(FILE)
+    whole = os.path.expanduser(url.removeprefix(FILE))  # noqa: PTH111 - an unknown user's is refused later
     path, _, said = whole.rpartition("?")
     if not path or not _SETTINGS.fullmatch(said):
         return whole, {}
