@@ -1,17 +1,13 @@
-"""What may be shown to a model: no hidden characters, no forged fences.
+"""Hidden characters: what a model reads and a person does not see.
 
-Memory text is data that other people can write. Two things in it are never passed
-on: characters that a person does not see and a model reads, and tags that look like
-the fence that memory stands in. Both checks take time linear in the text.
+Memory text is data that other people can write. Such characters are not passed on to a
+model, and are spelled out for people. The time is linear in the text.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Final
 
 _KINDS: Final = (
@@ -98,92 +94,3 @@ def reveal(text: str) -> str:
         return match.group() if hidden is None else "".join(f"<U+{ord(one):04X}>" for one in hidden)
 
     return _NEEDED_OR_HIDDEN.sub(spell, text)
-
-
-_OPENERS: Final = (
-    "<\u00ab\u02c2\u1438\u16b2\u2039\u227a\u2329\u276e\u2770\u27e8\u27ea\u29fc\u3008\u300a"
-    "\ufe3d\ufe3f\ufe64\uff1c\U0001d236"
-)
-_GAP: Final = r"[\W_]{0,16}+"
-"""What may stand between two letters of a tag's name: anything but letters and digits."""
-_NAMESPACE: Final = r"(?:\w{1,32}+:)?"
-_LOOK_ALIKE: Final = {
-    "a": "\u0430\u0410\u03b1\u0391\u0251\u13aa\ua4ee\u1d00",
-    "b": "\u0432\u0412\u0392\u0299",
-    "c": "\u0441\u0421\u1d04\u03f2",
-    "d": "\u0501\u1d05\u13a0\ua4d3",
-    "e": "\u0435\u0415\u03b5\u0395\u212e\u1d07\u13ac\ua4f0\u04bd",
-    "g": "\u0261\u0262\u0581\u050d\u13c0\ua4d6\u0123",
-    "h": "\u043d\u041d\u0397\u029c",
-    "i": "\u0456\u0406\u03b9\u0399\u026a\u0131\u13a5\ua4f2\u04cf",
-    "j": "\u0458\u0408\u1d0a",
-    "k": "\u043a\u041a\u03ba\u039a\u1d0b",
-    "l": "\u029f\u04c0\u217c\u13de\ua4e1",
-    "m": "\u043c\u041c\u039c\u1d0d\u13b7\ua4df\u217f",
-    "n": "\u0578\u057c\u03b7\u039d\u0274\ua4e0",
-    "o": "\u043e\u041e\u03bf\u039f\u1d0f\u0585\u0555\ua4f3\u06c1\u0d20",
-    "p": "\u0440\u0420\u03c1\u03a1\u1d18",
-    "r": "\u0433\u0280\u13a1\u13d2\ua4e3\u1d26",
-    "s": "\u0455\u0405\ua731\u13da\ua4e2",
-    "t": "\u0442\u0422\u03c4\u03a4\u1d1b\u13a2\ua4d4",
-    "u": "\u03c5\u057d\u1d1c\ua4f4",
-    "v": "\u03bd\u1d20",
-    "x": "\u0445\u0425\u03a7\u03c7",
-    "y": "\u0443\u0423\u04af\u03a5\u028f\u03b3\ua4ec\u13a9",
-    "z": "\u1d22\u0396",
-}
-_FOLD: Final = {ord(other): letter for letter, others in _LOOK_ALIKE.items() for other in others}
-
-
-def fence_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern for opening and closing tags of these names in any spelling.
-
-    It is for folded text. Case, blanks, line breaks, other separators or none, a namespace
-    and look-alike brackets do not matter; a longer word is another name.
-    """
-    spelled = "|".join(
-        _GAP.join(re.escape(letter) for letter in _folded(name) if letter.isalnum())
-        for name in sorted(set(names))
-    )
-    return re.compile(rf"[{_OPENERS}](?={_GAP}{_NAMESPACE}{_GAP}(?:{spelled})(?![^\W_]))")
-
-
-def neutralise(text: str, fence: re.Pattern[str]) -> str:
-    """Return the text with the bracket of each forged tag spelled `&lt;`.
-
-    Nothing else changes, so the text stays readable; look-alike letters, accents and
-    stylised letters are seen through.
-    """
-    pieces, position = [], 0
-    for place in forged(text, fence):
-        pieces += [text[position:place], "&lt;"]
-        position = place + 1
-    return "".join([*pieces, text[position:]]) if pieces else text
-
-
-def forged(text: str, fence: re.Pattern[str]) -> Iterator[int]:
-    """Yield the places of the brackets of forged tags."""
-    if text.isascii() and "<" not in text:
-        return
-    # Each fold maps one character to one, so places in the folded text are places in the text.
-    for match in fence.finditer(_folded(text)):
-        yield match.start()
-
-
-def _folded(text: str) -> str:
-    if text.isascii():
-        return text.lower()
-    return text.translate({ord(one): _plain(one) for one in set(text) if not one.isascii()}).lower()
-
-
-@lru_cache(maxsize=4096)
-def _plain(character: str) -> str:
-    """Return the one character that a reader may take this one for."""
-    known = _FOLD.get(ord(character))
-    if known is not None:
-        return known
-    if unicodedata.combining(character):
-        return "\x01"  # an accent, which stands between letters like any other separator
-    base = unicodedata.normalize("NFKD", character)[0]
-    base = _FOLD.get(ord(base), base)
-    return base if len(base.lower()) == 1 else character

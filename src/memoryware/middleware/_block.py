@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from memoryware.guard import drop_hidden, fence_pattern, neutralise
+from memoryware.guard import (
+    Fence,
+    drop_hidden,
+    fence_pattern,
+    neutralise,
+    printable_name,
+    quote_headings,
+)
 from memoryware.sources.markdown.stripping import Stripped, strip_comments
 from memoryware.sources.source import Source
 
@@ -107,6 +114,7 @@ def fill(template: str, text: str) -> str:
 @dataclass(slots=True)
 class _Section:
     path: str
+    name: str
     most: int
     clean: str
     stripped: Stripped
@@ -139,16 +147,20 @@ def make_block(
         problems: Sources that could not be read, each with its error code.
         imports: Whether texts of other files are in them, so that lines have other numbers.
     """
-    fence = fence_pattern(style.tags)
+    fence = fence_pattern(style.tags, chat_marks=True)
+    shown = [source for source in sources if source.path in contents]
+    headings = [printable_name(source.path, fence) for source in shown] if style.show_paths else []
     sections = [
         section
-        for source in sources
-        if source.path in contents
-        and (section := _prepare(source, contents[source.path], style, fence)).clean
+        for source in shown
+        if (section := _prepare(source, contents[source.path], style, fence, headings)).clean
     ]
     _fit(_by_urgency(sections), style, imports)
     parts = [_show(section, style) for section in sections]
-    unread = [f"[not loaded: {path} ({' '.join(code.split())})]" for path, code in problems]
+    unread = [
+        f"[not loaded: {printable_name(path, fence)} ({printable_name(' '.join(code.split()))})]"
+        for path, code in problems
+    ]
     # Once more over the whole: a tag must not be put together from two parts.
     text = neutralise("\n\n".join([*parts, *unread]), fence) or PLACEHOLDER
     return Block(
@@ -161,23 +173,30 @@ def make_block(
     )
 
 
-def _prepare(source: Source, text: str, style: BlockStyle, fence: re.Pattern[str]) -> _Section:
+def _prepare(
+    source: Source, text: str, style: BlockStyle, fence: Fence, headings: Sequence[str]
+) -> _Section:
     path, most = source.path, source.max_tokens or style.source_tokens
+    name = printable_name(path, fence)
     lines = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     lines = lines if lines.isascii() else lines.translate(_LINE_ENDS)
     stripped = strip_comments(lines) if style.strip_comments else Stripped(lines)
     visible, dropped = drop_hidden(stripped.text)
-    section = _Section(path, most, neutralise(visible, fence).rstrip(), stripped)
+    safe = neutralise(visible, fence).rstrip()
+    clean = quote_headings(safe, headings, style.path_separator) if style.show_paths else safe
+    section = _Section(path, name, most, clean, stripped)
     if not section.clean.strip():
         section.clean = ""
     if stripped.unclosed:
-        section.notes.append(f"{path}: a comment is never closed; its text is shown to the model")
+        section.notes.append(f"{name}: a comment is never closed; its text is shown to the model")
     if dropped:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(dropped.items()))
-        section.notes.append(f"{path}: hidden characters were dropped: {kinds}")
-    section.suspect = tuple(note.removeprefix(f"{path}: ") for note in section.notes)
-    if section.clean != visible.rstrip() and section.clean:
+        section.notes.append(f"{name}: hidden characters were dropped: {kinds}")
+    section.suspect = tuple(note.removeprefix(f"{name}: ") for note in section.notes)
+    if safe != visible.rstrip() and section.clean:
         section.suspect += ("a tag in it pretends to be the fence of memory; it is made harmless",)
+    if clean != safe and section.clean:
+        section.suspect += ("a line in it looks like the heading of another file; it is quoted",)
     return section
 
 
@@ -190,7 +209,7 @@ def _by_urgency(sections: list[_Section]) -> list[_Section]:
     for section in sections:
         same = first[section.clean]
         if same is not section:
-            section.announcement = f"[same text as {same.path}]"
+            section.announcement = f"[same text as {same.name}]"
     return list({id(one): one for one in (first[s.clean] for s in reversed(sections))}.values())
 
 
@@ -209,12 +228,12 @@ def _fit(sections: list[_Section], style: BlockStyle, imports: bool) -> None:
         line = f"at line {section.stripped.original_line(goes_on) + 1}"
         section.announcement = (
             f"[truncated: about {tokens} tokens do not fit into {allowed};"
-            f" the text goes on {'in' if imports else line + ' of'} {section.path}]"
+            f" the text goes on {'in' if imports else line + ' of'} {section.name}]"
             if section.shown
-            else f"[omitted: about {tokens} tokens do not fit; the text is in {section.path}]"
+            else f"[omitted: about {tokens} tokens do not fit; the text is in {section.name}]"
         )
         section.cut = True
-        section.notes.append(f"{section.path}: cut from about {tokens} to {allowed} tokens")
+        section.notes.append(f"{section.name}: cut from about {tokens} to {allowed} tokens")
 
 
 def _cut(text: str, allowed: int, count: CountTokens) -> tuple[str, int]:
@@ -250,4 +269,4 @@ def _show(section: _Section, style: BlockStyle) -> str:
     body = section.part.text
     if not style.show_paths:
         return body
-    return f"{section.path}{style.path_separator}{body}"
+    return f"{section.name}{style.path_separator}{body}"

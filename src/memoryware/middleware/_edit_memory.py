@@ -13,6 +13,7 @@ from pydantic import AliasChoices, BaseModel, Field, create_model
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _foreign
 from memoryware.errors import MemorywareError
+from memoryware.guard import printable_name, printable_text
 from memoryware.sources.source import identity_of
 
 NAME: Final = "edit_memory"
@@ -51,7 +52,7 @@ def edit_memory_tool(
         asked = identity_of(file_path)
         path = next((one for one in writable if identity_of(one) == asked), None)
         if path is None:
-            open_here = ", ".join(writable) or "none"
+            open_here = ", ".join(map(printable_name, writable)) or "none"
             message = f"Error: '{file_path}' is not a memory file. You can write: {open_here}"
             return _said(name, runtime, message, failed=True)
         try:
@@ -67,9 +68,10 @@ def edit_memory_tool(
     async def aedit(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
         return await change(native, runtime=runtime, **given)
 
+    paths = _FOUND if known is None else ", ".join(map(printable_name, known))
     return StructuredTool(
         name=name,
-        description=_DESCRIPTION.format(paths=_FOUND if known is None else ", ".join(known)),
+        description=_DESCRIPTION.format(paths=paths),
         args_schema=_arguments(known or []),
         func=edit,
         coroutine=aedit,
@@ -121,7 +123,7 @@ def unavailable(call: Any) -> ToolMessage:
 def not_done(call: Any, why: str) -> ToolMessage:
     """Return the answer to a call that is not carried out."""
     return ToolMessage(
-        content=f"Error: {why}",
+        content=printable_text(f"Error: {why}"),
         name=call["name"],
         tool_call_id=call["id"] or "",
         status="error",
@@ -130,7 +132,7 @@ def not_done(call: Any, why: str) -> ToolMessage:
 
 def _said(name: str, runtime: ToolRuntime[Any, Any], text: str, *, failed: bool) -> ToolMessage:
     return ToolMessage(
-        content=text,
+        content=printable_text(text),
         name=name,
         tool_call_id=runtime.tool_call_id or "",
         status="error" if failed else "success",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final, Literal, NamedTuple
 
+from memoryware.guard import printable_name
 from memoryware.sources.policy import holds
 from memoryware.sources.source import Source
 
@@ -120,7 +121,9 @@ def _how(hands: Hands, files: Sequence[tuple[Source, Condition]]) -> list[str]:
         f"- To remember something, change the memory file with {named}. What you save is in the"
         " memory block from the next turn on. Saying that you will remember is not saving."
     )
-    lines = [f"- {source.path} {_told(source, how, hands)}" for source, how in files]
+    lines = [
+        f"- {printable_name(source.path)} {_told(source, how, hands)}" for source, how in files
+    ]
     owned = any(source.owner for source, _ in files)
     return [change, *([_WHERE] if owned else []), *lines]
 

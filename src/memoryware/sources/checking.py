@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends._foreign import Guest, must_be_backend
 from memoryware.backends._text import decode, is_binary
-from memoryware.guard import Guard, drop_hidden, fence_pattern, forged
+from memoryware.guard import FENCES, Guard, drop_hidden, fence_pattern, forged
 from memoryware.settings import CheckLimits
 from memoryware.sources.markdown.scanning import plain_lines, spans
 from memoryware.sources.scanning import scanned_paths
@@ -20,8 +20,8 @@ from memoryware.sources.source import Source
 FlawKind = Literal["secret", "hidden", "fence", "comment", "code", "size", "encoding", "unreadable"]
 """What is wrong: a secret; hidden characters; a tag that pretends to be the fence of memory; a
 comment, or code, that is never closed; too large; no valid text; a file that cannot be read."""
-_TAGS: Final = ("agent_memory", "memory_guidelines", "recalled_memory", "system")
-_FENCE: Final = fence_pattern(_TAGS)
+_FENCE: Final = fence_pattern(FENCES)
+_MARKS: Final = fence_pattern((), chat_marks=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +132,17 @@ def _hidden(path: str, text: str) -> Iterator[Flaw]:
 
 def _forged(path: str, text: str) -> Iterator[Flaw]:
     """Yield the tags that pretend to be ours, once for each line."""
-    line, counted, told = 1, 0, 0
-    for place in forged(text, _FENCE):
-        line += text.count("\n", counted, place)
-        counted = place
-        if line != told:
-            told = line
-            yield Flaw(path, line, "fence", "a tag that pretends to be the fence around memory")
+    for fence, detail in (
+        (_FENCE, "a tag that pretends to be the fence around memory"),
+        (_MARKS, "a control mark of a chat template, which a model may take for a new turn"),
+    ):
+        line, counted, reported = 1, 0, 0
+        for place in forged(text, fence):
+            line += text.count("\n", counted, place)
+            counted = place
+            if line != reported:
+                reported = line
+                yield Flaw(path, line, "fence", detail)
 
 
 def _unclosed(path: str, text: str) -> Iterator[Flaw]:

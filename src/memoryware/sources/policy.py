@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from memoryware.guard import Finding, Guard
+from memoryware.guard import Finding, Guard, printable_name
 from memoryware.sources.regions import Which, regions, restore
 from memoryware.sources.source import Owner, Source
 
@@ -136,9 +136,9 @@ class WritePolicy:
             if not small:
                 share = f"{round(100 * lost / words)} % of its words"
                 what = share if after is not None else "all its text"
-                return "lost_text", f"{source.path} would lose {what}"
+                return "lost_text", f"{printable_name(source.path)} would lose {what}"
         if source.writable == "ask":
-            return "consent", f"a change of {source.path} needs consent"
+            return "consent", f"a change of {printable_name(source.path)} needs consent"
         return None, ""
 
 
@@ -165,9 +165,10 @@ def _locked(before: str, after: str, which: Which) -> str:
 
 
 def _locks(source: Source, name: str) -> str:
+    path = printable_name(source.path)
     return (
-        f"this would close lines of '{source.path}' that are open for changes into the kept region"
-        f" '{name}'; write it without that marker"
+        f"this would close lines of '{path}' that are open for changes into the kept region"
+        f" '{printable_name(name)}'; write it without that marker"
     )
 
 
@@ -175,17 +176,20 @@ def read_only(source: Source, others: Sequence[Source]) -> str:
     """Return the refusal of a write to a file that may only be read, with the right file named."""
     whose = f" and holds {holds(source.owner)}" if source.owner else ""
     open_here = [one for one in others if one.writable]
+    path = printable_name(source.path)
     if not open_here:
-        return f"'{source.path}' may only be read{whose}; no memory file may be written here"
+        return f"'{path}' may only be read{whose}; no memory file may be written here"
     places = "; ".join(
-        f"{one.path} ({holds(one.owner)})" if one.owner else one.path for one in open_here
+        printable_name(one.path) + (f" ({holds(one.owner)})" if one.owner else "")
+        for one in open_here
     )
-    return f"'{source.path}' may only be read{whose}. Save it where it belongs instead: {places}"
+    return f"'{path}' may only be read{whose}. Save it where it belongs instead: {places}"
 
 
 def _secret(source: Source, guard: Guard, findings: Sequence[Finding]) -> str:
     what = "secrets and personal data" if guard.personal else "secrets"
     return (
-        f"nothing was saved in '{source.path}', because {what} are never stored in memory"
-        f" ({guard.describe(findings)}). Save what you need without that, and do not repeat it"
+        f"nothing was saved in '{printable_name(source.path)}', because {what} are never stored in"
+        f" memory ({guard.describe(findings)}). Save what you need without that, and do not repeat"
+        " it"
     )

@@ -342,8 +342,9 @@ def _headings(given: Headings | None) -> Headings:
 def _labels(given: Labels | None) -> Labels:
     found = Labels(score="relevance") if given is None else given
     checking.instance("labels", found, (Labels,))
-    for name in ("hot", "cold", "verified", "unverified", "wrong", "score", "contradiction"):
-        checking.text(f"labels.{name}", getattr(found, name))
+    for one in fields(Labels):
+        if one.name != "trust":
+            checking.text(f"labels.{one.name}", getattr(found, one.name))
     checking.mapping("labels.trust", found.trust)
     checking.texts("labels.trust", tuple(found.trust.values()))
     return found

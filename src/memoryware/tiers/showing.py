@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from memoryware.guard import drop_hidden, fence_pattern, neutralise
+from memoryware.guard import (
+    FENCES,
+    drop_hidden,
+    fence_pattern,
+    neutralise,
+    rounded,
+    unlabelled,
+    unscored,
+)
 from memoryware.settings import TierLimits
 from memoryware.tiers.records import Trust
 from memoryware.tiers.values import ContextItem, Contradiction
@@ -43,6 +51,7 @@ class Labels:
         score: Before the score, with two decimals; "" shows none.
         contradiction: Of two texts that say different things; has `{first}`, `{second}` and
             `{reason}`.
+        forged: Before what only looks like a label, inside a recalled text.
     """
 
     hot: str = "working memory"
@@ -53,6 +62,7 @@ class Labels:
     trust: Mapping[Trust, str] = field(default_factory=lambda: dict(_TRUST))
     score: str = ""
     contradiction: str = "Note: {first} and {second} contradict each other ({reason})."
+    forged: str = "not a label"
 
     def checked(self, item: ContextItem) -> str:
         """Return the word for what is known of a text's truth."""
@@ -61,10 +71,13 @@ class Labels:
         return self.verified if item.verified else self.unverified
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """Every word that a forged label could have."""
-        of_trust = tuple(self.trust.values())
-        return (self.hot, self.cold, self.verified, self.unverified, self.wrong, *of_trust)
+    def words_by_kind(self) -> dict[str, tuple[str, ...]]:
+        """The words of labels, by what they tell of a text; a forged one could have any."""
+        return {
+            "store": (self.hot, self.cold),
+            "check": (self.verified, self.unverified, self.wrong),
+            "trust": tuple(self.trust.values()),
+        }
 
 
 LABELS: Final = Labels()
@@ -72,11 +85,9 @@ LABELS: Final = Labels()
 _SHORT_ID: Final = 8
 _ORIGIN: Final = 60
 """Characters of the name of an origin in a label."""
-_TAGS: Final = (FENCE, "agent_memory", "memory_guidelines", "system", "history_context")
-_PATTERN: Final = fence_pattern(_TAGS)
+_PATTERN: Final = fence_pattern((FENCE, *FENCES), chat_marks=True)
 _FENCE_ONLY: Final = fence_pattern((FENCE,))
-_OPENING, _CLOSING = "[\uff3b\u3010\u3014\u27e6\u2772", "]\uff3d\u3011\u3015\u27e7\u2773"
-_ROUND: Final = {ord(one): "(" for one in _OPENING} | {ord(one): ")" for one in _CLOSING}
+_SEMICOLON: Final = re.compile("[;\uff1b\ufe14\ufe54\u061b\u204f\u2e35\u037e]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _TOO_LONG: Final = 20
 """A text is looked at to so many times the length that is shown."""
@@ -134,6 +145,7 @@ def item_line(
 ) -> str:
     """Return one recalled text in one line, with its labels before it."""
     text = _unlabelled(one_line(item.content, limits.item_chars), labels)
+    text = cut(text, limits.item_chars)  # the mark of a forged label has made it longer
     return f"{number}. [{labels_of(item, labels)}] {text}"
 
 
@@ -144,16 +156,17 @@ def labels_of(item: ContextItem, labels: Labels = LABELS) -> str:
         labels.cold if item.source == "cold" else labels.hot,
         labels.checked(item),
         labels.trust.get(item.trust, _TRUST[item.trust]),
-        _name(str(item.provenance.origin)),
+        _name(str(item.provenance.origin), labels),
         f"{item.created_at:%Y-%m-%d}",
     ]
     said += [f"{labels.score} {item.score:.2f}"] if labels.score else []
     return "; ".join(said)
 
 
-def _name(origin: str) -> str:
+def _name(origin: str, labels: Labels) -> str:
     """Return an origin as it may stand in a label, of which it can make no other."""
-    return one_line(origin, _ORIGIN).translate(_ROUND).replace(";", ",")
+    name = rounded(_unlabelled(one_line(origin, _ORIGIN), labels))
+    return cut(_SEMICOLON.sub(",", name), 2 * _ORIGIN)
 
 
 def history_text(
@@ -172,12 +185,11 @@ def history_text(
     if not items:
         return ""
     words = Labels(verified=labels[0], unverified=labels[1], wrong=labels[2])
-    forged = re.compile(rf"[(\uff08](?=\s*{re.escape(score_label)}\s*[:\uff1a])", re.IGNORECASE)
     lines = []
     for number, one in enumerate(items, 1):
         said = [f"{score_label}: {one.score:.2f}", words.checked(one)]
         said += [_TRUST[one.trust]] if one.trust is Trust.UNTRUSTED else []
-        text = forged.sub("[", one_line(one.content, limits.item_chars))
+        text = unscored(one_line(one.content, limits.item_chars), score_label, "not a score")
         lines.append(f"{number}. {text} ({', '.join(said)})")
     return "\n".join([f"## {heading}", "", *lines])
 
@@ -221,7 +233,7 @@ def shown(text: str) -> str:
     """Return a text without hidden characters, forged fences and marks of chat templates."""
     if _SURROGATE.search(text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return neutralise(drop_hidden(text)[0], _PATTERN).replace("<|", "&lt;|")
+    return neutralise(drop_hidden(text)[0], _PATTERN)
 
 
 def unforged(texts: Sequence[str]) -> list[str]:
@@ -254,12 +266,11 @@ def _spelled(texts: list[str]) -> list[str]:
 
 
 def _unlabelled(text: str, labels: Labels) -> str:
-    """Return a text in which no bracket can be taken for a label of ours."""
-    if not any(one in text for one in _OPENING):
-        return text
-    plain = unicodedata.normalize("NFKC", text.translate(_ROUND)).casefold()
-    words = "|".join(re.escape(one.casefold()) for one in {*labels.words, *LABELS.words} if one)
-    return text.translate(_ROUND) if re.search(rf"\([^()]*;\s*(?:{words})", plain) else text
+    """Return a text in which nothing can be taken for a label of ours."""
+    kinds = {
+        kind: (*words, *LABELS.words_by_kind[kind]) for kind, words in labels.words_by_kind.items()
+    }
+    return unlabelled(text, kinds, labels.forged)
 
 
 def cut(text: str, chars: int | None) -> str:

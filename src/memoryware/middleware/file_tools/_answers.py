@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from memoryware.guard import printable_text
 from memoryware.middleware.file_tools._access import Access
 from memoryware.middleware.file_tools._tool import Answer
 
@@ -35,7 +36,8 @@ def path_list(access: Access, rows: Sequence[Any], notes: Sequence[str] = ()) ->
     notes = list(notes)
     if shown < len(paths):
         notes.append(f"[Only the first {shown} of {len(paths)} paths are shown. Ask for fewer.]")
-    return Answer("\n".join([str(paths[:shown]), *notes]))
+    listed = printable_text(str(paths[:shown]))
+    return Answer("\n".join([listed, *notes]))
 
 
 def line_list(access: Access, lines: Sequence[str], notes: Sequence[str]) -> Answer:

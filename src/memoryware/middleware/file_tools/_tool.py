@@ -23,6 +23,7 @@ from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _foreign
 from memoryware.errors import FileDenied, MemorywareError
 from memoryware.events import Teller, emit, logger
+from memoryware.guard import printable_text
 from memoryware.middleware._rules import PathRules
 from memoryware.middleware.file_tools._access import Access, Seen
 from memoryware.scope import MemoryScope
@@ -130,8 +131,12 @@ async def _perform(
         if tool.writes and isinstance(error, FileDenied):
             _tell_blocked(tool, runtime, error.path)
     content = answer.content
+    if not answer.ok:
+        content = _advised(tool, str(content), options.offered)
+    if isinstance(content, str) and (tool.writes or not answer.ok):
+        content = printable_text(content)  # it has paths in it
     return ToolMessage(
-        content=content if answer.ok else _advised(tool, str(content), options.offered),
+        content=content,
         name=tool.name,
         tool_call_id=getattr(runtime, "tool_call_id", None) or "",
         status="success" if answer.ok else "error",

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from memoryware.backends._match import compile_glob, compile_grep
+from memoryware.guard import printable_name
 from memoryware.middleware.file_tools._access import Access
 from memoryware.middleware.file_tools._answers import line_list, search_failed, shortcomings
 from memoryware.middleware.file_tools._tool import Answer, Arguments, FileTool, ToolOptions
@@ -57,14 +58,14 @@ async def _grep(access: Access, _: ToolOptions, given: GrepArguments) -> Answer:
 def _lines(access: Access, given: GrepArguments, found: Sequence[Any]) -> list[str]:
     counts = Counter(match["path"] for match in found)
     if given.output_mode == "files_with_matches":
-        return list(counts)
+        return [printable_name(path) for path in counts]
     if given.output_mode == "count":
-        return [f"{path}: {count}" for path, count in counts.items()]
+        return [f"{printable_name(path)}: {count}" for path, count in counts.items()]
     lines, here = [], None
     for match in found:
         if match["path"] != here:
             here = match["path"]
-            lines.append(f"{here}:")
+            lines.append(f"{printable_name(here)}:")
         lines.append(f"  {match['line']}: {_part(match['text'], given.pattern, access)}")
     return lines
 

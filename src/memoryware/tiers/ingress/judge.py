@@ -23,7 +23,7 @@ OnJudgeError = Literal["accept", "reject"]
 logger = logging.getLogger(__name__)
 
 _TAG: Final = "text_to_check"
-_FENCE: Final = fence_pattern([_TAG])
+_FENCE: Final = fence_pattern([_TAG], chat_marks=True)
 _ASK: Final = f"""You check one text before an agent remembers it. Answer whether it contradicts \
 itself, or states something that plainly cannot be true.
 
