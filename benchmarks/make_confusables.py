@@ -45,7 +45,9 @@ BRACKETS = {
         r"PRESENTATION FORM FOR VERTICAL EM DASH|HALFWIDTH FORMS LIGHT VERTICAL|"
         r"DENTAL CLICK|LEFT VERTICAL BAR|RIGHT VERTICAL BAR)"
     ),
-    "/": re.compile(r"(?:SOLIDUS|BOX DRAWINGS LIGHT DIAGONAL UPPER RIGHT|MATHEMATICAL RISING DIAG)"),
+    "/": re.compile(
+        r"(?:SOLIDUS|BOX DRAWINGS LIGHT DIAGONAL UPPER RIGHT|MATHEMATICAL RISING DIAG)"
+    ),
 }
 """What stands for a bracket, a bar or a slash, by the name of the character."""
 LATIN = re.compile(
@@ -56,13 +58,27 @@ LATIN = re.compile(
 )
 """A letter of the Latin script with an addition, which its name says."""
 MORE = {
-    "a": "\u03b1\u0251\u1d00", "b": "\u0432\u0412\u0392\u0299", "c": "\u0441\u1d04\u03f2",
-    "d": "\u0501\u1d05", "e": "\u0435\u212e\u1d07\u04bd", "g": "\u0261\u0262\u0581\u050d",
-    "h": "\u043d\u041d\u0397\u029c", "k": "\u043a\u043a\u03ba\u1d0b",
-    "l": "\u029f\u04c0\u217c", "m": "\u043c\u041c\u039c\u1d0d\u217f", "n": "\u0578\u057c\u03b7\u0274",
-    "o": "\u1d0f\u0585\u06c1\u0d20", "p": "\u1d18", "r": "\u0433\u0280\u1d26", "s": "\ua731",
-    "t": "\u0442\u0422\u03c4\u1d1b", "u": "\u03c5\u057d\u1d1c", "v": "\u03bd\u1d20",
-    "y": "\u0443\u0423\u04af\u028f\u03b3", "z": "\u1d22", "<": "\u304f\u31db",
+    "a": "\u03b1\u0251\u1d00",
+    "b": "\u0432\u0412\u0392\u0299",
+    "c": "\u0441\u1d04\u03f2",
+    "d": "\u0501\u1d05",
+    "e": "\u0435\u212e\u1d07\u04bd",
+    "g": "\u0261\u0262\u0581\u050d",
+    "h": "\u043d\u041d\u0397\u029c",
+    "k": "\u043a\u043a\u03ba\u1d0b",
+    "l": "\u029f\u04c0\u217c",
+    "m": "\u043c\u041c\u039c\u1d0d\u217f",
+    "n": "\u0578\u057c\u03b7\u0274",
+    "o": "\u1d0f\u0585\u06c1\u0d20",
+    "p": "\u1d18",
+    "r": "\u0433\u0280\u1d26",
+    "s": "\ua731",
+    "t": "\u0442\u0422\u03c4\u1d1b",
+    "u": "\u03c5\u057d\u1d1c",
+    "v": "\u03bd\u1d20",
+    "y": "\u0443\u0423\u04af\u028f\u03b3",
+    "z": "\u1d22",
+    "<": "\u304f\u31db",
 }
 """Letters that the table keeps apart from the Latin ones, and that a reader takes for them."""
 
@@ -77,8 +93,8 @@ def main() -> None:
         letters = sign or latin(character, name)
         if letters:
             folds[character] = letters
-    for character, others in pairs.items():
-        character = character.strip("\u200e")
+    for marked, others in pairs.items():
+        character = marked.strip("\u200e")
         if len(character) == 1 and not character.isascii() and character not in folds:
             plain = {letters_of(one["c"].strip("\u200e")) for one in others} - {""}
             if plain:
