@@ -1,4 +1,4 @@
-"""Unicode normal forms, in time that the length of a text explains."""
+"""Unicode normalisation and search folding, in time linear in the length of a text."""
 
 from __future__ import annotations
 
@@ -43,3 +43,59 @@ def _with_few(run: re.Match[str]) -> str:
 
 def _is_mark(character: str) -> bool:
     return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
+
+
+# One spelling for the same word.
+
+_KEPT_MARKS: Final = "\u3099\u309a"
+"""Marks that make another sound of a Japanese letter; all other accents are folded away."""
+_IGNORED: Final = frozenset(
+    "\u034f\u0640\u07fa\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
+)
+"""Invisible letters and stretching marks that are not of the category Cf."""
+_VARIANTS: Final = {
+    **dict.fromkeys("\u0649\u06cc\u06cd\u06d2", "\u064a"),  # Arabic, Persian and Urdu yeh
+    **dict.fromkeys("\u06a9\u06aa", "\u0643"),  # kaf
+    **dict.fromkeys("\u0629\u06be\u06c1\u06d5", "\u0647"),  # heh, and teh marbuta
+    "\u0671": "\u0627",  # alef wasla
+    "\u0131": "i",  # Turkish dotless i: its capital is the I of everybody else
+    "\u066b": ".",  # Arabic decimal and thousands separators
+    "\u066c": ",",
+}
+"""Letters that keyboards of different countries give for the same sound."""
+
+
+class _Folding(dict[int, str | None]):
+    """A translation table that is filled on first use; for `str.translate`."""
+
+    def __missing__(self, code: int) -> str | None:
+        folded = self[code] = _folded_character(chr(code))
+        return folded
+
+
+def _folded_character(character: str) -> str | None:
+    if character in _KEPT_MARKS:
+        return character
+    if character in _IGNORED or "\ufe00" <= character <= "\ufe0f":
+        return None
+    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
+        return None
+    digit = unicodedata.decimal(character, None)
+    return _VARIANTS.get(character, character) if digit is None else str(digit)
+
+
+_FOLDING: Final = _Folding()
+
+
+def fold(text: str) -> str:
+    """Return a text in the one spelling in which words are stored and searched.
+
+    Width, accents, invisible characters (soft hyphens, zero-width and directional marks, byte
+    order marks), stretched Arabic, the letters that differ between Arabic, Persian and Urdu or
+    between Turkish and other Latin keyboards, and the digits of other scripts are made equal.
+    Case is kept, so that names such as `maxTokens` can still be taken apart.
+    """
+    if text.isascii():
+        return text
+    decomposed = normalised("NFKD", text)
+    return unicodedata.normalize("NFC", decomposed.translate(_FOLDING))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.grounds import SOURCE_GONE
-from memoryware.tiers.ranking import words_of
+from memoryware.tiers.ranking import stems_of
 from memoryware.tiers.records import Entry, Provenance, Trust, folded
 
 
@@ -96,9 +96,9 @@ def alike(text: str, entries: Iterable[Entry], share: float) -> list[Entry]:
 
     The share is that of the words of both that both have.
     """
-    wanted, found = set(words_of(text)), []
+    wanted, found = set(stems_of(text)), []
     for one in entries:
-        words = set(words_of(one.content))
+        words = set(stems_of(one.content))
         if (
             not one.echo_of
             and one.refused != SOURCE_GONE

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import mul
 from typing import Final, TypeVar
 
-from memoryware._unicode import normalised
+from memoryware._remembering import remembered
+from memoryware._unicode import fold
 from memoryware.tiers._stemming import STOP, stemmed
 
 T = TypeVar("T")
 
-WORDS_VERSION: Final = 1
+WORDS_VERSION: Final = 2
 """Changes with what `words_of` returns; words that another version made have to be made anew."""
 
 _MARKS: Final = (
@@ -31,15 +31,41 @@ _PAIRED: Final = re.compile(
 _PLAIN: Final = re.compile(r"\w+", re.ASCII)
 """What `_WORD` finds in a text of ASCII, sooner."""
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_VOICED: Final = "\u3099\u309a"
-"""Marks that make another sound of a Japanese letter; all other accents do not count."""
+_COMPOUND: Final = re.compile(
+    r"[A-Z\d](?:(?<=[a-z][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]{2})|(?<=[^\W\d_]{3}\d)"
+    r"|(?<=[A-Za-z][-\u2010]\d)|(?<=\d)[^\W\d_]{2})"
+)
+"""Where a name may have parts; most texts have none. It begins with what is rare, to be fast."""
+_NAME: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f\d]+")
+"""A name without its underscores, in an alphabet that has blanks."""
+_HUMPS: Final = re.compile(r"(?<=[a-z])(?=[A-Z][A-Za-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+"""Where the words of `maxTokens` and `HTTPServer` begin; "URLs" is one word."""
+_NUMBERED: Final = re.compile(
+    r"([^\W\d_]{3,})(\d+)|(\d+)(?!(?:st|nd|rd|th)\Z)([^\W\d_]{2,})", re.IGNORECASE
+)
+"""A name and its number, such as "GPT4" and "16GB"; "db2" and "3f2a" are codes, "3rd" a word."""
+_CODE: Final = re.compile(r"(?<!\w)([A-Za-z]{1,10})[-\u2010](\d{1,10})(?!\w)")
+_LONGEST_NAME: Final = 64
+"""Characters of a name that has parts; what is longer is no name."""
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text as all engines index and search them, in order, with repeats.
+    """Return the index terms of a text, in order, with repeats: the same in all engines.
 
-    Case, width, accents and the endings of English words do not count. Scripts without blanks
-    give pairs of characters; of a name like `max_tokens` its parts are words as well.
+    Spelling variants are folded (see `memoryware._unicode.fold`), then case and the endings of
+    English words. Scripts without blanks give pairs of characters. Parts of compound names are
+    terms as well: of `max_tokens` and `maxTokens` its words, of `PostgreSQL17` the name and the
+    number, and `ABC-1234` is found as `ABC1234`.
+    """
+    folded = fold(text)
+    return [*_stems(_cut(folded)), *_parts_of_names(folded)]
+
+
+def stems_of(text: str) -> list[str]:
+    """Return the words of a text without their endings, whatever their case.
+
+    These are equal where two texts say the same in the same words: `words_of` has the parts of
+    names as well, which depend on case.
     """
     return _stems(plain_words(text))
 
@@ -56,12 +82,14 @@ def _stems(words: Sequence[str]) -> list[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of a text with their endings; case, width and accents do not count."""
-    if not text.isascii():
-        text = normalised("NFKD", text)
-        text = "".join(c for c in text if c in _VOICED or not unicodedata.combining(c))
-        text = unicodedata.normalize("NFC", text)
-    text = _THOUSANDS.sub("", text.casefold()) if "," in text else text.casefold()
+    """Return the words of a text with their endings; case and spelling variants are folded."""
+    return _cut(fold(text))
+
+
+def _cut(folded: str) -> list[str]:
+    """Return the words of a text that is folded already."""
+    text = folded.casefold()
+    text = _THOUSANDS.sub("", text) if "," in text else text
     if text.isascii():
         return _PLAIN.findall(text)
     found: list[str] = []
@@ -84,14 +112,37 @@ def _parts(word: str) -> Iterator[str]:
         yield word[position:]
 
 
+def _parts_of_names(folded: str) -> list[str]:
+    """Return the terms of names that are written in one, and of codes with a hyphen in one."""
+    if not _COMPOUND.search(folded):
+        return []
+    terms: list[str] = []
+    for name in _NAME.findall(folded):
+        terms += _parts_of(name)
+    terms += [f"{letters}{digits}".casefold() for letters, digits in _CODE.findall(folded)]
+    return terms
+
+
+@remembered(4096)
+def _parts_of(name: str) -> tuple[str, ...]:
+    """Return the terms of one name: its letters and its number, and the words it is made of."""
+    if len(name) > _LONGEST_NAME or not _COMPOUND.search(name):
+        return ()
+    numbered = _NUMBERED.fullmatch(name)
+    parts = [part for part in numbered.groups() if part] if numbered else []
+    humps = [hump for hump in _HUMPS.split(parts[0] if parts else name) if hump]
+    return tuple(stemmed(part.casefold()) for part in (*parts, *(humps if len(humps) > 1 else ())))
+
+
 def query_words(text: str) -> list[str]:
-    """Return the words of a question that are worth looking for, each once.
+    """Return the terms of a question that are worth looking for, each once.
 
     Words such as "what" and "the" are left out where there are others.
     """
-    every = plain_words(text)
-    telling = [one for one in every if one not in STOP]
-    return list(dict.fromkeys(_stems(telling or every)))
+    folded = fold(text)
+    every = _cut(folded)
+    telling = [word for word in every if word not in STOP]
+    return list(dict.fromkeys([*_stems(telling or every), *_parts_of_names(folded)]))
 
 
 # Words.

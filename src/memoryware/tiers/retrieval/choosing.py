@@ -10,10 +10,10 @@ from typing import Final, get_args
 from memoryware.events import logger
 from memoryware.tiers.contradiction import why
 from memoryware.tiers.fusing import kept_places, with_places
-from memoryware.tiers.ranking import best_first, cosine, words_of
+from memoryware.tiers.ranking import best_first, cosine, stems_of, words_of
 from memoryware.tiers.records import hash_of
 from memoryware.tiers.retrieval.asking import Considered, Part, Search, order
-from memoryware.tiers.retrieval.hot import looked_at, vectors_of, words_in
+from memoryware.tiers.retrieval.hot import looked_at, vectors_of
 from memoryware.tiers.retrieval.reordering import reorder
 from memoryware.tiers.stores.sight import Vector
 
@@ -161,7 +161,7 @@ def _says_the_same(
     if vector is None or beside is None:
         known, new = looked_at(search, cold), looked_at(search, hot)
         whole = new == hot.record.content and known == cold.record.content
-        return whole and words_in(new) == words_in(known)
+        return whole and stems_of(new) == stems_of(known)
     if len(vector) != len(beside) or cosine(vector, beside) < search.parts.limits.near_duplicate:
         return False
     new, known = hot.record.content, cold.record.content  # near, and yet it may be a correction
