@@ -27,6 +27,7 @@ class _OnDisk(
     FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
 ):
     keeps_empty_folders = True
+    refuses_missing_folders = True
     longest_name = 255
     many_files = 300
 

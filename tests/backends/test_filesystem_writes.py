@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -9,6 +10,7 @@ import subprocess
 import pytest
 
 from backends.unprivileged import NOBODY, as_nobody, open_folder
+from memoryware import HistoryBackend
 from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.settings import FileLimits
 
@@ -211,6 +213,40 @@ def test_a_folder_is_deleted_with_all_that_is_in_it(backend, tmp_path):
     assert [*tmp_path.iterdir()] == []
     assert backend.delete("/folder").error == "Error: '/folder' not found"
     assert backend.delete("/folder/a.md").error == "Error: '/folder/a.md' not found"
+
+
+@pytest.mark.parametrize("path", ["/f/a.md", "/f", "/"])
+def test_an_unlink_that_fails_is_an_error(backend, tmp_path, monkeypatch, path):
+    backend.write("/f/a.md", "x")
+    backend.write("/f/b.md", "x")
+    unlink = os.unlink
+
+    def refuse(name, *args, **kwargs):
+        if str(name).endswith("a.md"):
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), name)
+        return unlink(name, *args, **kwargs)
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    assert backend.delete(path).error
+    assert HistoryBackend(backend).delete(path).error
+    assert (tmp_path / "f" / "a.md").exists()
+
+
+def test_a_folder_in_which_others_delete_is_deleted_all_the_same(backend, tmp_path, monkeypatch):
+    for number in range(5):
+        backend.write(f"/f/{number}.md", "x")
+    unlink, others = os.unlink, []
+
+    def be_late(name, *args, **kwargs):
+        unlink(name, *args, **kwargs)
+        if not others:
+            others.append(name)
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+
+    monkeypatch.setattr(os, "unlink", be_late)
+    assert backend.delete("/f").error is None
+    assert not (tmp_path / "f").exists()
+    assert backend.delete("/f").error == "Error: '/f' not found"
 
 
 def test_folders_far_inside_each_other_end_in_a_sentence_and_not_a_crash(backend, tmp_path):

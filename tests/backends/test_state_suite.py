@@ -10,6 +10,7 @@ from memoryware.conformance import AppendsConformance, FileBackendConformance
 
 class TestState(FileBackendConformance, AppendsConformance):
     tells_created_at = True
+    refuses_missing_folders = False
 
     @pytest.fixture
     def open_backend(self):

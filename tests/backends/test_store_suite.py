@@ -14,6 +14,7 @@ from memoryware.conformance import AppendsConformance, FileBackendConformance
 
 class TestStoreInMemory(FileBackendConformance, AppendsConformance):
     tells_created_at = True
+    refuses_missing_folders = False
 
     @pytest.fixture
     def open_backend(self):
@@ -23,6 +24,7 @@ class TestStoreInMemory(FileBackendConformance, AppendsConformance):
 
 class TestStoreInSqlite(FileBackendConformance, AppendsConformance):
     tells_created_at = True
+    refuses_missing_folders = False
     doors = ("blocking",)
     many_files = 250
 

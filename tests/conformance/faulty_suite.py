@@ -17,6 +17,7 @@ from memoryware.conformance import (
 
 class _Over(FileBackendConformance, AppendsConformance, FingerprintsConformance):
     deadline = 5
+    refuses_missing_folders = True
     many_files, big_file = 1001, 100_000
     kind: type[DictBackend]
 

@@ -31,6 +31,8 @@ from memoryware.conformance import (
 
 
 class TestDict(FileBackendConformance, AppendsConformance, FingerprintsConformance):
+    refuses_missing_folders = True
+
     @pytest.fixture
     def open_backend(self):
         files, lock = {}, threading.RLock()

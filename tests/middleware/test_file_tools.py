@@ -620,3 +620,100 @@ async def test_no_tool_blocks_the_event_loop(disk, tmp_path):
         said = tool_messages(await aask(agent))
 
     assert [one.status for one in said] == ["success"] * len(turns), said
+
+
+# -- what was found only in part ------------------------------------------------------------
+
+
+class Shelf(FilesystemBackend):
+    """A disk on which one folder cannot be searched."""
+
+    def grep(self, pattern, path=None, glob=None, *, max_count=None):
+        result = super().grep(pattern, path, glob, max_count=max_count)
+        result.error = "'/secret-place' could not be read: Input/output error"
+        return result
+
+    async def agrep(self, pattern, path=None, glob=None, *, max_count=None):
+        return self.grep(pattern, path, glob, max_count=max_count)
+
+    def glob(self, pattern, path=None):
+        result = super().glob(pattern, path)
+        result.error = "'/secret-place' could not be read: Input/output error"
+        return result
+
+    async def aglob(self, pattern, path=None):
+        return self.glob(pattern, path)
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        call("grep", pattern="tea"),
+        call("grep", pattern="tea", output_mode="content"),
+        call("grep", pattern="tea", output_mode="count"),
+        call("glob", pattern="*.md"),
+    ],
+)
+def test_matches_with_an_error_are_an_error(run, tmp_path, turn):
+    (tmp_path / "a.md").write_text("tea was not found")
+    (said,) = run(FileToolsMiddleware(backend=Shelf(root_dir=tmp_path)), turn)
+
+    assert said.status == "error"
+    assert said.text.startswith("Error: ")
+    assert "Input/output error" in said.text
+    assert "/a.md" in said.text.partition("\n\n")[2]
+    assert "Use glob or ls" not in said.text
+
+
+def test_the_error_of_a_search_in_part_names_nothing_that_rules_hide(run, tmp_path):
+    (tmp_path / "a.md").write_text("tea")
+    tools = FileToolsMiddleware(backend=Shelf(root_dir=tmp_path), deny=["/secret-place/"])
+    (said,) = run(tools, call("grep", pattern="tea"))
+
+    assert said.status == "error"
+    assert "/a.md" in said.text
+    assert "secret-place" not in said.text
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "foo|bar",
+        "import .* from",
+        r"self\.name",
+        r"\bword\b",
+        "[a-z]",
+        "^def",
+        "end$",
+        "(?i)x",
+        ".+",
+    ],
+)
+def test_a_pattern_that_reads_like_a_regular_expression_gets_a_hint(run, disk, tmp_path, pattern):
+    (tmp_path / "a.md").write_text("nothing of it")
+    (said,) = run(FileToolsMiddleware(backend=disk), call("grep", pattern=pattern))
+
+    assert said.status == "success"
+    assert said.text.startswith("No matches found\n")
+    assert "regular expression" in said.text
+
+
+@pytest.mark.parametrize(
+    "pattern", ["self.name", "f(x)", "a || b", "| a | b |", "arr[0]", "$HOME", "why?", "C:\\new"]
+)
+def test_a_plain_text_gets_no_hint(run, disk, pattern):
+    (said,) = run(FileToolsMiddleware(backend=disk), call("grep", pattern=pattern))
+
+    assert said.text == "No matches found"
+
+
+def test_a_pattern_that_was_found_gets_no_hint(run, disk, tmp_path):
+    (tmp_path / "a.md").write_text("match foo|bar here")
+    said = run(
+        FileToolsMiddleware(backend=disk),
+        call("grep", pattern="foo|bar"),
+        call("grep", pattern="foo|bar", output_mode="content"),
+    )
+    assert "regular" not in said[0].text + said[1].text
+    hidden = FileToolsMiddleware(backend=disk, deny=["/a.md"])
+    assert run(hidden, call("grep", pattern="foo|bar"))[0].text == "No matches found"

@@ -46,6 +46,8 @@ _ATTEMPTS: Final = 5
 _SAVES: Final = 25
 """How often another program may change a file under a writer before it gives up."""
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+_CHANGED_BY_OTHERS: Final = frozenset({errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST})
+"""What removing a folder says when a file in it came or went meanwhile."""
 
 
 class Changes:
@@ -223,11 +225,34 @@ def _remove(place: Place, seen: os.stat_result | None) -> None:
 
 def _clear(path: str, place: Place) -> None:
     try:
-        place.folder.clear(place.name)
+        _clear_all(place)
     except RecursionError:
         message = f"'{path}' has too many folders inside each other; delete the inner ones first"
         raise PathUnusable(path, message) from None
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-            raise
-        place.folder.clear(place.name)  # a file was written into it meanwhile
+
+
+def _clear_all(place: Place) -> None:
+    """Remove a folder, also where others remove or add files in it meanwhile.
+
+    Raises:
+        OSError: If something in it cannot be removed, or others add files again and again.
+    """
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            place.folder.clear(place.name)
+        except OSError as error:
+            if error.errno not in _CHANGED_BY_OTHERS or attempt == _ATTEMPTS:
+                raise
+            if not _is_there(place):
+                if attempt == 1:
+                    raise
+                return
+        else:
+            return
+
+
+def _is_there(place: Place) -> bool:
+    with suppress(FileNotFoundError):
+        place.folder.lstat(place.name)
+        return True
+    return False

@@ -127,11 +127,10 @@ class RecordBackend(ChangingBackend):
                 entries[below] = FileInfo(path=below, is_dir=True, size=0, modified_at="")
             elif name != folder:
                 entries[name] = info_of(name, file)
-        if not entries and folder != "/":
-            problem = (
-                "path_not_found" if file_of(records.get(folder)) is None else "not_a_directory"
-            )
-            raise FileMissing(path, f"Path '{path}': {problem}")
+        if not entries:
+            _must_not_be_a_file(path, folder, records)
+        # Folders follow from the paths of files here, so one that is not there is an empty one,
+        # as it is for the same kinds of backend in deepagents.
         return build(LsResult, entries=[entries[name] for name in sorted(entries)])
 
     async def _read(self, via: Via, path: str, offset: int, limit: int) -> ReadResult:
@@ -311,9 +310,10 @@ class RecordBackend(ChangingBackend):
             doomed = sorted(one for one in await records.all(via) if is_below(one, name))
         if not doomed:
             raise FileMissing(path, f"'{path}' not found")
-        for some in _groups(doomed):
-            async with records.holding(via, some):
-                await records.drop(via, some)
+        # More locks than that would take more descriptors than a process may have; who changes
+        # one of the other files meanwhile brings it back, as if the change had come later.
+        async with records.holding(via, doomed[:AT_ONCE]):
+            await records.drop(via, doomed)
         return build(DeleteResult, path=path)
 
     # One step, and what is stored beside it.
@@ -383,3 +383,17 @@ def _is_normal(key: str) -> bool:
 
 def _relative(name: str, root: str) -> str:
     return name.rpartition("/")[2] if name == root else name[len(root.rstrip("/")) + 1 :]
+
+
+def _must_not_be_a_file(path: str, folder: str, records: Mapping[str, Any]) -> None:
+    """Refuse to list a file, or what would lie below one.
+
+    Raises:
+        FileMissing: With the code that listings have for it.
+    """
+    if file_of(records.get(folder)) is not None:
+        raise FileMissing(path, f"Path '{path}': not_a_directory")
+    while folder != "/":
+        folder = folder.rpartition("/")[0] or "/"
+        if file_of(records.get(folder)) is not None:
+            raise FileMissing(path, f"Path '{path}': path_not_found")

@@ -221,7 +221,9 @@ class WrappingBackend(WrapperKin, ChangingBackend, ReconstructedOnUnpickling):
     async def _clear(self, via: Via, path: str) -> None:
         """Delete what is left of a folder whose files are gone: folders and links."""
         told = await self._guest.delete(via, path, path)
-        if told.error and (await self._guest.ls(via, path, path)).entries is not None:
+        if not told.error or is_gone(told.error):
+            return
+        if (await self._guest.ls(via, path, path)).entries is not None:
             raise WriteFailed(path, told.error.removeprefix("Error: "))
 
     async def _files_below(self, via: Via, path: str, name: str) -> list[str]:

@@ -173,8 +173,9 @@ class BackendProtocol(BackendKin):
     def ls(self, path: str) -> LsResult:
         """List what is directly in a folder, sorted by path, folders with a final `/`.
 
-        A missing folder is the error "Path '/x': path_not_found", a file
-        "Path '/x': not_a_directory".
+        A file is the error "Path '/x': not_a_directory". A missing folder is the error
+        "Path '/x': path_not_found" on a disk, and an empty listing where folders follow from
+        the paths of files, as in the state or a store.
         """
         raise self._unsupported("ls")
 

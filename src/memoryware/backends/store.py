@@ -169,7 +169,7 @@ def encoded(namespace: Any) -> tuple[str, ...]:
     """Return a namespace that every store takes; different ones stay different.
 
     Raises:
-        NamespaceError: If it is empty, or a part is empty or not text.
+        NamespaceError: If it is empty, or a part is empty, not text, or has a `*`.
     """
     if isinstance(namespace, str) or not isinstance(namespace, Sequence) or not namespace:
         raise NamespaceError(
@@ -181,6 +181,11 @@ def encoded(namespace: Any) -> tuple[str, ...]:
                 f"The namespace {tuple(namespace)!r} has the part {part!r}; every part must be"
                 " text that is not empty (for a number: str(id)), or users without an id"
                 " would share one"
+            )
+        if "*" in part:
+            raise NamespaceError(
+                f"The namespace {tuple(namespace)!r} has the part {part!r}: '*' stands for any"
+                " namespace where a store lists or searches; write the very name"
             )
     first, *rest = namespace
     # LangGraph keeps this root to itself.
@@ -220,9 +225,12 @@ class _Records:
             await via(put, aput, self._namespace, path, dict(change.file))
         self._known.add(self._namespace, changes)
 
+    # Of a folder all or nothing goes, as far as the store does a batch as a whole.
     async def drop(self, via: Via, paths: Sequence[str]) -> None:
-        for path in paths:
-            await via(self._store.delete, self._store.adelete, self._namespace, path)
+        from langgraph.store.base import PutOp
+
+        operations = [PutOp(self._namespace, path, None) for path in paths]
+        await via(self._store.batch, self._store.abatch, operations)
 
     def holding(self, via: Via, paths: Sequence[str]) -> Holding:
         names = ["\0".join(("store", *self._namespace, path)) for path in paths]

@@ -29,6 +29,9 @@ class Suite(Guarded):
     """Bytes that are not text come back as they were; if False their upload is an error."""
     keeps_empty_folders: ClassVar[bool] = False
     """Folders are things of their own, as on a disk: they stay when the last file is gone."""
+    refuses_missing_folders: ClassVar[bool | None] = None
+    """`ls` of a folder that is not there is an error; if False it is an empty listing, as where
+    folders follow from the paths of files. None allows both, as in a tree of several backends."""
     tells_created_at: ClassVar[bool] = False
     """`read` tells when a file was created; an overwrite does not change that."""
     tells_case_apart: ClassVar[bool] = True
@@ -70,6 +73,14 @@ class Suite(Guarded):
     def backend(self, open_backend: OpenBackend, door: Door, terms: Terms) -> Either:
         """Return a backend seen through one door."""
         return Either(open_backend, door, terms)
+
+    def says_missing_folder(self, result: Any, path: str) -> None:
+        """Assert that a listing says that a folder is not there, as this backend says it."""
+        error = f"Path '{path}': path_not_found"
+        allowed = {True: [(error, None)], False: [(None, [])]}
+        either = [*allowed[True], *allowed[False]]
+        refuses = self.refuses_missing_folders
+        assert (result.error, result.entries) in (either if refuses is None else allowed[refuses])
 
     def workers(self, backend: Either, count: int) -> list[Either]:
         """Return workers at one door; half of them share one opening of the data."""

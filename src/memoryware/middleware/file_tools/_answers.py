@@ -12,12 +12,13 @@ from memoryware.middleware.file_tools._tool import Answer
 _STOPPED: Final = (
     "[The search stopped before its end, so there may be more. Give a narrower pattern or path.]"
 )
-_IN_PART: Final = "[Some places could not be searched.]"
+_ERROR_AT_MOST: Final = 1000
+"""Characters of an error that comes with what was found elsewhere."""
 
 
-def shortcomings(*, cut: bool, error: str | None) -> list[str]:
+def shortcomings(*, cut: bool) -> list[str]:
     """Return the lines that say why a search may have found too little."""
-    return [_STOPPED] * cut + [_IN_PART] * bool(error)
+    return [_STOPPED] * cut
 
 
 def search_failed(access: Access, error: str) -> Answer:
@@ -25,6 +26,17 @@ def search_failed(access: Access, error: str) -> Answer:
     if access.rules:
         error = "the search could not be done, or not everywhere. Check the path with ls"
     return Answer(error, ok=False)
+
+
+def found_in_part(access: Access, answer: Answer, error: str | None) -> Answer:
+    """Return the answer of a search, as an error if some places could not be searched.
+
+    A model, and whoever counts failed calls, must not take such a result for the whole.
+    """
+    if not error:
+        return answer
+    failure = search_failed(access, error[:_ERROR_AT_MOST]).content
+    return Answer(f"{failure}\n\nFound elsewhere:\n{answer.content}", ok=False)
 
 
 def path_list(access: Access, rows: Sequence[Any], notes: Sequence[str] = ()) -> Answer:

@@ -182,7 +182,12 @@ def explain(tool: FileTool, error: Exception) -> str:
 
 def _advised(tool: FileTool, error: str, offered: frozenset[str]) -> str:
     """Start an error with "Error: " and add what to do about a path that is not there."""
+    error, blank, elsewhere = error.partition("\n\n")
     text = error if error.startswith("Error") else f"Error: {error}"
+    return f"{_with_advice(tool, text, offered)}{blank}{elsewhere}"
+
+
+def _with_advice(tool: FileTool, text: str, offered: frozenset[str]) -> str:
     look = " or ".join(sorted(offered & {"ls", "glob"}))
     if text.endswith("not found"):
         create = tool.name == "edit_file" and "write_file" in offered

@@ -8,7 +8,12 @@ from pydantic import Field
 
 from memoryware.backends._match import compile_glob
 from memoryware.middleware.file_tools._access import Access
-from memoryware.middleware.file_tools._answers import path_list, search_failed, shortcomings
+from memoryware.middleware.file_tools._answers import (
+    found_in_part,
+    path_list,
+    search_failed,
+    shortcomings,
+)
 from memoryware.middleware.file_tools._tool import Answer, Arguments, FileTool, ToolOptions
 
 
@@ -30,7 +35,8 @@ async def _glob(access: Access, _: ToolOptions, given: GlobArguments) -> Answer:
     found = await access.visible(result.matches or [])
     if result.error and not found:
         return search_failed(access, result.error)
-    return path_list(access, found, shortcomings(cut=result.truncated, error=result.error))
+    answer = path_list(access, found, shortcomings(cut=result.truncated))
+    return found_in_part(access, answer, result.error)
 
 
 GLOB = FileTool(

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
 from memoryware.backends._match import compile_glob, compile_grep
 from memoryware.guard import printable_name
 from memoryware.middleware.file_tools._access import Access
-from memoryware.middleware.file_tools._answers import line_list, search_failed, shortcomings
+from memoryware.middleware.file_tools._answers import (
+    found_in_part,
+    line_list,
+    search_failed,
+    shortcomings,
+)
 from memoryware.middleware.file_tools._tool import Answer, Arguments, FileTool, ToolOptions
+
+_REGULAR_EXPRESSION: Final = re.compile(
+    r"\w\|\w"  # either, or; not the ` | ` of a table and not the `||` of code
+    r"|\.[*+]"
+    r"|\\[.wWdDsSbB(){}\[\]|+*?^$]"
+    r"|\[\^?\w-\w"  # a range of characters
+    r"|\(\?[:=!<iP]"
+    r"|^\^\w|\w\$$"
+)
+"""What people write in a regular expression and hardly in a text that they look for."""
+_LITERAL: Final = (
+    "[The text is looked for exactly as written, and this one reads like a regular expression."
+    " Look for one plain piece of text at a time.]"
+)
 
 
 class GrepArguments(Arguments):
@@ -49,10 +69,13 @@ async def _grep(access: Access, _: ToolOptions, given: GrepArguments) -> Answer:
     if result.error and not found:
         return search_failed(access, result.error)
     cut = result.truncated or len(found) > wanted
-    notes = shortcomings(cut=cut, error=result.error)
+    notes = shortcomings(cut=cut)
     if not found:
+        if not cut and not result.matches and _REGULAR_EXPRESSION.search(given.pattern):
+            notes.append(_LITERAL)
         return Answer("\n".join(["No matches found", *notes]))
-    return line_list(access, _lines(access, given, found[:wanted]), notes)
+    answer = line_list(access, _lines(access, given, found[:wanted]), notes)
+    return found_in_part(access, answer, result.error)
 
 
 def _lines(access: Access, given: GrepArguments, found: Sequence[Any]) -> list[str]:
