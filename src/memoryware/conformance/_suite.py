@@ -77,10 +77,12 @@ class Suite(Guarded):
     def says_missing_folder(self, result: Any, path: str) -> None:
         """Assert that a listing says that a folder is not there, as this backend says it."""
         error = f"Path '{path}': path_not_found"
-        allowed = {True: [(error, None)], False: [(None, [])]}
-        either = [*allowed[True], *allowed[False]]
-        refuses = self.refuses_missing_folders
-        assert (result.error, result.entries) in (either if refuses is None else allowed[refuses])
+        answers: list[tuple[Any, Any]] = []
+        if self.refuses_missing_folders is not False:
+            answers.append((error, None))
+        if not self.refuses_missing_folders:
+            answers.append((None, []))
+        assert (result.error, result.entries) in answers
 
     def workers(self, backend: Either, count: int) -> list[Either]:
         """Return workers at one door; half of them share one opening of the data."""
