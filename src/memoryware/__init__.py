@@ -55,6 +55,7 @@ _HOMES: Final = {
         "Entry",
         "Memory",
         "Origin",
+        "PendingPromotion",
         "Provenance",
         "Trust",
         "Verdict",
@@ -65,6 +66,7 @@ _HOMES: Final = {
         "Contradiction",
         "Counts",
         "Digest",
+        "ForgetReceipt",
         "Insight",
         "Listed",
         "Listing",
@@ -365,7 +367,15 @@ if TYPE_CHECKING:
     )
     from memoryware.tiers.journal import Journal, Noted
     from memoryware.tiers.policy import PromotionPolicy
-    from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, Verdict
+    from memoryware.tiers.records import (
+        Entry,
+        Memory,
+        Origin,
+        PendingPromotion,
+        Provenance,
+        Trust,
+        Verdict,
+    )
     from memoryware.tiers.reranking import Reranker
     from memoryware.tiers.roles import ROLES, RoleRules
     from memoryware.tiers.service import TieredMemory
@@ -388,6 +398,7 @@ if TYPE_CHECKING:
         Contradiction,
         Counts,
         Digest,
+        ForgetReceipt,
         Insight,
         Listed,
         Listing,
@@ -453,6 +464,7 @@ __all__ = [
     "FilesystemBackend",
     "Finding",
     "Flaw",
+    "ForgetReceipt",
     "GlobResult",
     "GrepMatch",
     "GrepResult",
@@ -501,6 +513,7 @@ __all__ = [
     "PathRefused",
     "PathUnusable",
     "PatternRefused",
+    "PendingPromotion",
     "PostgresLimits",
     "Preview",
     "Promotion",

@@ -316,3 +316,70 @@ async def test_the_async_doors_do_the_same(full, tmp_path):
     assert await full.aexport_to(tmp_path / "b.jsonl", "shop") == 7
     assert (await full.aimport_bundle(lines, "b", name="n")).added == 4
     assert (await full.aforget(MemoryScope(group_id="shop"))).total == 7
+
+
+# The receipt.
+
+
+@pytest.mark.parametrize("door", ["blocking", "native"])
+@pytest.mark.parametrize(
+    ("scope", "more", "condition"),
+    [
+        (MemoryScope(group_id="shop"), {}, "a whole group"),
+        (MemoryScope(user_id="ann"), {}, "one user"),
+        (MemoryScope("t", "shop", "bob", session_id="s2"), {}, "one user, one session"),
+        (MemoryScope(group_id="shop"), {"query": "tea kitchen"}, "words"),
+        (MemoryScope(group_id="shop"), {"ids": ["a", "b"]}, "2 ids"),
+        (MemoryScope(), {"origin": Origin("tool", "web")}, "tool:web"),
+        (MemoryScope(), {"origin": Origin("user", "ann")}, "what came from one user"),
+        (MemoryScope(user_id="ann"), {"derived": False}, "one user; not what was made of it"),
+    ],
+)
+async def test_a_receipt_says_what_was_meant_and_has_no_text(full, door, scope, more, condition):
+    before = full.parts.clock()
+    forget = full.aforget if door == "native" else lambda *a, **k: _now(full.forget(*a, **k))
+    dry = await forget(scope, dry_run=True, **more)
+    assert (dry.id, dry.at, dry.condition) == ("", None, condition)
+    receipt = await forget(scope, by="cleo", reason="she asked", **more)
+    assert receipt.counts == dry.counts
+    assert (receipt.by, receipt.reason, receipt.condition) == ("cleo", "she asked", condition)
+    assert (receipt.at, receipt.scope.group_id) == (before, scope.group_id)
+    assert len(receipt.id) == 32
+    said = repr(receipt)
+    assert not any(word in said for word in ("PostgreSQL", "Tea", "kitchen", "ann", "bob"))
+
+
+async def _now(value):
+    return value
+
+
+def test_the_journal_keeps_the_receipt(tmp_path):
+    journal = tmp_path / "m.journal.jsonl"
+    memory = TieredMemory(embedded(), clock=Clock(), new_id=ids(), journal=journal)
+    memory.record(ORDERS, ANN)
+    receipt = memory.forget(MemoryScope(group_id="shop", user_id="ann"), by="cleo", reason="asked")
+    (act,) = memory.audit("shop").acts
+    assert (act.kind, act.by, act.receipt, act.total) == ("forgotten", "cleo", receipt.id, 2)
+    assert (act.id, act.detail) == ("one user", "asked")
+    assert "ann" not in journal.read_text().replace("cleo", "")
+    memory.close()
+
+
+@pytest.mark.parametrize("more", [{}, {"query": "orders"}, {"dry_run": True}])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("ann", "user_id"), ("s2", "session_id"), ("helper", "agent_id")]
+)
+async def test_a_text_that_is_no_group_but_somebody_is_not_taken_for_done(full, name, kind, more):
+    full.record("Helpers help where they can, on each day.", MemoryScope(None, "x", None, "helper"))
+    for forget in (full.aforget, lambda *a, **k: _now(full.forget(*a, **k))):
+        with pytest.raises(EntryMissing, match=rf"no group '{name}'.*{kind}='{name}'"):
+            await forget(name, **more)
+    assert full.list("shop").total == 7
+
+
+def test_a_group_that_is_forgotten_already_is_forgotten_again(full):
+    assert full.forget("shop").total == 7
+    assert full.forget("shop").total == 0
+    assert full.forget("nobody").total == 0
+    full.record(TEA, MemoryScope(group_id="ann", user_id="ann"))
+    assert full.forget("ann").total == 2, "there is a group of this name"

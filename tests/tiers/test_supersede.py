@@ -295,18 +295,24 @@ async def test_subjects_of_others_stay(p, door):
     ],
 )
 async def test_what_is_trusted_less_does_not_take_the_place(p, door, before, after, settled):
-    old = await run(door, promote, p, waiting(p, MYSQL, before), None, by="ann", how=DATABASE)
+    by = "agent:curator"
+    old = await run(door, promote, p, waiting(p, MYSQL, before), None, by=by, how=DATABASE)
     p.clock.forward(days=1)
-    new = await run(door, promote, p, waiting(p, POSTGRES, after), None, by="ann", how=DATABASE)
+    entry = waiting(p, POSTGRES, after)
+    new = await run(door, promote, p, entry, None, by=by, how=DATABASE)
     if settled:
         assert (new.superseded, new.contradictions) == ((old.document_id,), ())
         assert current(p) == [POSTGRES]
     else:
         (against,) = new.contradictions
-        assert (against.first, against.second) == (old.ids[0], new.ids[0])
+        assert (against.first, against.second) == (old.ids[0], entry.id)
         assert "trusted more" in against.reason
-        assert new.superseded == ()
-        assert current(p) == [MYSQL, POSTGRES]
+        assert (new.ids, new.superseded, new.proposal) == ((), (), entry_of(p, entry))
+        assert new.proposal.status == "proposed"
+        assert current(p) == [MYSQL]
+    made = await run(door, promote, p, entry, None, by="ann")  # a person may replace anything
+    assert made.existing == settled
+    assert current(p) == [POSTGRES]
 
 
 async def test_a_subject_has_no_second_future(p, door):

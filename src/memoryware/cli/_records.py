@@ -15,7 +15,15 @@ from memoryware.tiers.records import Entry, Ground, Memory, Provenance, Record
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores._json import record_to_json
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import LAYERS, Contradiction, Counts, Layer, Promotion, Receipt
+from memoryware.tiers.values import (
+    LAYERS,
+    Contradiction,
+    Counts,
+    ForgetReceipt,
+    Layer,
+    Promotion,
+    Receipt,
+)
 
 PREVIEWED: Final = 50
 """Records that a preview shows at most; the counts say how many there are."""
@@ -185,11 +193,19 @@ def promoted_as_json(made: Promotion) -> dict[str, Any]:
         "unembedded": made.unembedded,
         "superseded": list(made.superseded),
         "contradictions": [*map(asdict, made.contradictions)],
+        "proposal": made.proposal.id if made.proposal else None,
     }
 
 
 def promoted(made: Promotion) -> None:
     """Print what became of a promotion."""
+    if made.proposal is not None:
+        typer.echo(
+            "Not promoted: what is current of this subject is trusted more. It waits as proposal"
+            f" {made.proposal.id}; a person can promote it."
+        )
+        contradicting(made.contradictions)
+        return
     if not made.memories:
         typer.echo("Nothing was promoted: there is no text.")
         return
@@ -219,4 +235,23 @@ def receipt_as_json(receipt: Receipt) -> dict[str, Any]:
         "reason": receipt.reason,
         "counts": counts_as_json(receipt.counts),
         "ids": list(receipt.ids),
+        "reinstated": list(receipt.reinstated),
     }
+
+
+def forgotten_as_json(receipt: ForgetReceipt) -> dict[str, Any]:
+    """Return the receipt of a deletion as JSON."""
+    return {
+        **counts_as_json(receipt.counts),
+        "receipt": receipt.id,
+        "condition": receipt.condition,
+        "by": receipt.by,
+        "at": receipt.at.isoformat() if receipt.at else None,
+        "reinstated": list(receipt.reinstated),
+    }
+
+
+def reinstated(ids: Iterable[str], *, would: bool = False) -> None:
+    """Print which memories are current again."""
+    for one in ids:
+        typer.echo(f"{'Would be current' if would else 'Current'} again: {one}")

@@ -256,7 +256,13 @@ class _Review:
     def approve(self, one: Insight, _: str) -> bool:
         """Promote it."""
         made = self.memory.promote(self.what(one), self.place.scope, by=self.place.by)
+        if made.proposal is not None:
+            self.say("What is current of this subject is trusted more; it waits as a proposal.")
+            self.note("proposed", one, ids=[made.proposal.id])
+            return True
         self.note("approved", one, ids=list(made.ids))
+        for document in made.superseded:
+            self.say(f"It took the place of document {document}.")
         for two in made.contradictions:
             self.say(f"Look at this: {showing.one_line(two.reason, 400)} ({two.first})")
         return True

@@ -67,6 +67,7 @@ def revoke(
             much = "the one text" if alone else _records.counted(before.counts)
             typer.echo(f"{'This would be hidden' if dry_run else 'This will be hidden'}: {much}")
             _records.preview(first, len(ids) if alone else max(len(ids), before.counts.total))
+            _records.reinstated(before.reinstated, would=True)
         if dry_run:
             if place.json:
                 shown = {"records": _records.preview_as_json(first)}
@@ -81,6 +82,7 @@ def revoke(
         showing.document(_records.receipt_as_json(receipt))
         return
     typer.echo(f"Hidden: {_records.counted(receipt.counts)}")
+    _records.reinstated(receipt.reinstated)
     typer.echo(f"To put it back: memoryware restore {receipt.id}{place.again}")
 
 
@@ -152,6 +154,7 @@ def forget(
     keep_derived: Annotated[
         bool, typer.Option("--keep-derived", help="Leave what was made of it.")
     ] = False,
+    reason: Annotated[str, typer.Option(help="Why; the journal of the store keeps it.")] = "",
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
@@ -173,13 +176,23 @@ def forget(
         what = Unwanted(whole, source, words, not keep_derived)
         if not _agreed(place, memory, (scope, where, what), dry_run=dry_run, yes=yes):
             return
-        counts = memory.forget(
-            scope, ids=whole, origin=source, query=words, derived=not keep_derived
+        receipt = memory.forget(
+            scope,
+            ids=whole,
+            origin=source,
+            query=words,
+            derived=not keep_derived,
+            by=place.by,
+            reason=reason,
         )
+    if reason and place.journal is None:
+        _tell_lost(place)
     if place.json:
-        showing.document(_records.counts_as_json(counts) | {"done": True})
-    else:
-        typer.echo(f"Deleted: {_records.counted(counts)}")
+        showing.document(_records.forgotten_as_json(receipt) | {"done": True})
+        return
+    typer.echo(f"Deleted: {_records.counted(receipt)}")
+    _records.reinstated(receipt.reinstated)
+    typer.echo(f"Receipt {receipt.id}: {receipt.condition}, by {receipt.by}")
 
 
 def _agreed(

@@ -118,6 +118,11 @@ async def _promoted(visit: Visit, do: str, group: Group) -> Done:
         await visit.memory.apropose(what, visit.scope, by=visit.by)
         return Done("Proposed. Somebody else can approve it now.")
     made_of = await visit.memory.apromote(what, by=visit.by)
+    if made_of.proposal is not None:
+        return Done(
+            "Not approved: what is current of this subject is trusted more. It waits as a proposal"
+            " for a person."
+        )
     if made_of.existing:
         return Done("The same text is in long-term memory already; nothing was added to it.")
     said = f"{DONE[do]}: it is in long-term memory now."

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from memoryware._remembering import forget_all
 from memoryware._twins import Via
-from memoryware.errors import ScopeMissing
+from memoryware.errors import EntryMissing, ScopeMissing
+from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._noting import note, unnote
 from memoryware.tiers._parts import Parts
@@ -17,8 +20,10 @@ from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory, Origin
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.succession import close_up
-from memoryware.tiers.values import Counts
+from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
 from memoryware.tiers.withdrawing import withdraw
+
+_AN: Final[Mapping[str, str]] = {"user": "a user", "agent": "an agent", "session": "a session"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +42,86 @@ class Unwanted:
 
 
 async def forget(
-    parts: Parts, via: Via, scope: MemoryScope, what: Unwanted, *, dry_run: bool = False
-) -> Counts:
-    """Delete what fits every condition, and what was made of it; return how much.
+    parts: Parts,
+    via: Via,
+    scope: MemoryScope,
+    what: Unwanted,
+    *,
+    by: str = "",
+    reason: str = "",
+    dry_run: bool = False,
+) -> ForgetReceipt:
+    """Delete what fits every condition, and what was made of it.
+
+    Returns:
+        The receipt, which the journal keeps as well, if the memory has one.
 
     Raises:
         ScopeMissing: If nothing says what is meant.
     """
     found = await falling(parts, via, scope, what)
+    condition = _condition(scope, what)
     if dry_run:
-        return found.counts
+        return ForgetReceipt(
+            **asdict(found.counts), scope=_place(scope), condition=condition, by=by, reason=reason
+        )
     where = Select(tenant=scope.tenant, groups=_selected(scope, what).groups)
     fallen, named = _fallen(found), scope if what.is_all else _place(scope)
     await unnote(parts, via, named, fallen)  # first: what is deleted is not found once more
-    gone = await _deleted(parts, via, where, found)
+    gone, again = await _deleted(parts, via, where, found)
     if what.derived and fallen:  # what was made of it in the meantime
         late = await made_of_selected(parts, via, where.also(made_of=fallen))
         await unnote(parts, via, named, _fallen(late))
-        gone += await _deleted(parts, via, where, late)
+        more, later = await _deleted(parts, via, where, late)
+        gone, again = gone + more, (*again, *later)
     _clear(parts)
+    receipt = ForgetReceipt(
+        **asdict(gone),
+        id=parts.new_id(),
+        scope=_place(scope),
+        condition=condition,
+        by=by,
+        at=parts.clock(),
+        reason=reason,
+        reinstated=tuple(dict.fromkeys(one.id for one in again)),
+    )
+    for one in receipt.reinstated:
+        logger.warning("memory %s is current again: what had taken its place was forgotten", one)
     if gone.total:
-        said = Noted(
-            kind="forgotten", at=parts.clock(), scope=_place(scope), what=_named(what), counts=gone
-        )
-        await note(parts, via, said)
-    return gone
+        await note(parts, via, _noted_of(receipt))
+    return receipt
+
+
+async def require_group(parts: Parts, via: Via, name: str) -> None:
+    """Refuse a text that was meant as a user, agent or session and is read as a group.
+
+    Whoever is asked to delete a person and calls `forget("ann")` must not believe that it is
+    done.
+
+    Raises:
+        EntryMissing: If there is no group of this name and something else has it.
+    """
+    if await _has_any(parts, via, Select(groups=(name,))):
+        return
+    for part, which in (
+        ("user_id", Select(users=(name,))),
+        ("agent_id", Select(agents=(name,))),
+        ("session_id", Select(sessions=(name,))),
+    ):
+        if await _has_any(parts, via, which):
+            kind = part.removesuffix("_id")
+            raise EntryMissing(
+                f"There is no group {name!r}, and nothing was forgotten: there is {_AN[kind]}"
+                f" {name!r}, whom forget(MemoryScope({part}={name!r})) means"
+            )
+
+
+async def _has_any(parts: Parts, via: Via, which: Select) -> bool:
+    for layer in LAYERS:
+        store: Any = getattr(parts.stores, layer)
+        if (await via(store.find, store.afind, which, limit=1)).items:
+            return True
+    return False
 
 
 async def falling(parts: Parts, via: Via, scope: MemoryScope, what: Unwanted) -> Found:
@@ -81,14 +141,37 @@ def _place(scope: MemoryScope) -> MemoryScope:
     return MemoryScope(tenant=scope.tenant, group_id=scope.group_id)
 
 
-def _named(what: Unwanted) -> str:
-    """Return what was meant, without the words of a query: they are what shall be forgotten."""
-    meant = [
-        "" if what.ids is None else f"{len(what.ids)} ids",
-        "" if what.origin is None else str(what.origin),
-        "" if what.query is None else "words",
-    ]
-    return ", ".join(filter(None, meant)) or "a part of the scope"
+def _condition(scope: MemoryScope, what: Unwanted) -> str:
+    """Return what was meant, without names of people and words of texts.
+
+    The receipt outlives what is forgotten, and must not keep it.
+    """
+    parts = ("user", "agent", "session", "node")
+    meant = [f"one {one}" for one in parts if getattr(scope, f"{one}_id")]
+    if what.ids is not None:
+        meant.append(f"{len(what.ids)} ids")
+    if what.origin is not None:
+        is_person = what.origin.kind in ("user", "person")
+        meant.append(f"what came from one {what.origin.kind}" if is_person else str(what.origin))
+    if what.query is not None:
+        meant.append("words")
+    if not meant:
+        meant.append("a whole group")
+    return ", ".join(meant) + ("" if what.derived else "; not what was made of it")
+
+
+def _noted_of(receipt: ForgetReceipt) -> Noted:
+    return Noted(
+        kind="forgotten",
+        at=receipt.at or datetime.min.replace(tzinfo=UTC),
+        scope=receipt.scope,
+        by=receipt.by,
+        what=receipt.condition,
+        reason=receipt.reason,
+        counts=receipt.counts,
+        receipt=receipt.id,
+        reinstated=receipt.reinstated,
+    )
 
 
 def _fallen(found: Found) -> tuple[str, ...]:
@@ -103,8 +186,14 @@ def _clear(parts: Parts) -> None:
         parts.embedder.known.clear()
 
 
-async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> Counts:
-    """Delete what was found; what is recalled goes first, so that nothing without an origin is."""
+async def _deleted(
+    parts: Parts, via: Via, where: Select, found: Found
+) -> tuple[Counts, tuple[Memory, ...]]:
+    """Delete what was found; what is recalled goes first, so that nothing without an origin is.
+
+    Returns:
+        How much was deleted, and the memories that are current again because of it.
+    """
     stores, long_term = parts.stores, where.also(ids=found.memories)
     memories = (
         await withdraw(
@@ -119,9 +208,9 @@ async def _deleted(parts: Parts, via: Via, where: Select, found: Found) -> Count
     for layer, ids in (("working", found.working), ("quarantine", found.quarantine)):
         store, which = getattr(stores, layer), where.also(ids=tuple(ids))
         gone[layer] = await via(store.delete, store.adelete, which) if ids else 0
-    await close_up(parts, via, memories)
+    again = await close_up(parts, via, memories)
     await _disowned(parts, via, where, memories)
-    return Counts(**gone, long_term=len(memories))
+    return Counts(**gone, long_term=len(memories)), again
 
 
 async def _disowned(parts: Parts, via: Via, where: Select, gone: Iterable[Memory]) -> None:

@@ -49,6 +49,7 @@ class Noted:
         counts: How many, by tier.
         receipt: The id of the revocation that was made or taken back; "" for none.
         tokens: What the block cost in which they were shown.
+        reinstated: Of a revocation: memories that became current again.
     """
 
     kind: NotedKind
@@ -61,6 +62,7 @@ class Noted:
     counts: Counts = field(default_factory=Counts)
     receipt: str = ""
     tokens: int = 0
+    reinstated: tuple[str, ...] = ()
 
     @property
     def as_receipt(self) -> Receipt | None:
@@ -76,6 +78,7 @@ class Noted:
             reason=self.reason,
             counts=self.counts,
             ids=self.ids,
+            reinstated=self.reinstated,
         )
 
 
@@ -91,6 +94,7 @@ def noted_of(receipt: Receipt) -> Noted:
         ids=receipt.ids,
         counts=receipt.counts,
         receipt=receipt.id,
+        reinstated=receipt.reinstated,
     )
 
 
@@ -291,11 +295,13 @@ def _without(noted: Noted, scope: MemoryScope, gone: frozenset[str]) -> Noted | 
     if parts and all(getattr(noted.scope, name) == value for name, value in parts):
         return None
     ids = tuple(one for one in noted.ids if one not in gone)
-    if len(ids) == len(noted.ids):
+    again = tuple(one for one in noted.reinstated if one not in gone)
+    if (len(ids), len(again)) == (len(noted.ids), len(noted.reinstated)):
         return noted
     if noted.kind == "shown":
         return replace(noted, ids=ids) if ids else None
-    return replace(noted, ids=ids, reason="", what="" if noted.what in gone else noted.what)
+    what = "" if noted.what in gone else noted.what
+    return replace(noted, ids=ids, reinstated=again, reason="", what=what)
 
 
 def _rewrite(path: Path, change: Callable[[Noted], Noted | None]) -> None:
@@ -337,6 +343,7 @@ def _read(line: bytes) -> Noted | None:
             return None
         scope, counts = MemoryScope(**said.pop("scope")), Counts(**said.pop("counts", {}))
         at, ids = datetime.fromisoformat(said.pop("at")), tuple(said.pop("ids", ()))
-        return Noted(at=at, scope=scope, ids=ids, counts=counts, **said)
+        again = tuple(said.pop("reinstated", ()))
+        return Noted(at=at, scope=scope, ids=ids, counts=counts, reinstated=again, **said)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -139,13 +139,15 @@ async def _of_text(
     """Return a text that somebody passes, with the lineage of what quarantine has of it.
 
     A person who promotes what an agent or a page has said decides about it, and does not
-    become its author.
+    become its author. What was recorded for another user only lends its origins: forgetting
+    that user must not take what is promoted for this one.
     """
     same = await _same_text(parts, via, text, scope)
     if not same:
         roots = own.roots if actor.is_person else (*own.roots, actor.origin)
         return Material(text, scope, Provenance(own.origin, own.sources, roots), is_text=True)
-    entries = tuple(one for one in same if one.status in _OPEN and one.refused != SOURCE_GONE)
+    mine = [one for one in same if not scope.user_id or one.scope.user_id in (None, scope.user_id)]
+    entries = tuple(one for one in mine if one.status in _OPEN and one.refused != SOURCE_GONE)
     roots = tuple({root for one in same for root in one.provenance.roots})
     least = min(same, key=lambda one: one.provenance.trust)
     return Material(
@@ -154,7 +156,9 @@ async def _of_text(
         provenance=Provenance(least.provenance.origin, tuple(one.id for one in entries), roots),
         entries=entries,
         is_text=True,
-        turned_down=tuple(one for one in same if one not in entries),
+        turned_down=tuple(
+            one for one in same if one.status not in _OPEN or one.refused == SOURCE_GONE
+        ),
         verdict=next((one.verdict for one in same if one.verdict is not None), None),
     )
 

@@ -19,11 +19,12 @@ from memoryware.tiers.grounds import fewer, promoted_again
 from memoryware.tiers.ingress.making import redacted
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import check
-from memoryware.tiers.proposals import propose, reject
-from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, hash_of
+from memoryware.tiers.proposals import note_proposal, propose, reject
+from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, PendingPromotion, hash_of
 from memoryware.tiers.reindexing import embed_pending, place_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Space, Vector
+from memoryware.tiers.succession import authority
 from memoryware.tiers.supersession import AS_IS, How, Old, Place
 from memoryware.tiers.values import Insight, Promotion
 
@@ -41,6 +42,9 @@ async def promote(
 ) -> Promotion:
     """Put a text into long-term memory; a blank one puts nothing there.
 
+    Where a more trusted decision keeps another text of the subject current, the new text waits
+    as a proposal, which the result names.
+
     Raises:
         PromotionRefused: If the policy asks for more, or the entry may not be promoted.
         ScopeMissing: Without a group.
@@ -54,12 +58,17 @@ async def promote(
     if not material.content.strip():
         return Promotion()
     await check(parts, via, material, actor)
-    place = await supersession.place_of(parts, via, material, how)
+    how = _as_proposed(parts, material, how)
+    place = await supersession.place_of(parts, via, material, actor, how)
     asked = _Asked(material, actor, how)
     known = await _known(parts, via, material, how)
+    if place.stronger and not (known and known[0].subject == how.subject):
+        return await _waiting(parts, via, asked, place)
     made, space = await _joined(parts, via, known, place, asked), None
     if made is None:
         made, space = await _added(parts, via, place, asked)
+    if made.proposal is not None:
+        return made
     await _mark(parts, via, asked, made)
     if not made.existing:
         emit(parts.teller(material.scope), "promoted", tier="long_term", entries=len(made.ids))
@@ -93,9 +102,9 @@ async def supersede(
     material = await material_of(parts, via, new, where, actor)
     if not material.content.strip():
         raise EntryRefused("a blank text cannot take the place of another; revoke() hides one")
-    if not actor.is_person and material.provenance.trust < first.provenance.trust:
+    if not actor.is_person and material.provenance.trust < authority(first):
         raise PromotionRefused(
-            f"Memory {first.id} is trusted more ({first.provenance.trust.name}) than what would"
+            f"Memory {first.id} is trusted more ({authority(first).name}) than what would"
             f" take its place ({material.provenance.trust.name}); a person must do that",
             ("trust",),
         )
@@ -159,6 +168,10 @@ async def _joined(
         return None
     known = sorted(known, key=lambda one: one.chunk_index)
     ended = await supersession.end(parts, via, first, place.replaces, place.begins)
+    settled = await supersession.keep_one_current(parts, via, known[0])
+    if settled.stronger is not None:
+        return await _waiting(parts, via, asked, _lost(place, asked, settled.stronger))
+    ended = tuple(dict.fromkeys((*ended, *settled.ended)))
     if ended and not await supersession.stays(parts, via, first):
         raise PromotionRefused(
             "Somebody else has just put the other text in the place of this one; look at what"
@@ -172,6 +185,60 @@ async def _joined(
         superseded=ended,
         contradictions=place.contradictions(known),
     )
+
+
+# What waits.
+
+
+def _as_proposed(parts: Parts, material: Material, how: How) -> How:
+    """Return how to promote an entry that waits for its subject, unless another is named.
+
+    Whoever approves the proposal decides about the subject for which it was made.
+    """
+    if how.subject is not None:
+        return how
+    waiting = [
+        one.waits
+        for one in material.entries
+        if one.waits is not None
+        and one.status == "proposed"
+        and one.content_hash == hash_of(material.content)
+    ]
+    if not waiting:
+        return how
+    waits = waiting[0]
+    is_ahead = waits.valid_from is not None and waits.valid_from > parts.clock()
+    return replace(
+        how,
+        subject=waits.subject,
+        agent_id=how.agent_id or waits.agent_id,
+        valid_from=how.valid_from or (waits.valid_from if is_ahead else None),
+    )
+
+
+def _lost(place: Place, asked: _Asked, stronger: Memory) -> Place:
+    """Return the place of a text that lost to another of its subject at the same moment."""
+    said = f"the same subject {asked.how.subject!r}, and what is current is trusted more"
+    others = tuple(one for one in place.against if one[0].document_id != stronger.document_id)
+    return replace(place, against=((stronger, said), *others), stronger=(stronger,))
+
+
+async def _waiting(parts: Parts, via: Via, asked: _Asked, place: Place) -> Promotion:
+    """Keep a text as a proposal, for a person who may replace what is current."""
+    waits = PendingPromotion(
+        subject=asked.how.subject or "",
+        against=tuple(one.id for one in place.stronger),
+        agent_id=asked.how.agent_id,
+        valid_from=asked.how.valid_from,
+    )
+    entry = await note_proposal(parts, via, asked.material, asked.actor, waits)
+    logger.info(
+        "a text about %r waits as proposal %s: memory %s is current and trusted more",
+        waits.subject,
+        entry.id,
+        place.stronger[0].id,
+    )
+    return Promotion(proposal=entry, contradictions=place.contradictions((entry,)))
 
 
 # What is new.
@@ -190,14 +257,18 @@ async def _added(
     if kept[0].document_id != new[0].document_id:  # somebody else was faster with this text
         joined = await _joined(parts, via, kept, place, asked)
         return (joined, None) if joined else await _added(parts, via, place, asked)
-    first, ended = kept[0], place.replaces
+    first = kept[0]
     if await supersession.was_late(parts, via, first, asked.how.replaces):
         await supersession.undo(parts, via, first)
         raise PromotionRefused(
             "Somebody else has just superseded the same memory; look at what holds now",
             ("not_current",),
         )
-    ended = tuple(dict.fromkeys((*ended, *await supersession.keep_one_current(parts, via, first))))
+    settled = await supersession.keep_one_current(parts, via, first)
+    if settled.stronger is not None:
+        waiting = await _waiting(parts, via, asked, _lost(place, asked, settled.stronger))
+        return waiting, None
+    ended = tuple(dict.fromkeys((*place.replaces, *settled.ended)))
     missing = sum(one is None for one in vectors or [None] * len(new)) if parts.embedder else 0
     made = Promotion(
         document_id=first.document_id,

@@ -61,7 +61,7 @@ async def note_proposal(
 ) -> Entry:
     """Note on the entry of a text that it was proposed; add an entry if it has none."""
     same = [one for one in material.entries if one.content == material.content]
-    if material.is_text:
+    if material.is_text or waits:  # what was promoted before waits again, as another entry
         same = [one for one in same if one.status in ("pending", "proposed")]
     if not same or (len(material.entries) > 1 and not material.is_text):
         return await _new_entry(parts, via, material, actor, waits)

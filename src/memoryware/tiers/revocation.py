@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from memoryware._twins import Via
 from memoryware.errors import EntryMissing, SettingError, TierError
+from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._noting import note
 from memoryware.tiers._parts import Parts
@@ -16,7 +17,7 @@ from memoryware.tiers.journal import noted_of
 from memoryware.tiers.lineage import Found, everything_of, made_of
 from memoryware.tiers.records import Entry, Memory, Origin, Verdict
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.succession import end_anew
+from memoryware.tiers.succession import by_document, end_anew, reinstated_without
 from memoryware.tiers.values import ContextItem, Counts, Insight, Promotion, Receipt
 
 Revocable: TypeAlias = str | Entry | Memory | ContextItem | Promotion | Insight | Origin
@@ -69,15 +70,27 @@ async def revoke(
     )
     if dry_run:
         return replace(
-            receipt, id="", ids=found.ids, counts=await _shown_of(parts, via, found, scope)
+            receipt,
+            id="",
+            ids=found.ids,
+            counts=await _shown_of(parts, via, found, scope),
+            reinstated=await _reinstated_by(parts, via, found, scope),
         )
-    counts = await _hide(parts, via, found, receipt)
+    counts, again = await _hide(parts, via, found, receipt)
     for _ in range(_LOOKS):  # what was made of it meanwhile; a promotion sees what is hidden now
         before, found = found, await _found(parts, via, what, scope, descendants)
         if found.is_within(before):
             break
-        counts += await _hide(parts, via, found, receipt)
-    receipt = replace(receipt, ids=tuple(dict.fromkeys((*before.ids, *found.ids))), counts=counts)
+        more, later = await _hide(parts, via, found, receipt)
+        counts, again = counts + more, again | later
+    receipt = replace(
+        receipt,
+        ids=tuple(dict.fromkeys((*before.ids, *found.ids))),
+        counts=counts,
+        reinstated=tuple(one for one in again if one not in found.long_term),
+    )
+    for one in receipt.reinstated:
+        logger.warning("memory %s is current again: what had taken its place was revoked", one)
     await note(parts, via, noted_of(receipt))
     return receipt
 
@@ -105,7 +118,7 @@ async def restore(parts: Parts, via: Via, receipt: Receipt, *, by: str) -> Count
         shown.append(back)
     counts = Counts(quarantine=shown[0], working=shown[1], long_term=shown[2])
     said = replace(noted_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
-    await note(parts, via, replace(said, reason="", ids=()))
+    await note(parts, via, replace(said, reason="", ids=(), reinstated=()))
     return counts
 
 
@@ -161,8 +174,14 @@ async def _found(
     return await made_of(parts, via, scope, ids_of(what), descendants=descendants)
 
 
-async def _hide(parts: Parts, via: Via, found: Found, receipt: Receipt) -> Counts:
-    """Hide what was found; long-term memory first, so that nothing is recalled meanwhile."""
+async def _hide(
+    parts: Parts, via: Via, found: Found, receipt: Receipt
+) -> tuple[Counts, dict[str, None]]:
+    """Hide what was found; long-term memory first, so that nothing is recalled meanwhile.
+
+    Returns:
+        How much was hidden, and the ids of memories that are current again because of it.
+    """
     stores, within = parts.stores, Select.within(receipt.scope)
 
     def hide(memory: Memory) -> Memory:
@@ -178,10 +197,22 @@ async def _hide(parts: Parts, via: Via, found: Found, receipt: Receipt) -> Count
     hot = await via(stores.working.edit, stores.working.aedit, which, take)
     which = within.also(ids=tuple(found.quarantine))
     waiting = await via(stores.quarantine.edit, stores.quarantine.aedit, which, take)
-    if cold:
-        await end_anew(parts, via, receipt.scope)
+    again = await end_anew(parts, via, receipt.scope) if cold else ()
     mine = [sum(one.revocation == receipt.id for one in some) for some in (waiting, hot, cold)]
-    return Counts(quarantine=mine[0], working=mine[1], long_term=mine[2])
+    counts = Counts(quarantine=mine[0], working=mine[1], long_term=mine[2])
+    return counts, dict.fromkeys(one.id for one in again)
+
+
+async def _reinstated_by(
+    parts: Parts, via: Via, found: Found, scope: MemoryScope
+) -> tuple[str, ...]:
+    """Return the ids of memories that would be current again if what was found were hidden."""
+    if not found.long_term:
+        return ()
+    store = parts.stores.long_term
+    memories = (await via(store.find, store.afind, Select.within(scope))).items
+    gone = {one.document_id for one in memories if one.id in found.long_term}
+    return tuple(one.id for one in reinstated_without(by_document(memories), gone))
 
 
 async def _shown_of(parts: Parts, via: Via, found: Found, scope: MemoryScope) -> Counts:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from memoryware._twins import Via
+from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.records import Memory
+from memoryware.tiers.actors import Actor
+from memoryware.tiers.records import Memory, Trust, folded
 from memoryware.tiers.stores.protocol import Select
 
 _REPLACED: Final = "replaced"
@@ -22,17 +26,45 @@ def age(memory: Memory) -> tuple[datetime, datetime, str]:
     return memory.valid_from, memory.created_at, memory.document_id
 
 
+def authority(memory: Memory) -> Trust:
+    """Return the trust of the decision behind a memory, which says what may replace it.
+
+    That is the trust of its text, or of the person who promoted it: a decision of a person
+    stands until a person changes it, although the text is still the word of an agent.
+    """
+    counting = [one for one in memory.grounds if not one.revocations] or [memory.grounds[0]]
+    return max(max(one.provenance.trust, authority_of(one.promoted_by)) for one in counting)
+
+
+@lru_cache(maxsize=1024)
+def authority_of(by: str) -> Trust:
+    """Return the trust of what an actor decides: nothing for a machine."""
+    try:
+        actor = Actor.of(by)
+    except SettingError:  # a record that another program wrote
+        return Trust.UNTRUSTED
+    return actor.origin.trust if actor.is_person else Trust.UNTRUSTED
+
+
+def precedence(memory: Memory) -> tuple[Trust, tuple[datetime, datetime, str]]:
+    """Return what decides which text of a subject is current: authority, then age."""
+    return authority(memory), age(memory)
+
+
 def held_again(memory: Memory) -> Memory:
     """Return a document in the place of which nothing was put."""
     return replace(memory, valid_to=None, superseded_by=None)
 
 
-async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> None:
+async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> tuple[Memory, ...]:
     """Let each document of a group hold until the first one after it that is not revoked.
 
     What was replaced at a moment ends at that moment again, when what replaced it is back. Of
-    documents with the same text or subject that would hold side by side the last one holds,
-    and what is trusted more.
+    documents with the same text or subject that would hold side by side one holds: the one with
+    the most authority, and of several the last.
+
+    Returns:
+        A chunk of each document that had ended and is current again.
     """
     store, which = parts.stores.long_term, Select.within(scope)
     documents = by_document((await via(store.find, store.afind, which)).items)
@@ -40,8 +72,13 @@ async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> None:
     def end(memory: Memory) -> Memory:
         return _ending(memory, _until(memory, documents))
 
-    changed = await via(store.edit, store.aedit, which, end)
-    documents |= by_document(changed)
+    changed = by_document(await via(store.edit, store.aedit, which, end))
+    again = [
+        one
+        for id_, one in changed.items()
+        if one.valid_to is None and one.revocation is None and documents[id_].valid_to is not None
+    ]
+    documents |= changed
     twins = _twins(documents.values())
 
     def join(memory: Memory) -> Memory:
@@ -53,11 +90,33 @@ async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> None:
 
     if twins:
         await via(store.edit, store.aedit, which.also(documents=tuple(twins)), join)
+    return tuple(one for one in again if one.document_id not in twins)
 
 
-async def close_up(parts: Parts, via: Via, gone: Iterable[Memory]) -> None:
-    """Let what forgotten documents had replaced hold until what had replaced these begins."""
-    removed = by_document(gone)
+def reinstated_without(
+    documents: Mapping[str, Memory], gone: Collection[str]
+) -> tuple[Memory, ...]:
+    """Return which ended documents would be current again if some were taken back."""
+    after = {
+        id_: replace(one, revocation=one.revocation or "preview") if id_ in gone else one
+        for id_, one in documents.items()
+    }
+    again = {
+        id_: replace(one, valid_to=None)
+        for id_, one in after.items()
+        if one.valid_to is not None and not one.revocation and _until(one, after) is None
+    }
+    twins = _twins({**after, **again}.values())
+    return tuple(one for id_, one in again.items() if id_ not in twins)
+
+
+async def close_up(parts: Parts, via: Via, gone: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Let what forgotten documents had replaced hold until what had replaced these begins.
+
+    Returns:
+        A chunk of each document that had ended and is current again.
+    """
+    removed, again = by_document(gone), list[Memory]()
     for tenant, group in {(one.scope.tenant, one.scope.group_id) for one in removed.values()}:
         scope = MemoryScope(tenant=tenant, group_id=group)
         store, which = parts.stores.long_term, Select.within(scope)
@@ -76,8 +135,13 @@ async def close_up(parts: Parts, via: Via, gone: Iterable[Memory]) -> None:
             plain = _ending(memory, until if after else None)
             return replace(plain, superseded_by=after, metadata=_without(plain.metadata))
 
-        await via(store.edit, store.aedit, which, join)
+        joined = by_document(await via(store.edit, store.aedit, which, join))
         await end_anew(parts, via, scope)
+        which = which.also(documents=tuple(joined), revocations=(None,))
+        page = await via(store.find, store.afind, which) if joined else None
+        held = by_document(page.items if page else ())
+        again += [one for one in held.values() if one.valid_to is None]
+    return tuple(again)
 
 
 def _until(memory: Memory, documents: Mapping[str, Memory]) -> datetime | None:
@@ -114,26 +178,29 @@ def _without(metadata: Mapping[str, object]) -> dict[str, object]:
 
 
 def _twins(documents: Iterable[Memory]) -> dict[str, Memory]:
-    """Return documents that hold where a later one with their text or subject holds, and that."""
-    last: dict[tuple[str | None, str, str | None], Memory] = {}
+    """Return documents beside which another with their text or subject is current, and that.
+
+    The same text is looked for first, so that no two documents end each other.
+    """
     current = [one for one in documents if one.valid_to is None and not one.revocation]
-    ordered = sorted(current, key=age)
     ended: dict[str, Memory] = {}
-    for one in ordered:
-        for key in _places(one):
-            before = last.get(key)
-            trusted = before is not None and before.provenance.trust > one.provenance.trust
-            if before is not None and (key[1] == "text" or not trusted):
-                ended[before.document_id] = one
-            last[key] = one
+    for kind in (_text_place, _subject_place):
+        places: dict[Hashable, list[Memory]] = defaultdict(list)
+        for one in current:
+            if one.document_id not in ended and (place := kind(one)) is not None:
+                places[place].append(one)
+        for several in places.values():
+            winner = max(several, key=precedence)
+            ended |= {one.document_id: winner for one in several if one is not winner}
     return ended
 
 
-def _places(memory: Memory) -> Iterator[tuple[str | None, str, str | None]]:
-    """Return where there is room for one document: by its text, and by its subject."""
-    yield memory.scope.agent_id, "text", memory.content_hash
-    if memory.subject is not None:
-        yield memory.scope.agent_id, "subject", memory.subject
+def _text_place(memory: Memory) -> Hashable:
+    return memory.scope.agent_id, memory.content_hash
+
+
+def _subject_place(memory: Memory) -> Hashable | None:
+    return None if memory.subject is None else (memory.scope.agent_id, folded(memory.subject))
 
 
 def by_document(memories: Iterable[Memory]) -> dict[str, Memory]:

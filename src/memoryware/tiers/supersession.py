@@ -12,14 +12,22 @@ from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
+from memoryware.tiers.actors import Actor
 from memoryware.tiers.contradiction import why
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.material import Material
 from memoryware.tiers.ranking import words_of
-from memoryware.tiers.records import Memory, hash_of
+from memoryware.tiers.records import Entry, Memory, hash_of
 from memoryware.tiers.statements import statements_of
 from memoryware.tiers.stores.protocol import Hit, Select
-from memoryware.tiers.succession import age, by_document, held_again
+from memoryware.tiers.succession import (
+    age,
+    authority,
+    authority_of,
+    by_document,
+    held_again,
+    precedence,
+)
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
 from memoryware.tiers.withdrawing import withdraw
 
@@ -66,20 +74,22 @@ class Place:
         begins: Since when it holds.
         replaces: Documents that end there.
         against: Memories that it contradicts, and why.
+        stronger: Those of its subject that a more trusted decision keeps current.
     """
 
     begins: datetime
     replaces: tuple[str, ...] = ()
     against: tuple[tuple[Memory, str], ...] = ()
+    stronger: tuple[Memory, ...] = ()
 
-    def contradictions(self, memories: Sequence[Memory]) -> tuple[Contradiction, ...]:
-        """Return what the chunks of the text contradict."""
+    def contradictions(self, records: Sequence[Memory | Entry]) -> tuple[Contradiction, ...]:
+        """Return what the chunks of the text, or the entry that has it, contradict."""
         return tuple(
             Contradiction(
                 first=other.id,
                 second=next(
-                    (one.id for one in memories if why(other.content, one.content)),
-                    memories[0].id,
+                    (one.id for one in records if why(other.content, one.content)),
+                    records[0].id,
                 ),
                 reason=reason,
             )
@@ -95,7 +105,7 @@ def checked(parts: Parts, how: How) -> How:
     """
     if how.subject is not None and not how.subject.strip():
         raise SettingError(f"subject={how.subject!r}: must name what the text is about")
-    subject = parts.redacted(mended(how.subject)) if how.subject else None
+    subject = " ".join(parts.redacted(mended(how.subject)).split()) if how.subject else None
     begins = aware(how.valid_from, "valid_from") if how.valid_from else None
     return replace(how, subject=subject, agent_id=how.agent_id or None, valid_from=begins)
 
@@ -111,8 +121,11 @@ def aware(moment: datetime, name: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-async def place_of(parts: Parts, via: Via, material: Material, how: How) -> Place:
+async def place_of(parts: Parts, via: Via, material: Material, actor: Actor, how: How) -> Place:
     """Return whose place a text takes, and what it contradicts without taking its place.
+
+    Of one subject the text with the most authority is current: the trust of the text, or of the
+    person who promotes it. With the same authority the later one is.
 
     Raises:
         PromotionRefused: If it would begin before what it replaces.
@@ -121,18 +134,27 @@ async def place_of(parts: Parts, via: Via, material: Material, how: How) -> Plac
     replaced = await _named(parts, via, which, how)
     against: list[tuple[Memory, str]] = []
     if how.subject is not None:
-        for one in await _current(parts, via, which.also(subjects=(how.subject,))):
+        mine = max(material.provenance.trust, authority_of(actor.name))
+        for one in await _current(parts, via, which.also(subjects=spellings(how.subject))):
             if one.content_hash == hash_of(material.content) or one.document_id in replaced:
                 continue
-            if material.provenance.trust >= one.provenance.trust:
+            if mine >= authority(one):
                 replaced[one.document_id] = one
             else:
-                said = f"the same subject {how.subject!r}, and what was there is trusted more"
+                said = f"the same subject {how.subject!r}, and what is current is trusted more"
                 against.append((one, said))
-    begins = _begin(parts, replaced.values(), how)
-    known = {*replaced, *(one.document_id for one, _ in against)}
+    stronger = tuple(one for one, _ in against)
+    # What only waits may begin at any time: it is decided again when a person promotes it.
+    begins = _begin(parts, () if stronger else replaced.values(), how)
+    known = {*replaced, *(one.document_id for one in stronger)}
     against += await _contradicted(parts, via, material, how, known)
-    return Place(begins, tuple(replaced), tuple(against))
+    return Place(begins, tuple(replaced), tuple(against), stronger)
+
+
+def spellings(subject: str) -> tuple[str, ...]:
+    """Return how a subject is written as well: an index compares texts exactly."""
+    ways = (str.casefold, str.upper, str.capitalize, str.title, str.lower)
+    return tuple(dict.fromkeys((subject, *(way(subject) for way in ways))))
 
 
 async def end(
@@ -153,22 +175,41 @@ async def end(
     return tuple(dict.fromkeys(one.document_id for one in ended))
 
 
-async def keep_one_current(parts: Parts, via: Via, new: Memory) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Which text of a subject is current, after several were promoted at the same moment.
+
+    Attributes:
+        ended: Documents that ended here.
+        stronger: The memory of a more trusted decision to which the new one lost; None if it
+            did not lose, or to a later one of the same authority.
+    """
+
+    ended: tuple[str, ...] = ()
+    stronger: Memory | None = None
+
+
+async def keep_one_current(parts: Parts, via: Via, new: Memory) -> Settled:
     """End all but one text of a subject, where several were promoted at the same moment.
 
-    Everybody who looks comes to the same: the last one stays. What is trusted more than that
-    one stays as well. Returns what ended.
+    Everybody looks after having added their own, so at least the last of them sees all, and all
+    come to the same: the text with the most authority stays, and of several the last one.
     """
     if new.subject is None:
-        return ()
-    which = Select.within(new.scope, agents=(new.scope.agent_id,), subjects=(new.subject,))
+        return Settled()
+    store, group = parts.stores.long_term, Select.within(new.scope)
+    which = group.also(agents=(new.scope.agent_id,), subjects=spellings(new.subject))
     found = await _current(parts, via, which)
-    if len(found) < 2:
-        return ()
-    last = max(found, key=age)
-    losers = [one for one in found if one.provenance.trust <= last.provenance.trust]
-    others = [one.document_id for one in losers if one is not last]
-    return await end(parts, via, last, others, last.valid_from)
+    if not found:
+        return Settled()
+    winner = max(found, key=precedence)
+    others = [one.document_id for one in found if one is not winner]
+    ended = await end(parts, via, winner, others, winner.valid_from) if others else ()
+    if winner.document_id == new.document_id:
+        return Settled(ended)
+    mine = (await via(store.find, store.afind, group.also(documents=(new.document_id,)))).items
+    has_lost = bool(mine) and authority(winner) > authority(mine[0])
+    return Settled(ended, winner if has_lost else None)
 
 
 async def was_late(parts: Parts, via: Via, new: Memory, named: Sequence[str]) -> bool:

@@ -97,6 +97,8 @@ class Promotion:
         unembedded: Chunks without a vector yet; words find them meanwhile.
         superseded: `document_id` of what it took the place of.
         contradictions: Memories that say something else, which no rule could settle.
+        proposal: The entry that waits instead, because what is current of the subject is
+            trusted more; nothing was promoted then. A person who promotes it decides.
     """
 
     document_id: str = ""
@@ -105,6 +107,7 @@ class Promotion:
     unembedded: int = 0
     superseded: tuple[str, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
+    proposal: Entry | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -253,6 +256,38 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetReceipt(Counts):
+    """What was deleted for good: how much by tier, when, by whom and on which condition.
+
+    It has no text. Nothing can be put back with it.
+
+    Attributes:
+        id: Of the receipt; "" of a dry run.
+        scope: Tenant and group that the call named.
+        condition: What was meant, without a word of it: parts of the scope, an origin, how many
+            ids, or that a query was given.
+        by: Who did it; "" where nobody said so.
+        at: When; None of a dry run.
+        reason: Why, in words.
+        reinstated: Ids of memories that are current again, because what had taken their place
+            was deleted.
+    """
+
+    id: str = ""
+    scope: MemoryScope = field(default_factory=MemoryScope)
+    condition: str = ""
+    by: str = ""
+    at: datetime | None = None
+    reason: str = ""
+    reinstated: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> Counts:
+        """How much was deleted, by tier, and nothing else."""
+        return Counts(quarantine=self.quarantine, working=self.working, long_term=self.long_term)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """What a revocation took back; `restore(receipt)` puts it back.
 
@@ -265,6 +300,8 @@ class Receipt:
         reason: Why, in words.
         counts: How much, by tier.
         ids: Everything that was taken back, what was revoked itself first.
+        reinstated: Ids of memories that are current again, because what had taken their place
+            was taken back.
     """
 
     id: str
@@ -275,6 +312,7 @@ class Receipt:
     reason: str = ""
     counts: Counts = field(default_factory=Counts)
     ids: tuple[str, ...] = ()
+    reinstated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,8 @@ from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Receipt
 
 _NAME: Final = 200
+_NAMED: Final = 3
+"""Memories that a message names."""
 _LISTED: Final = 50
 
 
@@ -296,7 +298,15 @@ async def revoke(visit: Visit) -> Response:
         )
     changed(visit)
     said = f"Taken back: {many(receipt.counts.total, 'record')}. Receipt {receipt.id}."
-    return visit.go("/memories/one", said, id=record.id)
+    return visit.go("/memories/one", said + current_again(receipt), id=record.id)
+
+
+def current_again(receipt: Receipt) -> str:
+    """Return a sentence about what is current again after a revocation; "" if nothing is."""
+    if not receipt.reinstated:
+        return ""
+    count, ids = len(receipt.reinstated), ", ".join(receipt.reinstated[:_NAMED])
+    return f" What it had replaced is current again: {many(count, 'memory', 'memories')} ({ids})."
 
 
 async def restore(visit: Visit) -> Response:
@@ -376,6 +386,12 @@ async def supersede(visit: Visit) -> Response:
             valid_from=_day(visit.form.one("valid_from")),
         )
     changed(visit)
+    if made.proposal is not None:
+        said = (
+            "Not superseded: what is current of this subject is trusted more. The new text waits"
+            " as a proposal."
+        )
+        return visit.go("/memories/one", said, id=made.proposal.id)
     return visit.go("/memories/one", "Superseded. This holds now.", id=made.ids[0])
 
 

@@ -11,7 +11,7 @@ from memoryware.errors import StoreUnavailable, TierError
 from memoryware.inspector.keeping import changed
 from memoryware.inspector.layout import empty, page
 from memoryware.inspector.markup import Html, h
-from memoryware.inspector.pages.one import going, taking
+from memoryware.inspector.pages.one import current_again, going, taking
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import many, visible
 from memoryware.tiers.lineage import everything_of
@@ -72,7 +72,7 @@ async def revoke(visit: Visit) -> Response:
     shown = visit.form.one("id")  # its page can put all of it back, like that of any that went
     if shown not in receipt.ids:
         shown = next(iter(receipt.ids), shown)
-    return visit.go("/memories/one", said, id=shown)
+    return visit.go("/memories/one", said + current_again(receipt), id=shown)
 
 
 SECTION = Section("", "/origins", {"/origins": show}, {"/origins/revoke": revoke})

@@ -18,7 +18,7 @@ from memoryware.tiers.bundle import ImportReport
 from memoryware.tiers.forgetting import Unwanted
 from memoryware.tiers.records import Entry, Memory, Origin, Verdict
 from memoryware.tiers.revocation import Revocable
-from memoryware.tiers.values import Counts, Receipt
+from memoryware.tiers.values import Counts, ForgetReceipt, Receipt
 
 
 class KeepingDoors(Doors):
@@ -35,7 +35,8 @@ class KeepingDoors(Doors):
     ) -> Receipt:
         """Take back a text and everything that was made of it, in every tier.
 
-        It is hidden at once, not deleted: `restore` puts all of it back.
+        It is hidden at once, not deleted: `restore` puts all of it back. What it had taken the
+        place of is current again; `reinstated` of the receipt names it.
 
         Args:
             what: An entry, memory, promotion or insight, an id, or an `Origin`, such as
@@ -148,28 +149,42 @@ class KeepingDoors(Doors):
         origin: Origin | None = None,
         query: str | None = None,
         derived: bool = True,
+        by: str | None = None,
+        reason: str = "",
         dry_run: bool = False,
-    ) -> Counts:
-        """Delete from every tier, for good, and return how much from each.
+    ) -> ForgetReceipt:
+        """Delete from every tier, for good.
 
         Every condition that is given must fit. A user or a session of the scope is found in
         all groups of the tenant unless the scope names one.
 
         Args:
-            scope: The tenant, and any of group, user, agent and session.
+            scope: The tenant, and any of group, user, agent and session; a text is a group.
             ids: Only these records.
             origin: Only what came from there.
             query: Only what has all these words.
             derived: Delete what was made of it as well.
+            by: Who does it, for those who read the receipt.
+            reason: Why, for the same; it loses its secrets.
             dry_run: Only count.
+
+        Returns:
+            The receipt: how much was deleted from each tier, when, by whom and on which
+            condition. It has no text. The journal keeps it as well, if the memory has one.
 
         Raises:
             ScopeMissing: If neither the scope nor another condition says what is meant.
-            SettingError: For a part of the scope that is "", ids that are one text, or a value
-                of another type. Nothing is deleted then.
+            EntryMissing: For a text that is no group, where a user, agent or session has this
+                name. Nothing is deleted then.
+            SettingError: For a part of the scope that is "", ids that are one text, a value of
+                another type, or a secret in `by`. Nothing is deleted then.
         """
         given = _limited(scope_of(scope)), _unwanted(ids, origin, query, derived=derived)
-        return finish(forgetting.forget(self.parts, blocking, *given, dry_run=dry_run))
+        who, why = "" if by is None else self._who(by), self._reason(reason)
+        if isinstance(scope, str):
+            finish(forgetting.require_group(self.parts, blocking, scope))
+        done = forgetting.forget(self.parts, blocking, *given, by=who, reason=why, dry_run=dry_run)
+        return finish(done)
 
     async def aforget(
         self,
@@ -179,11 +194,18 @@ class KeepingDoors(Doors):
         origin: Origin | None = None,
         query: str | None = None,
         derived: bool = True,
+        by: str | None = None,
+        reason: str = "",
         dry_run: bool = False,
-    ) -> Counts:
+    ) -> ForgetReceipt:
         """Async twin of `forget`."""
         given = _limited(scope_of(scope)), _unwanted(ids, origin, query, derived=derived)
-        return await forgetting.forget(self.parts, native, *given, dry_run=dry_run)
+        who, why = "" if by is None else self._who(by), self._reason(reason)
+        if isinstance(scope, str):
+            await forgetting.require_group(self.parts, native, scope)
+        return await forgetting.forget(
+            self.parts, native, *given, by=who, reason=why, dry_run=dry_run
+        )
 
     def export(self, scope: MemoryScope | str) -> list[str]:
         """Return everything that a tenant and group have, as lines of a JSON Lines bundle.
