@@ -8,7 +8,7 @@ from os import PathLike
 from types import NoneType
 from typing import get_args
 
-from memoryware._twins import blocking, finish, native
+from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import bundle, checking, forgetting, receipts, revocation, screening
@@ -179,12 +179,8 @@ class KeepingDoors(Doors):
             SettingError: For a part of the scope that is "", ids that are one text, a value of
                 another type, or a secret in `by`. Nothing is deleted then.
         """
-        given = _limited(scope_of(scope)), _unwanted(ids, origin, query, derived=derived)
-        who, why = "" if by is None else self._who(by), self._reason(reason)
-        if isinstance(scope, str):
-            finish(forgetting.require_group(self.parts, blocking, scope))
-        done = forgetting.forget(self.parts, blocking, *given, by=who, reason=why, dry_run=dry_run)
-        return finish(done)
+        what = _unwanted(ids, origin, query, derived=derived)
+        return finish(self._forget(blocking, scope, what, by, reason, dry_run=dry_run))
 
     async def aforget(
         self,
@@ -199,13 +195,8 @@ class KeepingDoors(Doors):
         dry_run: bool = False,
     ) -> ForgetReceipt:
         """Async twin of `forget`."""
-        given = _limited(scope_of(scope)), _unwanted(ids, origin, query, derived=derived)
-        who, why = "" if by is None else self._who(by), self._reason(reason)
-        if isinstance(scope, str):
-            await forgetting.require_group(self.parts, native, scope)
-        return await forgetting.forget(
-            self.parts, native, *given, by=who, reason=why, dry_run=dry_run
-        )
+        what = _unwanted(ids, origin, query, derived=derived)
+        return await self._forget(native, scope, what, by, reason, dry_run=dry_run)
 
     def export(self, scope: MemoryScope | str) -> list[str]:
         """Return everything that a tenant and group have, as lines of a JSON Lines bundle.
@@ -258,6 +249,24 @@ class KeepingDoors(Doors):
         """Async twin of `import_bundle`."""
         given = lines, scope_of(scope)
         return await bundle.import_lines(self.parts, native, *given, name=name)
+
+    async def _forget(
+        self,
+        via: Via,
+        scope: MemoryScope | str,
+        what: Unwanted,
+        by: str | None,
+        reason: str,
+        *,
+        dry_run: bool,
+    ) -> ForgetReceipt:
+        where, who = _limited(scope_of(scope)), "" if by is None else self._who(by)
+        why = self._reason(reason)
+        if isinstance(scope, str):
+            await forgetting.require_group(self.parts, via, scope)
+        return await forgetting.forget(
+            self.parts, via, where, what, by=who, reason=why, dry_run=dry_run
+        )
 
     def _verdict(self, verdict: Verdict) -> Verdict:
         """Return a verdict without secrets."""
