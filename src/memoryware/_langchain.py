@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -329,3 +330,67 @@ def is_agent(runnable: Any) -> bool:
     """Say whether a Runnable is an agent that `create_agent` has made."""
     metadata = (getattr(runnable, "config", None) or {}).get("metadata") or {}
     return bool(metadata.get("ls_integration") == "langchain_create_agent")
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """The thread of the run around a call, in the checkpointer that keeps it.
+
+    Attributes:
+        saver: The checkpointer.
+        thread_id: The thread.
+        checkpoint_id: The checkpoint of the outermost graph that the current step runs from.
+    """
+
+    saver: Any
+    thread_id: Any
+    checkpoint_id: str
+
+    def config_of(self, checkpoint_id: str) -> dict[str, Any]:
+        """Return the config that names one checkpoint of the outermost graph."""
+        names = {"thread_id": self.thread_id, "checkpoint_ns": "", "checkpoint_id": checkpoint_id}
+        return {"configurable": names}
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """One checkpoint of a thread.
+
+    Attributes:
+        id: Ids of one thread are ordered by time.
+        parent_id: The checkpoint before it; None for the first one.
+        source: What made it: "input", "loop" (a step of the graph), "update" or "fork".
+        messages: The messages of the graph, as they were.
+    """
+
+    id: str
+    parent_id: str | None
+    source: str
+    messages: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, found: Any) -> Checkpoint | None:
+        """Return a tuple of a checkpointer in this form; None for None."""
+        if found is None:
+            return None
+        values = found.checkpoint.get("channel_values") or {}
+        messages = values.get("messages") if isinstance(values, Mapping) else None
+        parent = ((found.parent_config or {}).get("configurable") or {}).get("checkpoint_id")
+        return cls(
+            found.checkpoint["id"],
+            parent,
+            str((found.metadata or {}).get("source") or ""),
+            tuple(messages) if isinstance(messages, list | tuple) else (),
+        )
+
+
+def current_thread() -> Thread | None:
+    """Return the thread of the run around this call; None where no checkpointer keeps it."""
+    saver = _channel_function("checkpointer")
+    configurable = current_config().get("configurable") or {}
+    thread_id = configurable.get("thread_id")
+    places = configurable.get("checkpoint_map") or {}
+    checkpoint_id = places.get("") or configurable.get("checkpoint_id")
+    if not hasattr(saver, "get_tuple") or thread_id is None or not checkpoint_id:
+        return None
+    return Thread(saver, thread_id, str(checkpoint_id))

@@ -125,6 +125,7 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
     ) -> dict[str, Any] | None:
         run = self._runs.begin()
         now = self._moment(state, runtime, config, run=run)
+        await self._recorder.settle(via, now)
         if self._options.retrieve == "run" and self._options.injects(now.role):
             await self._recall(via, now, state)
         update: dict[str, Any] = {self._keys.run: run.id}
@@ -141,6 +142,8 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
             run = self._runs.begin(self._moment(state, request.runtime).scope)
             update[self._keys.run] = run.id
         now = self._moment(state, request.runtime, run=run)
+        if update:  # time travel may begin here as well
+            await self._recorder.settle(via, now)
         if self._options.record == "each_model_call":
             await self._recorder.hold(via, now)
         if self._recaller.is_due(run, state, now.role):
@@ -178,6 +181,7 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
         self, via: Via, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
         now = self._moment(state, runtime, config)
+        await self._recorder.settle(via, now)
         self._runs.end(now.run)
         if self._options.record is None or not now.thread.said:
             return None

@@ -17,7 +17,7 @@ from langchain_core.messages import (
 )
 
 from memoryware.tiers import extraction
-from memoryware.tiers.extraction import text_of
+from memoryware.tiers.extraction import answer_of
 
 RECALLED: Final = extraction.RECALLED
 KEPT: Final = extraction.KEPT
@@ -41,7 +41,7 @@ def answers_in(
         said: Ids of what the model made; any other message is somebody else's.
     """
     for place, message in enumerate(messages):
-        if isinstance(message, AIMessage) and message.id in said and text_of(message):
+        if isinstance(message, AIMessage) and message.id in said and answer_of(message):
             yield place, message
 
 
@@ -58,7 +58,7 @@ def final_answer(
         if isinstance(message, HumanMessage):
             return None
         if isinstance(message, AIMessage):
-            made = message.id in said and not message.tool_calls and text_of(message)
+            made = message.id in said and not message.tool_calls and answer_of(message)
             return (place, message) if made else None
     return None
 

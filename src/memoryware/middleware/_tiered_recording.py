@@ -33,7 +33,8 @@ from memoryware.middleware._tiered_runs import (
 )
 from memoryware.middleware._tiered_state import Thread
 from memoryware.scope import MemoryScope
-from memoryware.tiers.extraction import has_user, media_in, text_of
+from memoryware.tiers.discarded import position_in, settle_thread
+from memoryware.tiers.extraction import answer_of, has_user, media_in, text_of
 from memoryware.tiers.records import Entry, Origin, Provenance, Role, hash_of
 from memoryware.tiers.values import ContextItem, Layer, Recorded, item_of
 
@@ -88,6 +89,13 @@ class Recorder:
                 asked = tuple(one for one in kept.asked if one not in named)
                 kept = replace(kept, last=entry.id, asked=asked)
         return kept
+
+    async def settle(self, via: Via, now: Moment) -> None:
+        """Take back answers of this thread that were thrown away since they were recorded."""
+        memory = self._options.memory
+        if self._options.record is not None:
+            raises = memory.on_error == "raise"
+            await settle_thread(memory.parts, via, now.scope, now.messages, may_raise=raises)
 
     async def hold(self, via: Via, now: Moment) -> None:
         """Keep for a run what the model has said so far, and of what, until the run has ended."""
@@ -146,7 +154,7 @@ class Recorder:
         if held is None:
             held = Held(answer, *await self.lineage(via, now, answer))
         provenance = held.provenance
-        made = _Made(now.role, provenance, held.shown, key, tiers)
+        made = _Made(now.role, provenance, held.shown, key, tiers, answer.message)
         recorded = await self._kept(via, now, answer.text, answer.metadata, made)
         if recorded is None:
             return None
@@ -161,6 +169,7 @@ class Recorder:
     ) -> Recorded | None:
         """Record a text; with `on_error="warn"` a failure is logged and told, and None."""
         memory = self._options.memory
+        metadata = {**metadata, **position_in(made.message)}
         try:
             recorded: Recorded = await via(
                 memory.record,
@@ -263,6 +272,7 @@ class _Made:
     shown: tuple[ContextItem, ...]
     key: str
     tiers: tuple[Layer, ...]
+    message: AIMessage | None = None
 
 
 def _answer(message: AIMessage, place: int) -> Answer:
@@ -271,7 +281,7 @@ def _answer(message: AIMessage, place: int) -> Answer:
         for one in _SAID_OF_IT
         if one in message.additional_kwargs
     }
-    return Answer(text_of(message), message, place, {**said, **_media(message)})
+    return Answer(answer_of(message), message, place, {**said, **_media(message)})
 
 
 def _media(message: AnyMessage) -> dict[str, Any]:

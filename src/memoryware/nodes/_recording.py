@@ -15,6 +15,7 @@ from memoryware.events import emit, logger
 from memoryware.nodes._lineage import Look, Step, Trace, conversations_of
 from memoryware.nodes._who import Who
 from memoryware.scope import MemoryScope
+from memoryware.tiers.discarded import position_in, settle_thread
 from memoryware.tiers.extraction import (
     KEYS,
     Content,
@@ -105,6 +106,9 @@ async def record(how: Recording, via: Via, ran: Ran) -> None:
     role = how.role or role_in(_langchain.current_config(), how.otherwise)
     tiers = (how.rules or ROLES[role]).record
     scope = how.who.asking(memory, ran.state)
+    messages = [*_messages_of_graph(), *messages_in(ran.state)]
+    raises = memory.on_error == "raise"
+    await settle_thread(memory.parts, via, scope, messages, may_raise=raises)
     try:
         said = content_of(ran.result, how.content, messages_in(ran.state)) if tiers else None
         if said is not None:
@@ -167,7 +171,7 @@ async def _recorded(via: Via, memory: TieredMemory, said: Said, output: _Output)
         memory.arecord,
         said.text,
         scope,
-        metadata,
+        {**metadata, **position_in(said.message)},
         role=role,
         provenance=provenance,
         key=_key(scope, step, said),

@@ -17,6 +17,7 @@ from memoryware.events import emit, logger
 from memoryware.nodes._lineage import Step, Trace, conversations_of
 from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
+from memoryware.tiers.discarded import settle_thread
 from memoryware.tiers.extraction import first_text, last_human_text, messages_in
 from memoryware.tiers.records import Role
 from memoryware.tiers.retrieval import Source
@@ -129,6 +130,9 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         memory, scope = self.memory, self._who.asking(self.memory, state)
         to = memory.parts.teller(scope)
         emit(to, "node_state", status="running", characters=0)
+        # Before it recalls: what was thrown away must not come back in the run that replaces it.
+        raises = memory.on_error == "raise"
+        await settle_thread(memory.parts, via, scope, messages_in(state), may_raise=raises)
         query = first_text(state, self._query_keys) or last_human_text(messages_in(state))
         recall = await self._recalled(via, query, scope) if query else Recall()
         step = Step.of(_langchain.current_config())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
 from memoryware import _langchain
 from memoryware._clock import Clock, NewId, random_id, utc_now
@@ -31,6 +32,8 @@ OnMismatch = Literal["raise", "words"]
 """What happens where the vectors that are stored are of another model."""
 HotRanking = Literal["recency", "relevance"]
 """How working memory is ranked: newest first, or by what fits the query."""
+_THREADS: Final = 1000
+"""Threads of which a process remembers what was decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,49 @@ class Forgotten:
         return any((tenant, one) in self._ids for one in ids)
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What was decided about a thread up to a checkpoint.
+
+    Attributes:
+        checkpoint: The checkpoint.
+        entries: Ids of entries that need no second look by a run that goes on from there.
+    """
+
+    checkpoint: str = ""
+    entries: set[str] = field(default_factory=set)
+
+
+class SettledThreads:
+    """What this process has decided about the threads that it served last."""
+
+    def __init__(self) -> None:
+        self._threads: OrderedDict[Hashable, Settled] = OrderedDict()
+        self._runs: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def begins(self, key: Hashable, run: Any) -> bool:
+        """Note that a run looks at its thread; say whether it is the first time."""
+        # The handle is kept, so that no later run gets its identity.
+        is_first = run is None or self._runs.get(key) is not run
+        _put(self._runs, key, run)
+        return is_first
+
+    def of(self, key: Hashable) -> Settled:
+        """Return what was decided about a thread."""
+        return self._threads.get(key, Settled())
+
+    def note(self, key: Hashable, settled: Settled) -> None:
+        """Keep what was decided about a thread."""
+        _put(self._threads, key, settled)
+
+
+def _put(kept: OrderedDict[Hashable, Any], key: Hashable, value: Any) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > _THREADS:
+        kept.popitem(last=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """The stores and the rules of one `TieredMemory`."""
@@ -118,6 +164,7 @@ class Parts:
     clock: Clock = utc_now
     new_id: NewId = random_id
     forgotten: Forgotten = field(default_factory=Forgotten)
+    settled: SettledThreads = field(default_factory=SettledThreads)
     journal: Journal | None = None
 
     def redacted(self, text: str) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Final, TypeAlias
 
+from memoryware.tiers.thoughts import without_thoughts
+
 Content: TypeAlias = str | Sequence[str] | Callable[[Any], str | None]
 """Where the text of an update is: keys in order, or a function of what a node returned."""
 
@@ -90,6 +92,11 @@ def text_of(content: Any) -> str:
     if isinstance(content, list | tuple):
         return "".join(_part(one) for one in content).strip()
     return text_of(content.content) if hasattr(content, "content") else ""
+
+
+def answer_of(message: Any) -> str:
+    """Return the text of a model's message without the reasoning that a local model left in it."""
+    return without_thoughts(text_of(message))
 
 
 def media_in(message: Any) -> dict[str, int]:
@@ -175,7 +182,8 @@ def messages_in(state: Any, key: str = "messages") -> list[Any]:
 def content_of(result: Any, content: Content = KEYS, before: Sequence[Any] = ()) -> Said | None:
     """Return what a node has said with what it returned; None if there is no text.
 
-    A command says what its update says, a list of updates what the last of them does.
+    A command says what its update says, a list of updates what the last of them does. The inline
+    reasoning of a local model is left out; see `without_thoughts`.
 
     Args:
         result: What the node returned, or a state.
@@ -183,8 +191,8 @@ def content_of(result: Any, content: Content = KEYS, before: Sequence[Any] = ())
         before: Messages that were there already; their texts are not said again.
     """
     if callable(content):
-        text = content(result)
-        return Said(text.strip(), None, _metadata(result)) if text and text.strip() else None
+        text = without_thoughts(content(result) or "").strip()
+        return Said(text, None, _metadata(result)) if text else None
     for update in _updates(result):
         keys = (content,) if isinstance(content, str) else content
         for key in keys:
@@ -218,15 +226,16 @@ def _updates(result: Any) -> Iterator[Any]:
 
 def _said(value: Any, before: Sequence[Any], *, asked: bool) -> Said | None:
     if isinstance(value, str):
-        return Said(value.strip()) if value.strip() else None
+        text = without_thoughts(value).strip()
+        return Said(text) if text else None
     if value is None or isinstance(value, bool | int | float):
         return None
     some = value if isinstance(value, list | tuple) and not _is_pair(value) else [value]
     if some and all(kind_of(one) for one in some):
         new = (one for one in reversed(some) if kind_of(one) == "ai" and not _is_in(one, before))
-        return next((Said(text_of(one), one) for one in new if text_of(one)), None)
-    if isinstance(value, list | tuple) and text_of(value):
-        return Said(text_of(value))
+        return next((Said(text, one) for one in new if (text := answer_of(one))), None)
+    if isinstance(value, list | tuple) and (text := answer_of(value)):
+        return Said(text)
     return Said(_as_json(value)) if asked else None
 
 

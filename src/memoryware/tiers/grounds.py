@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -13,6 +13,9 @@ Key: TypeAlias = tuple[Provenance, str]
 
 SOURCE_GONE: Final = "source_gone"
 """The code under which working memory refuses what was made of a forgotten text."""
+DISCARDED: Final = "discarded"
+"""The code under which an answer is hidden that was thrown away in its thread, and the key in its
+metadata with the reason and the receipt."""
 SAID_AGAIN: Final = "said_again_at"
 """Where an entry of working memory keeps when the same was said the last time."""
 BEFORE: Final = "status_before_revocation"
@@ -45,6 +48,16 @@ def taken_back(entry: Entry, receipt: str) -> Entry:
     return replace(
         entry, revocation=marks[0], revocations=marks, status="revoked", metadata=metadata
     )
+
+
+def inherited_receipts(record: Record) -> tuple[str, ...]:
+    """Return the receipts that hide what is made of a record as well.
+
+    An answer that was thrown away is no bad source: what was said after it stays.
+    """
+    discarded = record.metadata.get(DISCARDED)
+    own = discarded.get("receipt") if isinstance(discarded, Mapping) else None
+    return tuple(receipt for receipt in record.revocations if receipt != own)
 
 
 def without_grounds(memory: Memory, receipt: str, keys: Collection[Key]) -> Memory:

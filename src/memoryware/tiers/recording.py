@@ -13,7 +13,7 @@ from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import emit
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Refusal, warn_without_group
-from memoryware.tiers.grounds import SAID_AGAIN, SOURCE_GONE, taken_back
+from memoryware.tiers.grounds import SAID_AGAIN, SOURCE_GONE, inherited_receipts, taken_back
 from memoryware.tiers.ingress.chain import asked
 from memoryware.tiers.ingress.echo import ECHO, without_marks
 from memoryware.tiers.ingress.filters import ExactDuplicate
@@ -156,7 +156,7 @@ async def _as_its_sources(parts: Parts, via: Via, entry: Entry) -> Entry:
         page = await via(looked.find, looked.afind, which)
         found |= {one.id: one for one in page.items}
     hidden = [one for one in found.values() if one.revocation is not None]
-    receipts = dict.fromkeys(id_ for one in hidden for id_ in one.revocations)
+    receipts = dict.fromkeys(id_ for one in hidden for id_ in inherited_receipts(one))
     gone = parts.forgotten.among(entry.scope.tenant, {*sources} - {*found})
     if not receipts and not gone:
         return entry

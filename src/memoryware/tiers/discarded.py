@@ -1,0 +1,311 @@
+"""Take back answers that were thrown away: regenerated, removed or edited in their thread.
+
+An entry that was recorded in a thread with a checkpointer knows its position: the checkpoint that
+its step ran from, and its message. When a run begins, its message history and the chain of
+checkpoints behind it say which of these entries still belong to the thread. The history of the
+run that begins decides; a branch that nobody goes on with takes nothing back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from memoryware import _langchain
+from memoryware._langchain import Checkpoint, Thread
+from memoryware._twins import Via
+from memoryware.events import logger
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import Parts, Settled
+from memoryware.tiers.actors import Actor
+from memoryware.tiers.extraction import answer_of, kind_of
+from memoryware.tiers.grounds import DISCARDED
+from memoryware.tiers.records import Entry, hash_of
+from memoryware.tiers.revocation import restore, revoke
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import Receipt
+
+POSITION: Final = "thread_position"
+"""Key in the metadata of an entry: the checkpoint and the message that it was recorded at."""
+_REASONS: Final = {
+    "regenerated": "the thread went on from a checkpoint before this answer",
+    "removed": "the message of this answer was removed from its thread",
+    "edited": "the message of this answer was edited in its thread",
+}
+_ENTRIES: Final = 32
+"""Entries of a thread that are looked at, the newest."""
+_CHECKPOINTS: Final = 256
+"""Checkpoints that are read at most to find the position of an entry."""
+
+
+def position_in(message: Any = None) -> dict[str, Any]:
+    """Return what to add to the metadata of an entry that is recorded now.
+
+    Args:
+        message: The message that holds the text, if one does.
+
+    Returns:
+        The position under `POSITION`; nothing where no checkpointer keeps the thread.
+    """
+    thread = _langchain.current_thread()
+    if thread is None:
+        return {}
+    position = {"checkpoint": thread.checkpoint_id}
+    if message is not None:
+        position["text"] = hash_of(answer_of(message))
+        if message_id := _id_of(message):
+            position["message"] = message_id
+    return {POSITION: position}
+
+
+async def settle_thread(
+    parts: Parts, via: Via, scope: MemoryScope, messages: Sequence[Any], *, may_raise: bool
+) -> None:
+    """Take back what was thrown away in the thread of the run around this call.
+
+    An entry that belongs to the thread again, since a run goes on with its branch, is given back.
+    Entries that were promoted stay, and so does what a person has proposed.
+
+    Args:
+        parts: The memory.
+        via: The door.
+        scope: Whose memory it is, and the thread as its session.
+        messages: The messages that the run begins with.
+        may_raise: Whether a failing store or checkpointer ends the run.
+    """
+    thread = _langchain.current_thread()
+    if thread is None or not scope.session_id:
+        return
+    if not parts.settled.begins(_key(scope), _langchain.run_handle(_langchain.current_runtime())):
+        return
+    try:
+        await _settle(parts, via, scope, _History(messages), thread)
+    except Exception as error:  # stores and checkpointers may be anybody's
+        if may_raise:
+            raise
+        kind = type(error).__name__
+        logger.warning("thrown-away answers were not looked for (%s); the run goes on", kind)
+
+
+async def _settle(
+    parts: Parts, via: Via, scope: MemoryScope, now: _History, thread: Thread
+) -> None:
+    store = parts.stores.quarantine
+    which = Select.within(scope, sessions=(scope.session_id,))
+    found = (await via(store.find, store.afind, which, limit=_ENTRIES)).items
+    branch = _Branch(via, thread, parts.settled.of(_key(scope)))
+    for entry in filter(_may_change, found):
+        state = now.judge(entry)
+        if state == "unknown":
+            state = await branch.judge(entry)
+        is_hidden = DISCARDED in entry.metadata
+        if state in _REASONS and not is_hidden:
+            await _take_back(parts, via, entry, state)
+        elif state == "live" and is_hidden:
+            await _give_back(parts, via, entry)
+    parts.settled.note(_key(scope), branch.settled)
+
+
+def _key(scope: MemoryScope) -> tuple[str | None, ...]:
+    return scope.tenant, scope.group_id, scope.session_id
+
+
+def _may_change(entry: Entry) -> bool:
+    if not _checkpoint_of(entry):
+        return False
+    if entry.status == "revoked":
+        return DISCARDED in entry.metadata
+    by_person = bool(entry.proposed_by) and Actor.of(str(entry.proposed_by)).is_person
+    return entry.status in ("pending", "proposed") and not by_person
+
+
+def _position_of(entry: Entry) -> Mapping[str, Any]:
+    position = entry.metadata.get(POSITION)
+    return position if isinstance(position, Mapping) else {}
+
+
+def _checkpoint_of(entry: Entry) -> str:
+    return str(_position_of(entry).get("checkpoint") or "")
+
+
+# Which answers belong to the thread.
+
+
+class _History:
+    """The messages of a thread at one moment."""
+
+    def __init__(self, messages: Iterable[Any]) -> None:
+        self._messages = {_id_of(one) or f"#{n}": one for n, one in enumerate(messages)}
+        self.ids = tuple(self._messages)
+
+    def judge(self, entry: Entry) -> str:
+        """Return "live", "edited" or "unknown" for the answer of an entry."""
+        place = self.place_of(entry)
+        if place is None:
+            return "unknown"
+        text = _position_of(entry).get("text")
+        return "live" if _text_hash(self._messages[self.ids[place]]) == text else "edited"
+
+    def place_of(self, entry: Entry) -> int | None:
+        """Return where the answer stands; by its text if its message had no id."""
+        position = _position_of(entry)
+        named, text = position.get("message"), position.get("text")
+        if named is None and text is None:
+            return None
+        for place, (message_id, message) in enumerate(self._messages.items()):
+            if message_id == named if named else _text_hash(message) == text:
+                return place
+        return None
+
+
+class _Branch:
+    """The checkpoints behind a run, read from the newest one back as far as they are needed.
+
+    Attributes:
+        settled: The newest checkpoint, and entries that no run which goes on from there has to
+            look at again.
+    """
+
+    def __init__(self, via: Via, thread: Thread, settled: Settled) -> None:
+        self._via, self._thread, self._before = via, thread, settled
+        self._checkpoints: list[Checkpoint] = []
+        self._histories: dict[str, _History] = {}
+        self._next: str | None = thread.checkpoint_id
+        self.settled = Settled(thread.checkpoint_id)
+
+    async def judge(self, entry: Entry) -> str:
+        """Return what became of an entry whose message the run does not show."""
+        if entry.id in self._before.entries and await self._reaches(self._before.checkpoint):
+            state = "live"
+        else:
+            state = await self._judge(entry)
+        if state in ("live", "foreign"):
+            self.settled.entries.add(entry.id)
+        return state
+
+    async def _judge(self, entry: Entry) -> str:
+        origin = _checkpoint_of(entry)
+        if not await self._reaches(origin):
+            return await self._elsewhere(origin)
+        place = next(n for n, one in enumerate(self._checkpoints) if one.id == origin)
+        for n in range(place + 1):  # the newest first
+            state = self._history(n).judge(entry)
+            if state == "edited" and n == 0:
+                return state
+            if state != "unknown":
+                return "live" if n == 0 else self._removal(entry, n)
+        # The step ran from here; whatever replaced it began with a fork, an input or an update.
+        child = self._checkpoints[place - 1] if place else None
+        return "live" if child is None or child.source == "loop" else "regenerated"
+
+    def _removal(self, entry: Entry, last: int) -> str:
+        """Tell an answer that was thrown away from one that was only trimmed or summed up.
+
+        Trimming and summaries take the oldest messages and leave newer ones. Whoever throws an
+        answer away leaves what stood before it.
+        """
+        before, after = self._history(last), self._history(last - 1)
+        place = before.place_of(entry) or 0
+        left = {*after.ids}
+        older = not left.isdisjoint(before.ids[:place])
+        newer = not left.isdisjoint(before.ids[place + 1 :])
+        by_hand = (
+            self._checkpoints[last - 1].source != "loop"
+            or self._checkpoints[last].source == "input"  # what is put in comes a step later
+        )
+        if by_hand:
+            return "live" if newer and not older else "removed"
+        return "removed" if older and not newer else "live"
+
+    async def _elsewhere(self, origin: str) -> str:
+        """Judge an entry whose checkpoint is not behind the run."""
+        oldest = self._checkpoints[-1] if self._checkpoints else None
+        if oldest is None or (oldest.parent_id is not None and oldest.id > origin):
+            return "unknown"
+        # The thread may have had another life, such as an InMemorySaver before a restart.
+        other = await _read(self._via, self._thread, origin)
+        return "foreign" if other is None else "regenerated"
+
+    async def _reaches(self, checkpoint_id: str) -> bool:
+        """Read back to a checkpoint; ids are ordered by time. Say whether it is there."""
+        while self._next is not None and len(self._checkpoints) < _CHECKPOINTS:
+            if self._checkpoints and self._checkpoints[-1].id <= checkpoint_id:
+                break
+            checkpoint = await _read(self._via, self._thread, self._next)
+            if checkpoint is None:
+                self._next = None
+                break
+            self._checkpoints.append(checkpoint)
+            self._next = checkpoint.parent_id
+        return any(one.id == checkpoint_id for one in self._checkpoints)
+
+    def _history(self, place: int) -> _History:
+        checkpoint = self._checkpoints[place]
+        if checkpoint.id not in self._histories:
+            self._histories[checkpoint.id] = _History(checkpoint.messages)
+        return self._histories[checkpoint.id]
+
+
+async def _read(via: Via, thread: Thread, checkpoint_id: str) -> Checkpoint | None:
+    saver, config = thread.saver, thread.config_of(checkpoint_id)
+    return Checkpoint.of(await via(saver.get_tuple, saver.aget_tuple, config))
+
+
+def _text_hash(message: Any) -> str:
+    return hash_of(answer_of(message)) if kind_of(message) == "ai" else ""
+
+
+def _id_of(message: Any) -> str:
+    found = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
+    return str(found or "")
+
+
+# What becomes of them.
+
+
+async def _take_back(parts: Parts, via: Via, entry: Entry, reason: str) -> None:
+    receipt = await revoke(
+        parts,
+        via,
+        entry.id,
+        entry.scope,
+        by=f"agent:{entry.scope.agent_id or entry.scope.node_id or 'memoryware'}",
+        reason=_REASONS[reason],
+        descendants=False,
+    )
+    logger.info("entry %s was taken back: %s (receipt %s)", entry.id, receipt.reason, receipt.id)
+
+    def mark(one: Entry) -> Entry:
+        note = {"reason": reason, "receipt": receipt.id}
+        refused = one.refused or DISCARDED
+        return replace(one, refused=refused, metadata={**one.metadata, DISCARDED: note})
+
+    await _edit(parts, via, entry, mark)
+
+
+async def _give_back(parts: Parts, via: Via, entry: Entry) -> None:
+    """Restore an entry whose branch a run goes on with, unless somebody else revoked it."""
+    note = entry.metadata[DISCARDED]
+    receipt = Receipt(
+        id=str(note.get("receipt", "")) if isinstance(note, Mapping) else "",
+        scope=entry.scope,
+        what=entry.id,
+        by="",
+        at=parts.clock(),
+        ids=(entry.id,),
+    )
+
+    def unmark(one: Entry) -> Entry:
+        metadata = {name: held for name, held in one.metadata.items() if name != DISCARDED}
+        refused = None if one.refused == DISCARDED else one.refused
+        return replace(one, refused=refused, metadata=metadata)
+
+    await _edit(parts, via, entry, unmark)
+    await restore(parts, via, receipt, by="agent:memoryware")
+
+
+async def _edit(parts: Parts, via: Via, entry: Entry, change: Any) -> None:
+    store = parts.stores.quarantine
+    which = Select.within(entry.scope, ids=(entry.id,))
+    await via(store.edit, store.aedit, which, change)
