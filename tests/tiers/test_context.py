@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from langchain_core.messages.utils import count_tokens_approximately
 
 from memoryware.errors import SettingError, StoreUnavailable
+from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers.context import (
@@ -22,7 +24,7 @@ from memoryware.tiers.context import (
     half_of_characters,
 )
 from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.showing import NOTE, Labels
+from memoryware.tiers.showing import BRIEF_NOTE, NOTE, Labels
 from tiers.kit import DOORS, HashEmbeddings, parts
 from tiers.known import SHOP, cold, hot
 from tiers.long_term import Moody
@@ -67,7 +69,7 @@ async def test_all_layers_stand_in_their_order(door):
         " relevance 0.98] The orders are in PostgreSQL 17.\n"
         "</recalled_memory>\n\n---\n\n"
         "## What you have learned yourself\n\n"
-        f"<recalled_memory>\n{NOTE}\n\n"
+        "<recalled_memory>\n"
         "2. [00000000; long-term memory; verified; written by a person; person:ann; 2026-01-01;"
         " relevance 1.02] Ask before you change orders.\n"
         "</recalled_memory>\n\n---\n\n"
@@ -231,10 +233,12 @@ async def test_the_proposal_is_cut_last_and_the_prompts_never(door):
     builder = ContextBuilder(
         known(), group_prompt="G" * 50, persona="P" * 50, max_tokens=60, count_tokens=len
     )
-    built = await build(door, builder, "orders " * 20, SHOP)
-    assert built.text == f"{'G' * 50}{RULE}{'P' * 50}"
+    built = await build(door, builder, "orders " * 50, SHOP)
+    proposal = f"{'orders ' * 28}ord…"
+    assert built.text == f"{'G' * 50}{RULE}{'P' * 50}{RULE}{proposal}"
     assert built.dropped[-1] == "proposal"
     assert built.tokens > 60
+    assert "max_tokens=60 is less than" in built.notes[-1]
     roomy = ContextBuilder(parts(), persona="P", max_tokens=40, count_tokens=len)
     cut = await build(door, roomy, "orders " * 20, SHOP)
     assert cut.text.startswith(f"P{RULE}orders orders")
@@ -250,8 +254,126 @@ def test_no_budget_is_exceeded_and_no_prompt_lost(most, proposal, attachments):
     assert built.tokens == half_of_characters(built.text)
     assert built.system == f"GG{RULE}PP"
     assert built.text.startswith(built.system)
-    assert built.tokens <= max(most, half_of_characters(built.system))
+    whole = half_of_characters(f"GG{RULE}PP{RULE}{neutral(proposal)}")
+    assert built.tokens <= max(most, whole)
+    if built.tokens > most:
+        assert built.dropped.count("group_memory") == 3
+        assert len(built.sections[-1].text) <= max(200, len(neutral(proposal)))
+        assert "less than the prompts and the proposal take" in built.notes[-1]
+    assert any(one.name == "proposal" for one in built.sections) or not proposal.strip()
+    assert len(built.notes) == (1 if built.dropped else 0) + (built.tokens > most)
     assert built.text.count("<recalled_memory>") == built.text.count("</recalled_memory>")
+
+
+def neutral(text: str) -> str:
+    return neutralise(text, fence_pattern(("recalled_memory",)))
+
+
+# What a budget keeps, and that it says what it took.
+
+
+def filled(given, facts=1, talk=10):
+    """Facts that answer a question, an experience of the agent, and talk of the day."""
+    for n in range(facts):
+        cold(given, f"The orders of branch {n} are kept in PostgreSQL on the server db{n}.")
+    for n in range(talk):
+        hot(given, f"Looked at the shelves with Ben and counted {n} boxes, nothing else to do.")
+    return given
+
+
+async def test_a_fact_that_fits_stays_when_talk_has_to_go(door):
+    for ranking in (None, "recency", "relevance"):
+        given = filled(parts(hot_ranking=ranking))
+        cold(given, "Ask Lea before you change where orders are kept.", agent="helper")
+        for most in (200, 300, 450, 600, 1200):
+            builder = ContextBuilder(given, max_tokens=most)
+            built = await build(door, builder, "Where are the orders kept?", SHOP)
+            assert "db0" in built.recalled, (ranking, most)
+            assert built.tokens <= most
+            assert ("Lea" in built.text) is (most > 200)
+            assert ("Ben" in built.text) is (most >= 450)
+
+
+async def test_the_note_is_paid_once_however_many_layers_there_are(door):
+    given = known()
+    for most in (None, 400, 300):
+        built = await build(door, ContextBuilder(given, max_tokens=most), "orders", SHOP)
+        notes = built.text.count(NOTE) + built.text.count(BRIEF_NOTE)
+        assert (notes, built.text.count("<recalled_memory>")) == (1, 2)
+        assert built.recalled.count(NOTE) + built.recalled.count(BRIEF_NOTE) == 1
+
+
+async def test_one_fact_fits_beside_prompts_into_a_small_budget(door):
+    given = parts()
+    cold(given, "The orders of the shop are kept in PostgreSQL 17 on db2.")
+    cold(given, "Ask Lea before you change orders.", agent="helper")
+    builder = ContextBuilder(
+        given,
+        group_prompt="You work for the shop, which sells bicycles in Lyon and in Turin.",
+        persona="You are brief and say when you do not know something.",
+        max_tokens=200,
+    )
+    built = await build(door, builder, "Where are the orders of the shop kept?", SHOP)
+    assert "PostgreSQL 17 on db2." in built.text
+    assert built.tokens <= 200
+    assert built.dropped == ("agent_memory",)
+
+
+async def test_the_best_text_is_cut_when_it_is_longer_than_the_budget(door):
+    given = parts()
+    cold(given, f"The orders are in PostgreSQL 17, {'and so on ' * 30}.")
+    cold(given, "Orders are red.")
+    builder = ContextBuilder(given, max_tokens=200)
+    built = await build(door, builder, "In which PostgreSQL are the orders?", SHOP)
+    assert "The orders are in PostgreSQL 17, and so on" in built.text
+    assert 180 <= built.tokens <= 200
+    assert "a part of a recalled text" in built.notes[0]
+
+
+async def test_memory_stays_where_an_attachment_is_what_does_not_fit(door):
+    given = filled(parts(), talk=0)
+    builder = ContextBuilder(given, max_tokens=300)
+    attachments = ["short list", "x" * 1000]
+    built = await build(door, builder, "Where are the orders?", SHOP, attachments=attachments)
+    assert "db0" in built.text
+    assert "short list" in built.text
+    assert built.dropped == ("attachments",)
+
+
+@pytest.mark.parametrize("most", [1, 5, 10, 15, 20])
+async def test_the_proposal_is_never_dropped_and_a_budget_it_breaks_is_named(door, most, caplog):
+    question = "Where are the orders of the shop kept?"
+    prompts = {"group_prompt": "You work for the shop.", "persona": "You are brief and polite."}
+    with caplog.at_level(logging.INFO, logger="memoryware"):
+        built = await build(
+            door, ContextBuilder(known(), max_tokens=most, **prompts), question, SHOP
+        )
+    assert built.text.endswith(f"{RULE}{question}")
+    assert built.tokens == half_of_characters(built.text)
+    assert f"max_tokens={most} is less than the prompts and the proposal take" in built.notes[1]
+    (line,) = caplog.records
+    assert line.levelname == "WARNING"
+    assert all(note in line.getMessage() for note in built.notes)
+    alone = await build(door, ContextBuilder(known(), max_tokens=most), question, SHOP)
+    assert 0 < len(alone.text) <= max(most * 2, len(question))
+    assert alone.text[0] == "W"
+    assert alone.notes
+
+
+async def test_what_a_budget_took_is_named_once_in_notes_and_log(door, caplog):
+    given = filled(parts())
+    with caplog.at_level(logging.INFO, logger="memoryware"):
+        builder = ContextBuilder(given, max_tokens=450)
+        built = await build(door, builder, "Where are the orders?", SHOP, attachments=["z" * 900])
+        roomy = await build(door, ContextBuilder(given, max_tokens=9000), "Where are orders?", SHOP)
+    gone = built.dropped.count("group_memory")
+    assert gone > 5
+    assert built.notes == (
+        f"max_tokens=450 left out {gone} recalled texts ({gone} of them unverified), 1 attachment",
+    )
+    (line,) = caplog.records
+    assert (line.levelname, line.getMessage()) == ("INFO", built.notes[0])
+    assert roomy.notes == roomy.dropped == ()
 
 
 async def test_any_counter_counts_and_that_of_langchain_does_too(door):

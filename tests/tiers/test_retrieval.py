@@ -73,8 +73,8 @@ def broken(given: Parts, *tiers: str) -> Parts:
 # Limits and order.
 
 
-async def test_working_memory_gives_its_ten_newest_first_with_score_one(door):
-    given = parts()
+async def test_by_recency_working_memory_gives_its_ten_newest_first_with_score_one(door):
+    given = parts(hot_ranking="recency")
     for n in range(12):
         hot(given, f"note {n}")
         given.clock.forward(minutes=1)
@@ -135,20 +135,86 @@ async def test_limits_can_be_changed_for_one_recall_and_for_all(door):
         hot(given, f"hot word {n}")
         cold(given, f"cold word {n}")
     found = await recall(door, given, "word")
-    assert [one.source for one in found] == ["hot", "hot", "cold"]
+    assert [one.source for one in found] == ["cold", "hot", "hot"]
     more = await recall(door, given, "word", hot_items=0, cold_items=3)
     assert [one.source for one in more] == ["cold"] * 3
     assert await recall(door, given, "word", max_results=0) == []
 
 
 async def test_what_was_found_is_not_crowded_out_by_what_is_only_new(door):
+    for ranking, first in (("recency", ["small talk 9", "small talk 8"]), (None, [])):
+        given = parts(hot_ranking=ranking)
+        for n in range(10):
+            hot(given, f"small talk {n}")
+            cold(given, f"fact {n}")
+        found = await recall(door, given, "fact", max_results=5)
+        assert texts(found)[: len(first)] == first
+        assert [one.source for one in found[len(first) :]] == ["cold"] * (5 - len(first))
+
+
+# One relevance for both layers.
+
+
+async def test_a_promoted_fact_that_fits_stands_before_all_talk(door, stores):
+    given = parts(stores)
+    cold(given, "Invoices of suppliers go to accounts@shop.example.")
+    for n in range(12):
+        hot(given, f"Looked at the shelves in hall {n} with Ben and wrote a note.")
+    for query in ("Where do invoices of suppliers go?", "invoices", "Who has seen an invoice?"):
+        found = await recall(door, given, query, explain=True)
+        assert found[0].content.startswith("Invoices"), query
+        assert [one.source for one in found] == ["cold", *["hot"] * 10]
+        assert found[1].content.startswith("Looked at the shelves in hall 11")  # the newest
+
+
+async def test_of_texts_that_fit_equally_the_verified_one_stands_first(door, stores):
+    for embeddings in (None, HashEmbeddings(512)):
+        given = parts(stores, embeddings=embeddings)
+        given.stores.long_term.delete(Select.within(SHOP))
+        cold(given, "The shop opens at nine.")
+        given.clock.forward(hours=1)
+        hot(given, "The shop opens at ten.")
+        hot(given, "It opens at eleven, the shop.")
+        found = await recall(door, given, "When does the shop open?")
+        assert [one.source for one in found] == ["cold", "hot", "hot"]
+        assert found[0].verified
+
+
+async def test_what_was_just_said_and_fits_far_better_stands_before_a_fact_that_hardly_fits(
+    door, stores
+):
+    for embeddings in (None, HashEmbeddings(512)):
+        given = parts(stores, embeddings=embeddings)
+        given.stores.long_term.delete(Select.within(SHOP))
+        for n in range(6):
+            cold(given, f"Room {n} of the office in Lyon has a printer and a window.")
+        hot(given, "The meeting with the auditors moved to Thursday at three.")
+        hot(given, "Tea is ready.")
+        query = "When is the meeting with the auditors in the office?"
+        found = await recall(door, given, query, max_results=5)
+        assert found[0].content.startswith("The meeting with the auditors")
+        assert "Tea is ready." not in texts(found)
+
+
+async def test_a_word_is_as_rare_as_it_is_in_both_layers(door, stores):
+    given = parts(stores)
+    cold(given, "Zurich has a branch.")
+    for n in range(20):
+        cold(given, f"Shelf {n} is made of oak.")
+        hot(given, f"The care of ticket {n} is taken over.")
+    found = await recall(door, given, "Who takes care of Zurich?")
+    assert found[0].content == "Zurich has a branch."
+    # a word that all of the talk has says nothing, though no memory has it
+    assert found[0].score > 3 * found[1].score > 0
+
+
+async def test_what_has_no_word_of_the_query_comes_behind_what_has_some(door):
     given = parts()
-    for n in range(10):
-        hot(given, f"small talk {n}")
-        cold(given, f"fact {n}")
-    found = await recall(door, given, "fact", max_results=5)
-    assert [one.source for one in found] == ["hot", "hot", "cold", "cold", "cold"]
-    assert texts(found)[:2] == ["small talk 9", "small talk 8"]
+    cold(given, "Is the stock counted?")  # a question: its score is low
+    hot(given, "Tea is ready.", origin="user:carol")
+    for query in ("Did Carol see the stock or the shelf or the door?", "stock of yesterday"):
+        found = await recall(door, given, query)
+        assert texts(found) == ["Is the stock counted?", "Tea is ready."], query
 
 
 async def test_what_is_equally_good_comes_newer_first_and_then_by_id(door, stores):
@@ -455,7 +521,7 @@ async def test_a_double_takes_no_place(door):
     for text in ("fact three", "fact two", "fact one"):
         hot(given, text)
     found = await recall(door, given, "fact")
-    assert texts(found) == ["fact two", "fact three", "fact one"]
+    assert texts(found) == ["fact one", "fact two", "fact three"]
 
 
 # Whose memory.

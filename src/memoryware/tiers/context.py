@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from logging import INFO, WARNING
 from typing import Any, Final, Literal
 
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
+from memoryware.events import logger
 from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.retrieval import Source, Wanted, retrieve
-from memoryware.tiers.showing import FENCE, Labels, cut, disputes, fenced, item_line
-from memoryware.tiers.values import ContextItem, Contradiction, Recall
+from memoryware.tiers.showing import (
+    BRIEF_NOTE,
+    FENCE,
+    NOTE,
+    Labels,
+    cut,
+    disputes,
+    fenced,
+    item_line,
+)
+from memoryware.tiers.values import ContextItem, Recall
 
 LayerOfPrompt = Literal[
     "group_prompt", "persona", "group_memory", "agent_memory", "proposal", "attachments"
@@ -31,7 +42,13 @@ ORDER: Final[tuple[LayerOfPrompt, ...]] = (
 )
 """The order in which the parts stand."""
 DROPPED: Final[tuple[LayerOfPrompt, ...]] = ("agent_memory", "group_memory", "attachments")
-"""The order in which a budget takes parts away."""
+"""The order in which a budget takes parts away, once no recalled text is left that hardly fits."""
+_RELEVANT: Final = 0.25
+"""Share of the best score below which a recalled text hardly fits the query."""
+_LEAST_ITEM: Final = 40
+"""Characters to which the best recalled text may be cut; a shorter rest would say nothing."""
+_LEAST_PROPOSAL: Final = 200
+"""Characters of the proposal that stay whatever the budget."""
 _MEMORY: Final[tuple[LayerOfPrompt, ...]] = ("group_memory", "agent_memory")
 _FENCES: Final = fence_pattern((FENCE,))
 
@@ -86,58 +103,53 @@ class BuiltContext:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """The parts of a context before they are put together."""
+    """The parts of a context before they are put together.
 
+    Attributes:
+        recall: Everything that was recalled, best first.
+        proposal: The text of the request.
+        attachments: Texts behind it.
+        kept: Ids of the recalled texts that are shown.
+        is_brief: Whether the note and the labels of recalled texts are short.
+        chars: Characters of one recalled text; None for the limit of the memory.
+    """
+
+    recall: Recall
     proposal: str
-    attachments: list[str]
-    items: dict[LayerOfPrompt, list[ContextItem]]
-    contradictions: Sequence[Contradiction] = ()
-    notes: tuple[str, ...] = ()
-    dropped: list[LayerOfPrompt] = field(default_factory=list)
+    attachments: tuple[str, ...]
+    kept: frozenset[str]
+    is_brief: bool = False
+    chars: int | None = None
 
-    @classmethod
-    def of(cls, found: Recall, proposal: str, attachments: Sequence[str]) -> _Draft:
-        """Return a draft with everything that was found."""
-        own = [one for one in found if one.source == "cold" and one.scope.agent_id is not None]
-        return cls(
-            proposal=proposal,
-            attachments=[one for one in attachments if one.strip()],
-            items={
-                "group_memory": [one for one in found if one not in own],
-                "agent_memory": own,
-            },
-            contradictions=found.contradictions,
-            notes=found.notes,
-        )
-
-    def let_go(self) -> bool:
-        """Drop the next thing that a budget may take; say whether there was one."""
-        for name in DROPPED:
-            if self.items.get(name):
-                worst = min(reversed(self.items[name]), key=lambda one: one.score)
-                self.items[name] = [one for one in self.items[name] if one is not worst]
-            elif name == "attachments" and self.attachments:
-                self.attachments.pop()
-            else:
-                continue
-            self.dropped.append(name)
-            return True
-        return False
+    def items(self, name: LayerOfPrompt) -> list[ContextItem]:
+        """Return the recalled texts that a layer of memory shows."""
+        return [one for one in self.recall if _layer(one) == name and one.id in self.kept]
 
     def numbered(self, name: LayerOfPrompt) -> list[tuple[int, ContextItem]]:
         """Return the items of a layer of memory with numbers that go on from one to the other."""
-        before = len(self.items["group_memory"]) if name == "agent_memory" else 0
-        return list(enumerate(self.items.get(name, ()), before + 1))
+        before = len(self.items("group_memory")) if name == "agent_memory" else 0
+        return list(enumerate(self.items(name), before + 1))
+
+    def with_items(self, items: Iterable[ContextItem], **changes: Any) -> _Draft:
+        """Return the draft with these of its recalled texts, and other changes."""
+        return replace(self, kept=frozenset(one.id for one in items), **changes)
+
+
+def _layer(item: ContextItem) -> LayerOfPrompt:
+    is_own = item.source == "cold" and item.scope.agent_id is not None
+    return "agent_memory" if is_own else "group_memory"
 
 
 class ContextBuilder:
     """Builds a prompt of five layers: group prompt, persona, group memory, agent memory, proposal.
 
     The order of the layers and the order in which they give way to a budget are two things:
-    first the experience of the agent goes, then the memory of the group, the lowest score
-    first, then attachments. Group prompt and persona stay; the proposal is cut last.
+    first recalled texts go that hardly fit the query, then the experience of the agent, then
+    the memory of the group, the least relevant and least trusted first, then attachments. Before
+    a text that fits goes, its label and the note above get shorter. Group prompt and persona
+    stay. The proposal is cut last and never left out.
 
     Args:
         memory: A `TieredMemory`.
@@ -232,33 +244,108 @@ class ContextBuilder:
     ) -> BuiltContext:
         checking.text("proposal", proposal, or_none=True)
         texts = checking.texts("attachments", attachments)
-        found = await retrieve(self._parts, via, query, scope, wanted=self._wanted)
-        return self._fitted(_Draft.of(found, query if proposal is None else proposal, texts))
+        recall = await retrieve(self._parts, via, query, scope, wanted=self._wanted)
+        draft = _Draft(
+            recall=recall,
+            proposal=query if proposal is None else proposal,
+            attachments=tuple(one for one in texts if one.strip()),
+            kept=frozenset(one.id for one in recall),
+        )
+        built = self._put_together(draft)
+        if self._max_tokens is None or built.tokens <= self._max_tokens:
+            return built
+        return self._reported(draft, self._fitted(draft, self._max_tokens), self._max_tokens)
 
     # The budget.
 
-    def _fitted(self, draft: _Draft) -> BuiltContext:
-        """Let go what has to, in its order, until the rest is within the budget."""
-        built = self._put_together(draft)
-        while self._max_tokens is not None and built.tokens > self._max_tokens:
-            if not draft.let_go():
-                return self._with_less_proposal(draft, self._max_tokens)
-            built = self._put_together(draft)
-        return built
+    def _fitted(self, draft: _Draft, most: int) -> _Draft:
+        """Return what of a draft is within a budget; what is never dropped may exceed it."""
 
-    def _with_less_proposal(self, draft: _Draft, most: int) -> BuiltContext:
-        """Shorten the proposal to what is left; the prompts stay, whatever the budget."""
-        whole, low, high = draft.proposal, 0, len(draft.proposal)
-        while low < high:
-            middle = (low + high + 1) // 2
-            draft.proposal = cut(whole, middle)
-            if self._put_together(draft).tokens <= most:
-                low = middle
-            else:
-                high = middle - 1
-        draft.proposal = cut(whole, low)
-        draft.dropped += ["proposal"] if draft.proposal != whole else []
-        return self._put_together(draft)
+        def fits(candidate: _Draft) -> bool:
+            return self._put_together(candidate).tokens <= most
+
+        bare = draft.with_items((), attachments=())
+        if not fits(bare):
+            return self._with_less_proposal(bare, most)
+        files, count = draft.attachments, len(draft.attachments)
+        while count and not fits(replace(bare, attachments=files[:count])):
+            count -= 1
+        bare = replace(bare, attachments=files[:count])
+        ranked, relevant = self._worth(draft.recall)
+        plain = _most(lambda n: fits(bare.with_items(ranked[:n])), len(ranked))
+        if plain >= relevant:
+            return bare.with_items(ranked[:plain])
+        brief = replace(bare, is_brief=True)
+        short = _most(lambda n: fits(brief.with_items(ranked[:n])), relevant)
+        if short > plain:
+            return brief.with_items(ranked[:short])
+        if plain:
+            return bare.with_items(ranked[:plain])
+        if not ranked:
+            return bare
+        best, whole = brief.with_items(ranked[:1]), self._parts.limits.item_chars
+        longest = min(whole, len(ranked[0].content))
+        chars = _most(lambda n: n < _LEAST_ITEM or fits(replace(best, chars=n)), longest)
+        return replace(best, chars=chars) if chars >= _LEAST_ITEM else bare
+
+    def _worth(self, recall: Recall) -> tuple[list[ContextItem], int]:
+        """Return recalled texts in the order in which a budget keeps them.
+
+        Returns:
+            All of them, and how many of them are relevant: what scores less than a quarter of
+            the best, and what working memory shows by its age alone, is not.
+        """
+        least = max((one.score for one in recall), default=0.0) * _RELEVANT
+        by_time = self._parts.hot_ranking == "recency"
+
+        def rank(item: ContextItem) -> int:
+            if (by_time and item.source == "hot") or item.score < least or item.score <= 0:
+                return 2
+            return 0 if _layer(item) == "group_memory" else 1
+
+        ranked = sorted(recall, key=rank)  # stable: within a class the order of the recall
+        return ranked, sum(rank(one) < 2 for one in ranked)
+
+    def _with_less_proposal(self, bare: _Draft, most: int) -> _Draft:
+        """Shorten the proposal to what the prompts leave of a budget.
+
+        Prompts that leave less than half of it are too long for any request. A request that
+        is cut to nothing would be no request, so it then stays, up to a fixed length.
+        """
+        whole = bare.proposal
+
+        def fits(chars: int) -> bool:
+            return self._put_together(replace(bare, proposal=cut(whole, chars))).tokens <= most
+
+        room = _most(fits, len(whole))
+        if self._count(cut(whole, room)) < most // 2 or not room:
+            room = max(room, _LEAST_PROPOSAL)
+        return replace(bare, proposal=cut(whole, room))
+
+    def _reported(self, draft: _Draft, fitted: _Draft, most: int) -> BuiltContext:
+        """Return the context, and name in `notes` and the log what the budget took away."""
+        ranked = self._worth(draft.recall)[0]
+        gone = [one for one in reversed(ranked) if one.id not in fitted.kept]
+        files = len(draft.attachments) - len(fitted.attachments)
+        is_cut = fitted.proposal != draft.proposal
+        dropped: list[LayerOfPrompt] = [_layer(one) for one in gone]
+        dropped += ["attachments"] * files + ["proposal"] * is_cut
+        built = self._put_together(fitted)
+        parts = []
+        if gone:
+            unverified = sum(not one.verified for one in gone)
+            parts.append(f"{_many(len(gone), 'recalled text')} ({unverified} of them unverified)")
+        parts += [_many(files, "attachment")] if files else []
+        parts += ["a part of the proposal"] if is_cut else []
+        parts += ["a part of a recalled text"] if fitted.chars is not None else []
+        notes = [f"max_tokens={most} left out {', '.join(parts)}"] if parts else []
+        if built.tokens > most:
+            notes.append(
+                f"max_tokens={most} is less than the prompts and the proposal take"
+                f" ({built.tokens}), and these stay: raise it or shorten the prompts"
+            )
+        logger.log(WARNING if is_cut or built.tokens > most else INFO, "%s", "; ".join(notes))
+        return replace(built, dropped=tuple(dropped), notes=(*built.notes, *notes))
 
     def _put_together(self, draft: _Draft) -> BuiltContext:
         sections = tuple(one for name in ORDER if (one := self._section(name, draft)).text.strip())
@@ -270,13 +357,12 @@ class ContextBuilder:
             sections=sections,
             system=self._separator.join(self._shown(one, draft) for one in prompts),
             recalled=self._recalled(draft),
-            dropped=tuple(draft.dropped),
-            notes=draft.notes,
+            notes=draft.recall.notes,
         )
 
     def _section(self, name: LayerOfPrompt, draft: _Draft) -> Section:
         if name in _MEMORY:
-            return Section(name, "\n".join(self._lines(name, draft)), tuple(draft.items[name]))
+            return Section(name, "\n".join(self._lines(name, draft)), tuple(draft.items(name)))
         if name == "proposal":
             return Section(name, neutralise(draft.proposal, _FENCES))
         if name == "attachments":
@@ -285,34 +371,62 @@ class ContextBuilder:
 
     def _lines(self, name: LayerOfPrompt, draft: _Draft) -> list[str]:
         limits, labels = self._parts.limits, self._labels
+        if draft.chars is not None:
+            limits = replace(limits, item_chars=draft.chars)
         return [
-            item_line(number, one, limits=limits, labels=labels)
+            item_line(number, one, limits=limits, labels=labels, brief=draft.is_brief)
             for number, one in draft.numbered(name)
         ]
 
     def _disputes(self, draft: _Draft) -> list[str]:
         numbered = [one for name in _MEMORY for one in draft.numbered(name)]
-        return disputes(numbered, draft.contradictions, labels=self._labels)
+        return disputes(numbered, draft.recall.contradictions, labels=self._labels)
 
     def _shown(self, section: Section, draft: _Draft) -> str:
-        """Return a section as it stands in the whole text."""
+        """Return a section as it stands in the whole text.
+
+        Both layers of memory have a fence, and the first one has the note, which is true of
+        both: each token of it is one that a fact does not have.
+        """
         text = section.text
         if section.items:
             lines = text.split("\n")
-            last = section.name == "agent_memory" or not draft.items["agent_memory"]
-            text = fenced([*lines, *(self._disputes(draft) if last else ())])
+            is_first = section.name == "group_memory" or not draft.items("group_memory")
+            is_last = section.name == "agent_memory" or not draft.items("agent_memory")
+            more = self._disputes(draft) if is_last else ()
+            text = fenced([*lines, *more], note=_note(draft) if is_first else "")
         return _below(getattr(self._headings, section.name), text)
 
     def _recalled(self, draft: _Draft) -> str:
         """Return both layers of memory in one fence."""
-        there = [name for name in _MEMORY if draft.items[name]]
+        there = [name for name in _MEMORY if draft.items(name)]
         if not there:
             return ""
         blocks = [
             _below(getattr(self._headings, name), "\n".join(self._lines(name, draft)))
             for name in there
         ]
-        return fenced(["\n\n".join(blocks), *self._disputes(draft)])
+        return fenced(["\n\n".join(blocks), *self._disputes(draft)], note=_note(draft))
+
+
+def _note(draft: _Draft) -> str:
+    return BRIEF_NOTE if draft.is_brief else NOTE
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _most(fits: Callable[[int], bool], most: int) -> int:
+    """Return the largest number up to a limit that fits; 0 if none does."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def half_of_characters(text: str) -> int:

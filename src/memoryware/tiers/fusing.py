@@ -11,6 +11,7 @@ import heapq
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Final, TypeVar
 
 from memoryware.settings import Ranking
@@ -18,6 +19,38 @@ from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.sight import Seen, Sight
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Word statistics of a set of texts, from which the rarity of a query's words is computed.
+
+    Attributes:
+        having: For each word of the query, in how many texts it stands.
+        count: How many texts there are.
+        words: How many words they have together.
+    """
+
+    having: tuple[int, ...] = ()
+    count: int = 0
+    words: float = 0.0
+
+    @classmethod
+    def of(cls, sight: Sight) -> Corpus:
+        """Return the statistics that a search reports."""
+        return cls(sight.having, sight.count, sight.mean * sight.count)
+
+    @property
+    def mean(self) -> float:
+        """Words of one text on average."""
+        return self.words / self.count if self.count else 0.0
+
+    def with_more(self, other: Corpus) -> Corpus:
+        """Return the statistics of both sets of texts together, for the same query."""
+        if not self.count or not other.count:
+            return self if self.count else other
+        having = tuple(map(add, self.having, other.having))
+        return Corpus(having, self.count + other.count, self.words + other.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +75,28 @@ class Found:
     outstanding: float = 0.0
 
 
-def judged(sight: Sight, rules: Ranking) -> list[Found]:
-    """Return what is found out about everything that a search sees, in its order."""
-    rarities = [rarity(texts, sight.count) for texts in sight.having]
+def judged(sight: Sight, rules: Ranking, corpus: Corpus | None = None) -> list[Found]:
+    """Return what is found out about everything that a search sees, in its order.
+
+    Args:
+        sight: What the search sees.
+        rules: The weights.
+        corpus: The statistics that say how rare a word is; by default those of the sight. Two
+            searches whose scores are compared need the same.
+    """
+    corpus = corpus or Corpus.of(sight)
+    mean = corpus.mean
+    rarities = [rarity(texts, corpus.count) for texts in corpus.having]
     whole = math.fsum(rarities)
     level, steps = _level(sight, rules), rules.steps
     found = []
     for run in _runs(sight.seen):
         for place, one in enumerate(run):
-            own = _bm25(one.counts, one.size, rarities, sight.mean)
+            own = _bm25(one.counts, one.size, rarities, mean)
             similarity = one.similarity
             around, near = own, similarity
             if len(run) > 1:
-                around = _around(run, place, rarities, sight.mean, steps)
+                around = _around(run, place, rarities, mean, steps)
                 near = _near(run, place, rules)
             found.append(
                 Found(

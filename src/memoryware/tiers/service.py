@@ -99,8 +99,8 @@ class TieredMemory(
             What you call yourself raises either way, except `retrieve`.
         ttl_scope: "item" lets each entry of working memory expire after its own time, "list"
             lets every write keep the whole list.
-        hot_ranking: "recency" ranks working memory by age alone; by default what fits the
-            query comes first if there is an embedder or a reranker.
+        hot_ranking: "relevance", the default, ranks working memory by what fits the query, by
+            the same measure as long-term memory; "recency" ranks it by age alone.
         clock: Says what time it is.
         new_id: Makes ids.
         journal: A file, or a `Journal`, that keeps what no record says: which memories each

@@ -13,7 +13,7 @@ from memoryware._twins import Via
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.fusing import Found, fused, share_of
+from memoryware.tiers.fusing import Corpus, Found, fused, share_of
 from memoryware.tiers.periods import Period, periods_of
 from memoryware.tiers.ranking import query_words, words_of
 from memoryware.tiers.records import Entry, Memory
@@ -112,6 +112,10 @@ class Considered:
     part: Part
     score: float = 0.0
     """Its rank, higher is better."""
+    is_by_time: bool = False
+    """Whether its place is that of its age, as `hot_ranking="recency"` asks for."""
+    is_related: bool = True
+    """Whether anything of it answers to the query; working memory fills places without."""
     found: Found = field(default_factory=Found)
     ranks: dict[str, int] = field(default_factory=dict)
     level: Level = Level.BY_TIME
@@ -140,8 +144,17 @@ class Considered:
         if self.left_out is None:
             self.left_out, self.detail = code, detail
 
+    @property
+    def is_verified(self) -> bool:
+        """Whether somebody promoted it and no check of facts spoke against it."""
+        return (self.part != "hot" or self.promoted is not None) and not self.is_wrong
+
     def weigh(self, search: Search, *, vectors: bool) -> None:
-        """Give it its score by what was found, and by who said it, when and how."""
+        """Give it its score by what was found, and by who said it, when and how.
+
+        What nobody has promoted loses a part of its score, at most half, so that a verified
+        text stands first where both fit about equally well.
+        """
         rules, record = search.parts.ranking, self.record
         weights = {
             "in_time": rules.in_time * any(one.has(record.created_at) for one in search.periods),
@@ -151,8 +164,12 @@ class Considered:
         beside = sum(weights.values())
         beside -= rules.question * record.content.rstrip().endswith(_ASKING)
         beside -= rules.agent * (record.provenance.origin.kind == "agent")
+        self.is_related = self.found.around > 0 or self.found.similarity is not None
         self.score = fused(self.found, rules, vectors=vectors)
         self.score += share_of(beside, rules, vectors=vectors)
+        if not self.is_verified:
+            loss = share_of(rules.unverified, rules, vectors=vectors)
+            self.score -= max(0.0, min(loss, self.score / 2))
 
     def candidate(self) -> Candidate:
         """Return what a person is told of it."""
@@ -193,6 +210,10 @@ class Search:
     """Of each name whether the query has it."""
     measures_cold: bool = True
     """Whether long-term memory has vectors that this one can be held against."""
+    hot_words: Corpus = field(default_factory=Corpus)
+    """Statistics of working memory, where that is ranked by relevance."""
+    cold_words: Corpus = field(default_factory=Corpus)
+    """Statistics of long-term memory, once it was searched."""
     failed: list[str] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -205,9 +226,7 @@ class Search:
     @property
     def ranks_hot(self) -> bool:
         """Whether working memory is ranked by what fits the query, not by time."""
-        by_fit = self.parts.embedder is not None or self.parts.rescorer is not None
-        default = "relevance" if by_fit else "recency"
-        return (self.parts.hot_ranking or default) == "relevance"
+        return self.parts.hot_ranking != "recency"
 
     @property
     def since(self) -> datetime | None:
@@ -217,6 +236,16 @@ class Search:
             return None if days is None else self.now - timedelta(days=days)
         except OverflowError:
             return None
+
+    @property
+    def measures_meaning(self) -> bool:
+        """Whether long-term memory is searched by vectors at all."""
+        return self.vector is not None and self.measures_cold
+
+    @property
+    def corpus(self) -> Corpus:
+        """Statistics of both layers, by which the scores of both can be compared."""
+        return self.cold_words.with_more(self.hot_words)
 
     def moves(self, *, vectors: bool) -> float:
         """Return how much of a score two texts can differ by besides what was found of them."""
@@ -244,15 +273,17 @@ class Search:
             self.notes.append(sentence)
 
 
-def order(one: Considered) -> tuple[bool, int, int, float, bool, int, float, str]:
-    """Return what texts are sorted by: what a check found wrong comes last, else the best first.
+def order(one: Considered) -> tuple[bool, int, int, bool, float, int, int, float, str]:
+    """Return the sort key of a text: what a check found wrong comes last, else the best first.
 
-    What a reranker has scored comes in its order, before what it has not.
-    Of texts that are equally good what is hot comes first, then what is newer.
+    What a reranker has scored comes in its order, before what it has not. What has nothing to
+    do with the query comes behind all that has, whatever its score. Of texts that are equally
+    good what is verified comes first, then what is newer.
     """
     record = one.record
     newest = one.ranks.get("recency", 0)
     made = -record.created_at.timestamp()
     again = one.ranks.get("reranker", 0)
-    hot_first = one.part != "hot"
-    return one.is_wrong, one.level, again, -one.score, hot_first, newest, made, record.id
+    tie = 0 if one.is_by_time else 1 if one.is_verified else 2
+    unrelated = not one.is_related
+    return one.is_wrong, one.level, again, unrelated, -one.score, tie, newest, made, record.id

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.events import logger
-from memoryware.tiers.fusing import Found, fused, judged
+from memoryware.tiers.fusing import Corpus, Found, fused, judged
 from memoryware.tiers.ranking import best_first, lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
@@ -53,7 +53,8 @@ async def _found(search: Search, part: Part, which: Select, *, counts: bool = Tr
 
     def judge(sight: Sight) -> Sequence[Found]:
         if not last or last[-1][0] is not sight:
-            last.append((sight, judged(sight, search.parts.ranking)))
+            search.cold_words = Corpus.of(sight)
+            last.append((sight, judged(sight, search.parts.ranking, search.corpus)))
         return last[-1][1]
 
     searched = await _searched(search, which, _chooser(search, part, judge))
@@ -68,14 +69,7 @@ async def _found(search: Search, part: Part, which: Select, *, counts: bool = Tr
         await _add_lone(search, part, which, heap)
     read = {place: heap[memory.id] for place, memory in searched.memories.items()}
     _rank(judgements, read, search.parts.limits.candidates)
-    for one in heap.values():
-        one.weigh(search, vectors=_measures(search))
     return heap
-
-
-def _measures(search: Search) -> bool:
-    """Say whether long-term memory was searched by vectors at all."""
-    return search.vector is not None and search.measures_cold
 
 
 async def _searched(search: Search, which: Select, choose: Choose) -> Searched:
@@ -117,7 +111,7 @@ def _chooser(search: Search, part: Part, judge: Callable[[Sight], Sequence[Found
     def choose(sight: Sight) -> Sequence[int]:
         if wanted.explain:
             return range(len(sight.seen))
-        rules, vectors = search.parts.ranking, _measures(search)
+        rules, vectors = search.parts.ranking, search.measures_meaning
         judgements = judge(sight)
         places = range(len(judgements))
         scores = [fused(one, rules, vectors=vectors) for one in judgements]

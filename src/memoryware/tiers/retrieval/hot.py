@@ -1,45 +1,82 @@
-"""What working memory knows of a query: the newest, or what fits best."""
+"""Search of working memory: its entries are scored by the same measure as long-term memory."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memoryware._remembering import remembered
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
-from memoryware.tiers.fusing import judged
+from memoryware.tiers.fusing import Corpus, judged
 from memoryware.tiers.ranking import best_first, cosine, lone_characters, words_of
-from memoryware.tiers.records import Entry, Trust
+from memoryware.tiers.records import Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.retrieval.standing import stand_as_promoted
 from memoryware.tiers.stores._looking import Item, look
 from memoryware.tiers.stores.sight import Query, Vector
 
 
-async def ask_hot(search: Search) -> list[Considered]:
-    """Return everything in working memory of the group, the newest first, with scores."""
-    parts, via, store = search.parts, search.via, search.parts.stores.working
-    limit = parts.limits.working_entries
-    page = await via(store.find, store.afind, search.live(), limit=limit)
-    found = [_considered(one, place) for place, one in enumerate(page.items, 1)]
-    await stand_as_promoted(search, found)
-    vectors = await vectors_of(search, found) if search.ranks_hot else [None] * len(found)
-    _judge(search, found, vectors)
+@dataclass(frozen=True, slots=True)
+class HotEntries:
+    """The entries of working memory that a query is compared with, the newest first.
+
+    Attributes:
+        candidates: The entries.
+        words: How often each word stands in each of them.
+        vectors: The vector of each, None where there is none.
+    """
+
+    candidates: Sequence[Considered]
+    words: Sequence[Counter[str]]
+    vectors: Sequence[Vector | None] = ()
+
+
+async def load_hot(search: Search) -> HotEntries:
+    """Read working memory of the group, and count its words for the search of both layers."""
+    store, limit = search.parts.stores.working, search.parts.limits.working_entries
+    page = await search.via(store.find, store.afind, search.live(), limit=limit)
+    candidates = [
+        Considered(entry, "hot", 1.0, is_by_time=not search.ranks_hot, ranks={"recency": place})
+        for place, entry in enumerate(page.items, 1)
+    ]
+    words = [Counter(words_in(looked_at(search, one))) for one in candidates]
+    for word in lone_characters(search.words):  # they stand in pairs among the words
+        for candidate, counts in zip(candidates, words, strict=True):
+            counts[word] = looked_at(search, candidate).count(word)
     if search.ranks_hot:
-        measured = any(one.found.similarity is not None for one in found)
-        for one in found:
-            one.weigh(search, vectors=measured)
+        having = tuple(sum(counts[word] > 0 for counts in words) for word in search.words)
+        search.hot_words = Corpus(having, len(words), sum(counts.total() for counts in words))
+    return HotEntries(candidates, words)
+
+
+async def compare_hot(search: Search, entries: HotEntries) -> HotEntries:
+    """Note which entries were promoted, and embed them where they are compared by meaning.
+
+    This takes a model and another tier, so it runs beside the search of long-term memory.
+    """
+    await stand_as_promoted(search, entries.candidates)
+    if not search.ranks_hot:
+        return entries
+    vectors = await vectors_of(search, entries.candidates)
+    return HotEntries(entries.candidates, entries.words, vectors)
+
+
+def judge_hot(search: Search, entries: HotEntries) -> list[Considered]:
+    """Return the entries with what words and meaning say of them, by the measure of the search."""
+    candidates = entries.candidates
+    _judge(search, entries)
     for way, value in (("words", "words"), ("vectors", "similarity")):
-        ranked = best_first(found, lambda one, name=value: getattr(one.found, name))  # type: ignore[misc]
+        ranked = best_first(candidates, lambda one, name=value: getattr(one.found, name))  # type: ignore[misc]
         for place, one in enumerate(ranked, 1):
             one.ranks[way] = place
-    for one in found:
+    for one in candidates:
         if one.record.provenance.trust is Trust.UNTRUSTED and not _is_about(search, one):
             one.leave_out("from_outside", "it came from outside, and is not about the query")
         elif one.left_out is None and search.ranks_hot:
             search.covered = max(search.covered, one.found.coverage)
-    return found
+    return list(candidates)
 
 
 def _is_about(search: Search, one: Considered) -> bool:
@@ -63,43 +100,39 @@ def looked_at(search: Search, one: Considered) -> str:
     return one.record.content[: search.parts.limits.hot_chars]
 
 
-async def vectors_of(search: Search, found: Sequence[Considered]) -> Sequence[Vector | None]:
+async def vectors_of(search: Search, candidates: Sequence[Considered]) -> Sequence[Vector | None]:
     """Return a vector for each text, None for all where nothing can be compared."""
     embedder = search.parts.embedder
-    if search.vector is None or embedder is None or not found:
-        return [None] * len(found)
-    texts = [looked_at(search, one) for one in found]
+    if search.vector is None or embedder is None or not candidates:
+        return [None] * len(candidates)
+    texts = [looked_at(search, one) for one in candidates]
     try:
         return await embedder.each(search.via, texts)
     except EmbeddingFailed as failed:
         logger.warning("%s; working memory is compared by words", failed)
         search.note(f"{failed}; working memory was compared by words")
-        return [None] * len(found)
+        return [None] * len(candidates)
 
 
-def _considered(entry: Entry, place: int) -> Considered:
-    return Considered(entry, "hot", 1.0, ranks={"recency": place})
-
-
-def _judge(search: Search, found: Sequence[Considered], vectors: Sequence[Vector | None]) -> None:
-    """Say of each entry what words and meaning say of it, among what is here."""
-    texts = [Counter(words_in(looked_at(search, one))) for one in found]
-    for word in lone_characters(search.words):  # they stand in pairs among the words
-        for one, words in zip(found, texts, strict=True):
-            words[word] = looked_at(search, one).count(word)
+def _judge(search: Search, entries: HotEntries) -> None:
+    """Give each entry what words and meaning say of it."""
+    vectors = entries.vectors or [None] * len(entries.candidates)
     sessions = search.parts.ranking.sessions
     items = [
         Item(
-            (sessions and one.record.scope.session_id) or one.record.id, words, words.total(), near
+            (sessions and one.record.scope.session_id) or one.record.id,
+            counts,
+            counts.total(),
+            _cosine(search.vector, vector),
         )
-        for one, words, vector in zip(found, texts, vectors, strict=True)
-        for near in (_cosine(search.vector, vector),)
+        for one, counts, vector in zip(entries.candidates, entries.words, vectors, strict=True)
     ][::-1]  # in the order of storing
-    every = len(items)
-    query = Query(words=search.words, limit=every, reach=search.parts.ranking.reach, thread=every)
-    sight, places = look(items, query, (one.words for one in items))
-    seen = dict(zip(places, judged(sight, search.parts.ranking), strict=True))
-    for place, one in enumerate(reversed(found)):
+    every, rules = len(items), search.parts.ranking
+    query = Query(words=search.words, limit=every, reach=rules.reach, thread=every)
+    sight, places = look(items, query, (item.words for item in items))
+    corpus = search.corpus if search.ranks_hot else None
+    seen = dict(zip(places, judged(sight, rules, corpus), strict=True))
+    for place, one in enumerate(reversed(entries.candidates)):
         one.found = seen.get(place, one.found)
 
 

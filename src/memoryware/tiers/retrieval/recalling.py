@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Final
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final, TypeVar
 
 from memoryware._twins import Via
 from memoryware.errors import EmbeddingFailed, MemorywareError, StoreUnavailable
@@ -13,15 +13,14 @@ from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, warn_without_group
 from memoryware.tiers.contradiction import contradictions_among
 from memoryware.tiers.noticing import notice_recalled
-from memoryware.tiers.retrieval.asking import Considered, Search, Source, Wanted
+from memoryware.tiers.retrieval.asking import BOTH, Considered, Search, Source, Wanted
 from memoryware.tiers.retrieval.choosing import choose
 from memoryware.tiers.retrieval.cold import ask_cold
-from memoryware.tiers.retrieval.hot import ask_hot
+from memoryware.tiers.retrieval.hot import compare_hot, judge_hot, load_hot
 from memoryware.tiers.values import Recall
 
 _ANYTHING: Final = Wanted()
-_Asks = Callable[[Search], Coroutine[Any, Any, list[Considered]]]
-_TIERS: Final[tuple[tuple[Source, _Asks], ...]] = (("hot", ask_hot), ("cold", ask_cold))
+T = TypeVar("T")
 
 
 async def retrieve(
@@ -44,11 +43,9 @@ async def retrieve(
     teller = parts.teller(scope)
     with span("memory.recall", teller) as work:
         await _embed(search)
-        asked = [
-            _safely(search, source, ask) for source, ask in _TIERS if _is_asked(search, source)
-        ]
-        found = [one for some in await via.all(asked) for one in some]
-        _tell_failures(search, len(asked), work)
+        found = await _searched(search)
+        asked = sum(_is_asked(search, source) for source in BOTH)
+        _tell_failures(search, asked, work)
         kept = await choose(search, found)
         items = [one.item() for one in kept]
         notice_recalled(items)
@@ -60,6 +57,31 @@ async def retrieve(
         failed=search.failed,
         notes=search.notes,
     )
+
+
+async def _searched(search: Search) -> list[Considered]:
+    """Return what both tiers have, with scores that can be compared.
+
+    Working memory is read first, which is one short call: how rare a word is is counted over
+    both layers, and long-term memory has to know it when it chooses what to read. The slow
+    parts, embedding entries and searching long-term memory, run at the same time.
+    """
+    hot, cold = (_is_asked(search, source) for source in BOTH)
+    entries = await _safely(search, "hot", load_hot(search)) if hot else None
+    work: list[Coroutine[Any, Any, Any]] = []
+    if entries is not None:
+        work.append(_safely(search, "hot", compare_hot(search, entries)))
+    if cold:
+        work.append(_safely(search, "cold", ask_cold(search)))
+    answers = await search.via.all(work)
+    found = list((answers[-1] if cold else None) or ())
+    compared = answers[0] if entries is not None else None
+    hot_found = judge_hot(search, compared) if compared is not None else []
+    measured = any(one.found.similarity is not None for one in hot_found)
+    vectors = measured or (cold and search.measures_meaning)
+    for one in [*found, *(hot_found if search.ranks_hot else ())]:
+        one.weigh(search, vectors=vectors)
+    return [*hot_found, *found]
 
 
 def _is_asked(search: Search, source: Source) -> bool:
@@ -91,15 +113,15 @@ async def _embed(search: Search) -> None:
         search.note(f"{failed}; words alone were searched")
 
 
-async def _safely(search: Search, source: Source, ask: _Asks) -> list[Considered]:
+async def _safely(search: Search, source: Source, asking: Coroutine[Any, Any, T]) -> T | None:
     """Ask one tier; what it cannot answer must not take the other's answer away."""
     try:
-        return await ask(search)
+        return await asking
     except Exception as error:  # noqa: BLE001 - a store may be anybody's; it is told and noted
         search.failed.append(source)
         search.errors.append(error)
         search.note(f"{source} memory could not be asked: {type(error).__name__}")
-        return []
+        return None
 
 
 def _tell_failures(search: Search, asked: int, work: Span) -> None:
