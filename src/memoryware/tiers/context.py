@@ -329,7 +329,8 @@ class ContextBuilder:
         files = len(draft.attachments) - len(fitted.attachments)
         is_cut = fitted.proposal != draft.proposal
         dropped: list[LayerOfPrompt] = [_layer(one) for one in gone]
-        dropped += ["attachments"] * files + ["proposal"] * is_cut
+        dropped += ["attachments" for _ in range(files)]
+        dropped += ["proposal"] if is_cut else []
         built = self._put_together(fitted)
         parts = []
         if gone:
