@@ -111,8 +111,75 @@ def test_a_group_is_decided_as_one(memory, pressed):
     found = memory.digest(SHOP).insights
     assert len(found) == 1
     ran = pressed("a")
-    assert "It says together what 2 entries say (their own sentences):" in ran.out
+    assert "2 entries say the same; it stands here in the words of one of them:" in ran.out
     assert status(memory, *ids) == ["promoted", "promoted"]
+
+
+def test_an_entry_is_taken_out_of_its_group_and_decided_alone(memory, pressed):
+    ids = wait(memory, *["The shop deploys on Fridays."] * 3)
+    ran = pressed("x 2", "a", "r it said something else")
+    assert ran.out.count("2 entries say the same") == 1
+    assert "Done: 1 approved, 1 rejected." in ran.out
+    assert sorted(status(memory, *ids)) == ["promoted", "promoted", "rejected"]
+    assert memory.count_waiting(SHOP) == 0
+
+
+def test_all_entries_of_a_group_are_taken_apart(memory, pressed):
+    ids = wait(memory, "The shop deploys on Fridays.", "On Fridays the shop deploys.")
+    ran = pressed("x 7", "x", "r", "a")
+    assert "from 1 to 2" in ran.out
+    assert sorted(status(memory, *ids)) == ["promoted", "rejected"]
+
+
+def test_what_disagrees_is_shown_beside_it_and_never_in_one(memory, pressed):
+    wait(memory, "Never delete the backup bucket.", "Delete the backup bucket every month.")
+    ran = pressed("a", "r")
+    assert ran.out.count("In conflict with:") == 2
+    assert len(memory.list(SHOP, layer="longterm").items) == 1
+    one = memory.list(SHOP, layer="longterm").items[0]
+    wait(memory, "Never delete the backup bucket, not even once a month.")
+    assert one.content.startswith(("Never", "Delete"))
+
+
+def test_the_statements_of_an_entry_are_decided_one_by_one(memory, pressed):
+    (entry,) = wait(memory, "The shop deploys on Fridays. Invoices go to accounts@shop.example.")
+    ran = pressed("a", "q")
+    assert "1 of 2 ──" in ran.out
+    assert "1 still waiting." in ran.out
+    assert status(memory, entry) == ["pending"]
+    assert "Done: 1 rejected." in pressed("r").out
+    assert status(memory, entry) == ["promoted"]
+    assert memory.count_waiting(SHOP) == 0
+
+
+def test_an_edited_statement_leaves_the_others_of_its_entry(memory, pressed):
+    wait(memory, "The shop deploys on Fridays. Invoices go to accounts@shop.example.")
+    pressed("e The shop deploys on Mondays.", "a", "q")
+    texts = [one.summary for one in memory.digest(SHOP).insights]
+    assert len(texts) == 1
+    assert texts[0] in ("The shop deploys on Fridays.", "Invoices go to accounts@shop.example.")
+
+
+def test_a_digest_is_filtered_and_turned_page_by_page(memory, monkeypatch, capsys):
+    wait(memory, *(f"Shop{n} sells tea{n} only." for n in range(5)))
+    web = Provenance(Origin("tool", "web"))
+    memory.log_quarantine("The office is in Rome.", SHOP, provenance=web)
+
+    def told(*args):
+        return json.loads(here(monkeypatch, capsys, "digest", "--json", *args).out)
+
+    every = told()
+    assert (every["waiting"], every["total"], every["next"]) == (6, 6, None)
+    first = told("--limit", "4")
+    second = told("--limit", "4", "--after", first["next"])
+    assert first["insights"] + second["insights"] == every["insights"]
+    for args in (["--origin", "tool"], ["--origin", "tool:web"], ["--trust", "untrusted"]):
+        (one,) = told(*args)["insights"]
+        assert one["summary"] == "The office is in Rome."
+    assert told("--older-than", "1")["insights"] == []
+    assert told("--of-user", "bo")["total"] == 0
+    assert here(monkeypatch, capsys, "digest", "--trust", "much").code == 2
+    assert "Nothing of it fits." in here(monkeypatch, capsys, "digest", "--of-user", "bo").out
 
 
 def test_what_somebody_else_decided_meanwhile_is_told(memory, pressed, monkeypatch):
@@ -131,6 +198,7 @@ def test_json_has_the_decisions_and_nothing_else_on_standard_output(memory, pres
     assert json.loads(ran.out) == {
         "decided": [{"did": "rejected", "entries": ids, "ids": ids, "reason": "outdated"}],
         "more": 0,
+        "waiting": 0,
     }
 
 

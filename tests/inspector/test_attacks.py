@@ -230,7 +230,7 @@ def test_the_way_back_leads_to_no_other_host(memory, back):
 def test_what_is_a_neighbours_cannot_be_seen_or_changed_by_its_id(tmp_path, neighbour):
     with TieredMemory.open("memory://", journal=tmp_path / "journal.jsonl") as memory:
         mine = memory.promote(FACT, SCOPE, by="ann").memories[0]
-        entry = memory.record(OTHER, neighbour).entry
+        entry = memory.record(f"{OTHER} The auditor asked for it.", neighbour).entry
         theirs = memory.promote(OTHER, neighbour, by="bob").memories[0]
         gone = memory.promote(f"{OTHER} It was said twice.", neighbour, by="bob").memories[0]
         receipt = memory.revoke(gone, neighbour, by="bob")

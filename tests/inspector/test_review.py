@@ -1,6 +1,7 @@
 """The review queue: each decision happens once, and as the policy says."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import httpx2 as httpx
@@ -24,6 +25,8 @@ from inspector.rig import (
 )
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory
 from memoryware.inspector import inspector
+from memoryware.settings import InspectorLimits
+from memoryware.tiers.records import Origin, Provenance
 
 
 def test_what_waits_is_shown_with_its_trust_and_where_it_is_from(memory):
@@ -50,13 +53,117 @@ def test_what_is_approved_is_remembered_and_waits_no_more(memory):
 
 def test_what_several_say_is_one_group(memory):
     for name in ("one", "two"):
-        memory.record(FACT.replace("May,", f"May ({name}),"), SCOPE, role="tool", provenance=WEB)
+        made = Provenance(Origin("tool", name))
+        memory.record(FACT, SCOPE, role="tool", provenance=made)
     client = opened(memory)
     page = client.get("/review").text
-    assert "2 entries about the same" in page
+    assert "2 entries say the same" in page
     decide(client, "approve", page)
     [kept] = memory.list(SCOPE, layer="longterm").items
     assert len(kept.record.source_entry_ids) == 2
+
+
+NEVER, MONTHLY = "Never delete the backup bucket.", "Delete the backup bucket every month."
+
+
+def test_what_disagrees_has_cards_of_its_own_that_name_each_other(memory):
+    for text in (NEVER, MONTHLY):
+        memory.log_quarantine(text, SCOPE)
+    client = opened(memory)
+    page = client.get("/review").text
+    assert page.count("Waits as well: ") == 2
+    assert "2 entries wait, with 2 statements to decide about." in page
+    decide(client, "approve", page)
+    [kept] = memory.list(SCOPE, layer="longterm").items
+    assert kept.content in (NEVER, MONTHLY)
+    page = client.get("/review", params={"fresh": "1"}).text
+    assert "Long-term memory says something else: " in page
+    assert f"/memories/one?id={kept.id}" in page
+
+
+def test_an_entry_is_taken_out_of_its_group(memory):
+    ids = [
+        memory.log_quarantine(NEVER, SCOPE, provenance=Provenance(Origin("tool", name))).id
+        for name in ("one", "two")
+    ]
+    client = opened(memory)
+    page = client.get("/review").text
+    assert "2 entries say the same" in page
+    answer = decide(client, "ungroup", page, entry=ids[1])
+    assert "Taken out of its group" in status(answer.text)
+    assert answer.text.count("Evidence: 1 entry") == 2
+    assert memory.get(ids[1], SCOPE).ungrouped
+    again = decide(client, "reject", answer.text)
+    assert "1 entry waits, with 1 statement to decide about." in again.text
+    decide(client, "approve", again.text)
+    assert sorted(memory.get(one, SCOPE).status for one in ids) == ["promoted", "rejected"]
+
+
+def test_the_statements_of_an_entry_are_decided_card_by_card(memory):
+    entry = memory.log_quarantine(f"{NEVER} {OTHER}", SCOPE)
+    client, other = opened(memory), opened(memory, by="bo")
+    page, seen = client.get("/review").text, other.get("/review").text
+    assert "1 entry waits, with 2 statements to decide about." in page
+    answer = decide(client, "approve", page)
+    assert "1 entry waits, with 1 statement to decide about." in answer.text
+    assert len(long_term(memory)) == 1
+    twice = decide(other, "approve", seen)
+    assert "decided already" in status(twice.text)
+    decide(client, "reject", answer.text)
+    assert memory.get(entry.id, SCOPE).status == "promoted"
+    assert long_term(memory) in ([NEVER], [OTHER])
+    assert "Nothing waits" in client.get("/review").text
+
+
+def test_every_place_says_the_same_number_of_waiting_entries_and_it_reaches_zero(memory):
+    for text in (NEVER, MONTHLY, OTHER, OTHER, f"{FACT} {OTHER}", "Thanks a lot!"):
+        memory.log_quarantine(text, SCOPE)
+    client = opened(memory)
+    waiting = 6
+    while waiting:
+        assert memory.count_waiting(SCOPE) == memory.digest(SCOPE).waiting == waiting
+        page = client.get("/review").text
+        assert f"{waiting} entr" in page
+        client.app.state.site.kept.clear()
+        overview = client.get("/").text
+        figure = overview[overview.index("Waiting for a decision") :]
+        assert f">{waiting}<" in figure[:200]
+        decide(client, "reject", page)
+        assert memory.count_waiting(SCOPE) <= waiting
+        waiting = memory.count_waiting(SCOPE)
+    assert "Nothing waits" in client.get("/review").text
+    assert "nothing waits" in client.get("/").text
+    assert memory.list(SCOPE, layer="quarantine").total == 6
+
+
+def test_the_queue_has_pages_and_filters(memory):
+    for n in range(7):
+        memory.log_quarantine(f"Shop{n} sells tea{n} only.", SCOPE)
+    memory.log_quarantine(FACT, SCOPE, provenance=WEB)
+    client = opened(memory, limits=InspectorLimits(groups=3))
+
+    def titles(page):
+        return re.findall(r"Shop\d sells|The staging server", page)
+
+    first = client.get("/review").text
+    second = client.get("/review", params={"page": "2"}).text
+    third = client.get("/review", params={"page": "99"}).text
+    assert len({*titles(first), *titles(second), *titles(third)}) == 8
+    assert "Page 3 of 3" in third
+    answer = decide(client, "reject", second)  # and the reviewer goes on where they were
+    assert "Page 2 of 3" in answer.text
+    for params in ({"origin": "tool:web_search"}, {"trust": "untrusted"}):
+        page = client.get("/review", params=params).text
+        assert {*titles(page)} == {"The staging server"}
+        assert "1 statement of these fit" in page
+    assert "Nothing that waits fits" in client.get("/review", params={"user": "bo"}).text
+    assert (
+        "Nothing that waits fits" in client.get("/review", params={"age": "older than a week"}).text
+    )
+    answer = decide(
+        client, "reject", client.get("/review", params={"origin": "tool:web_search"}).text
+    )
+    assert "origin=tool" in str(answer.url)
 
 
 def test_what_is_edited_is_remembered_in_the_words_of_the_reviewer(memory):

@@ -10,14 +10,16 @@ import pytest
 from memoryware import MemoryScope, TieredMemory
 from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
+from memoryware.tiers import sentences
 from memoryware.tiers._stemming import stemmed
-from memoryware.tiers.extracts import extracts_of
+from memoryware.tiers.grouping import groups_of
 from memoryware.tiers.ingress import _statements
 from memoryware.tiers.ingress.claims import says_the_same
 from memoryware.tiers.ingress.echo import Piece, echo_of, only_marks
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.showing import without_marks
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.worth import boilerplate_of, specificity_of
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", agent_id="helper")
 KNOWN = "The orders of the shop are in PostgreSQL 17, on the server db2."
@@ -68,7 +70,10 @@ USES = {
     "marks": lambda text: only_marks(text, [Piece(KNOWN, "x")]),
     "copied marks": without_marks,
     "the same": lambda text: says_the_same(text, f"{text} Ann"),
-    "a summary": lambda text: extracts_of([text, f"{text} b", KNOWN], 2_000),
+    "segmentation": sentences._split,
+    "worth": specificity_of.__wrapped__,
+    "a series": lambda text: boilerplate_of([text, f"{text} b", KNOWN]),
+    "a group": lambda text: groups_of([text, f"{text} b", KNOWN]),
 }
 
 
@@ -155,11 +160,3 @@ def test_a_row_of_signs_is_no_row_of_marks():
 
 def test_a_long_word_has_the_stem_that_a_short_one_has():
     assert stemmed("b" + "an" * 100 + "ing") == "b" + "an" * 100
-
-
-def test_a_summary_leaves_out_a_text_that_has_no_room_and_takes_a_later_one():
-    long, *short = "One. Two. Three. Four hundred words.", "Ann is in Rome.", "Bob is in Rome."
-
-    summary, *_ = extracts_of([long, *short], 32)
-
-    assert (summary.text, summary.places) == (" ".join(short), (1, 2))

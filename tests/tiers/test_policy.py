@@ -163,12 +163,15 @@ async def test_the_entries_of_an_insight_are_its_support(door):
     p = strict(corroboration=2)
     for user, more in (("ann", "All of us decided that."), ("bo", "Backups are made at night.")):
         waiting(p, f"{MYSQL} {more}", f"user:{user}")
-    (insight,) = (await run(door, digest, p, ACME)).insights
+    found = (await run(door, digest, p, ACME)).insights
+    insight = next(one for one in found if one.summary == MYSQL)
+    assert len(insight.source_entry_ids) == 2
     assert (await run(door, promote, p, insight, None, by="cy")).ids
     alone = strict(corroboration=2)
     for more in ("All of us decided that.", "Backups are made at night."):
         waiting(alone, f"{MYSQL} {more}", "user:ann")
-    (insight,) = (await run(door, digest, alone, ACME)).insights
+    found = (await run(door, digest, alone, ACME)).insights
+    insight = next(one for one in found if one.summary == MYSQL)
     assert (await refused(door, alone, insight)).reasons == ("corroboration",)
 
 
@@ -354,11 +357,15 @@ async def test_a_text_must_be_proposed_as_an_entry_first(door):
     assert (await run(door, promote, p, entry, None, by="bo")).ids
 
 
-async def test_every_entry_of_an_insight_must_be_proposed_by_somebody_else(door):
+async def test_every_source_of_an_insight_must_be_proposed_by_somebody_else(door):
     p = strict(four_eyes=True)
-    entries = [waiting(p, f"{MYSQL} Since {year}.") for year in (2021, 2022)]
-    await run(door, propose, p, entries[0], None, by="bo")
+    wordings = {"dan": "We deploy on Fridays.", "eve": "On Fridays we deploy."}
+    entries = [waiting(p, text, f"user:{name}") for name, text in wordings.items()]
     (insight,) = (await run(door, digest, p, ACME)).insights
+    await run(door, propose, p, entries[0], None, by="bo")
+    (proposed,) = (await run(door, digest, p, ACME)).insights
+    # What nobody proposed is decided with the proposal, and is none of its sources.
+    assert (proposed.source_entry_ids, proposed.repeats) == ((entries[0].id,), (entries[1].id,))
     assert (await refused(door, p, insight)).reasons == ("own_proposal",)
     await run(door, propose, p, entries[1], None, by="ann")
     await run(door, propose, p, entries[1], None, by="agent:a")
@@ -394,7 +401,7 @@ async def test_the_same_text_proposed_as_another_entry_is_the_same_proposal(door
 async def test_a_proposed_insight_can_be_promoted_by_another(door):
     p = strict(four_eyes=True)
     for year in (2021, 2022):
-        waiting(p, f"{MYSQL} Since {year}.")
+        waiting(p, MYSQL, f"user:u{year}")
     (insight,) = (await run(door, digest, p, ACME)).insights
     entry = await run(door, propose, p, insight, None, by="bo")
     assert (await refused(door, p, entry, by="bo")).reasons == ("own_proposal",)

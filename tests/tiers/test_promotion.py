@@ -126,7 +126,7 @@ async def test_the_entry_says_what_became_of_it(stores, door):
 
 async def test_an_insight_is_promoted_with_all_its_entries(stores, door):
     p = parts(stores)
-    entries = [waiting(p, f"{MYSQL} Since {year}.") for year in (2021, 2022, 2023)]
+    entries = [waiting(p, MYSQL, f"user:{name}") for name in ("ann", "bo", "cy")]
     (insight,) = (await run(door, digest, p, ACME)).insights
     made = await run(door, promote, p, insight, None, by="ann")
     assert set(made.memories[0].source_entry_ids) == {one.id for one in entries}
@@ -632,7 +632,7 @@ async def test_a_proposed_text_or_insight_becomes_an_entry(stores, door):
     assert SECRET not in one.content
     assert (one.status, str(one.provenance.origin)) == ("proposed", "person:bo")
     assert entry_of(p, one) == one
-    entries = [waiting(p, f"{MYSQL} Since {year}.", "tool:web") for year in (2021, 2022)]
+    entries = [waiting(p, MYSQL, f"tool:{name}") for name in ("web", "mail")]
     insight = next(
         i for i in (await run(door, digest, p, ACME)).insights if len(i.source_entry_ids) == 2
     )
@@ -714,7 +714,7 @@ async def test_the_verdict_of_a_check_is_no_candidate(stores, door):
 
 async def test_one_bad_entry_stops_an_insight(stores, door):
     p = parts(stores)
-    entries = [waiting(p, f"{MYSQL} Since {year}.") for year in (2021, 2022)]
+    entries = [waiting(p, MYSQL, f"user:{name}") for name in ("ann", "bo")]
     (insight,) = (await run(door, digest, p, ACME)).insights
     await run(door, revoke, p, entries[0], ACME, by="ann")
     with pytest.raises(PromotionRefused, match=entries[0].id):

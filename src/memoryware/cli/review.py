@@ -1,11 +1,12 @@
-"""`digest` and `review`: what waits in quarantine, and deciding about it one by one."""
+"""`digest` and `review`: list what waits in quarantine, and decide about it one by one."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import typer
@@ -15,6 +16,7 @@ from memoryware.cli._opening import Place
 from memoryware.cli._options import days_of, on_memory
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
 from memoryware.tiers.actors import Actor
+from memoryware.tiers.digest import insight_of_entry
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Provenance
 from memoryware.tiers.service import TieredMemory
@@ -22,6 +24,9 @@ from memoryware.tiers.values import ContextItem, Digest, Insight
 
 NEAR: Final = 0.4
 """Share of its words that a memory must have in common with a text to be shown beside it."""
+_DIGITS: Final = 9
+_EVIDENCE: Final = 20
+"""Entries of an insight that are shown, and can be taken out of it."""
 _ASKED: Final = 1000
 """Characters of a text with which memories near it are looked for."""
 _KEYS: Final[Mapping[str, str]] = {
@@ -30,62 +35,149 @@ _KEYS: Final[Mapping[str, str]] = {
     "p": "propose: ask somebody else to approve it",
     "r": "reject, with a reason",
     "e": "edit: your text is proposed in its place",
+    "x": "take an entry out of the group: x 2 the second, x all of them, each decided alone",
     "s": "skip",
     "u": "back to the one before",
     "q": "quit",
     "?": "this help",
 }
 Days = Annotated[float, typer.Option(min=0, help="How far back.")]
+OlderThan = Annotated[
+    float | None, typer.Option(min=0, metavar="DAYS", help="Only what waits at least so long.")
+]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--origin",
+        metavar="ORIGIN",
+        help="Only what has this in its lineage: tool:web_search, or a kind such as tool.",
+    ),
+]
+WithTrust = Annotated[
+    str | None,
+    typer.Option(
+        "--trust", help="Only what is trusted so far: untrusted, unverified, user, person."
+    ),
+]
+OfUser = Annotated[
+    str | None,
+    typer.Option("--of-user", metavar="NAME", help="Only what was recorded for this user."),
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", "-n", min=1, help="How many insights at most.")
+]
+After = Annotated[
+    str | None, typer.Option(metavar="CURSOR", help="Go on after a page: its cursor.")
+]
 _TEN_YEARS: Final = 3650.0
 
 
 @on_memory
-def digest(place: Place, *, days: Days = _TEN_YEARS) -> None:
-    """Tell what waits in quarantine, in groups that say the same. Nothing is promoted.
+def digest(
+    place: Place,
+    *,
+    days: Days = _TEN_YEARS,
+    older_than: OlderThan = None,
+    origin: From = None,
+    trust: WithTrust = None,
+    of_user: OfUser = None,
+    limit: Limit = None,
+    after: After = None,
+) -> None:
+    """List what waits in quarantine, one line for each statement. Nothing is promoted.
+
+    What is worth most to a reviewer comes first. Texts that disagree about the same matter stand
+    side by side.
 
     Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read.
     """
     scope = place.grouped()
     with place.opened() as memory:
-        found = memory.digest(scope, since=days_of(days))
+        page = memory.digest(
+            scope,
+            since=days_of(days),
+            before=_before(memory, older_than),
+            origin=origin,
+            trust=trust,
+            user=of_user,
+            limit=limit,
+            after=after,
+        )
     if place.json:
-        showing.document(_as_json(found))
+        showing.document(_as_json(page))
         return
-    for one in found.insights:
-        several = len(one.source_entry_ids)
-        said = f"{several} entries" if several > 1 else ""
-        made = one.provenance
-        ids = ", ".join(one.source_entry_ids)
-        trust = f"trust {made.trust.name.lower()}"
-        _records.head(ids, trust, ", ".join(map(str, made.roots)), said)
-        _records.text(one.summary, 400)
-    if not found.insights:
-        typer.echo("Nothing waits.")
-    if found.more:
-        typer.echo(f"{found.more:,} more wait; they come when these are decided.")
+    for insight in page.insights:
+        _line(insight)
+    if not page.insights:
+        typer.echo("Nothing waits." if not page.waiting else "Nothing of it fits.")
+    if page.next:
+        typer.echo(f"More follow: --after {showing.one_line(page.next, 600)}")
+    if page.more:
+        typer.echo(f"{page.more:,} more wait; they come when these are decided.")
+    if page.waiting:
+        entries = "entry waits" if page.waiting == 1 else "entries wait"
+        typer.echo(f"{page.waiting:,} {entries} in all, {page.total:,} listed here as statements.")
 
 
-def _as_json(found: Digest) -> dict[str, Any]:
+def _before(memory: TieredMemory, older_than: float | None) -> datetime | None:
+    if older_than is None:
+        return None
+    try:
+        return memory.parts.clock() - days_of(older_than)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
+
+
+def _line(insight: Insight) -> None:
+    lineage = insight.provenance
+    count = len(insight.source_entry_ids) + len(insight.repeats)
+    _records.head(
+        ", ".join(insight.source_entry_ids),
+        f"trust {lineage.trust.name.lower()}",
+        ", ".join(map(str, lineage.roots)),
+        f"{count} entries" if count > 1 else "",
+        "in conflict" if insight.conflicts_with else "",
+        "contradicts long-term memory" if insight.contradicts else "",
+    )
+    _records.text(insight.summary, 400)
+
+
+def _as_json(page: Digest) -> dict[str, Any]:
     return {
-        "since": found.since.isoformat(),
-        "entries": found.entries,
-        "more": found.more,
+        "since": page.since.isoformat(),
+        "waiting": page.waiting,
+        "entries": page.entries,
+        "total": page.total,
+        "more": page.more,
+        "next": page.next,
         "insights": [
             {
-                "id": one.id,
-                "summary": one.summary,
-                "extractive": one.extractive,
-                "trust": one.provenance.trust.name.lower(),
-                "roots": [*map(str, one.provenance.roots)],
-                "entries": list(one.source_entry_ids),
+                "id": insight.id,
+                "summary": insight.summary,
+                "extractive": insight.extractive,
+                "trust": insight.provenance.trust.name.lower(),
+                "roots": [*map(str, insight.provenance.roots)],
+                "entries": list(insight.source_entry_ids),
+                "repeats": list(insight.repeats),
+                "conflicts_with": list(insight.conflicts_with),
+                "contradicts": list(insight.contradicts),
             }
-            for one in found.insights
+            for insight in page.insights
         ],
     }
 
 
 @on_memory
-def review(place: Place, *, days: Days = _TEN_YEARS) -> None:
+def review(
+    place: Place,
+    *,
+    days: Days = _TEN_YEARS,
+    older_than: OlderThan = None,
+    origin: From = None,
+    trust: WithTrust = None,
+    of_user: OfUser = None,
+    limit: Limit = None,
+) -> None:
     """Decide about what waits in quarantine, one by one: approve, reject, edit, propose.
 
     Single keys on a terminal; without one, a line for each on standard input: "a", "r outdated",
@@ -96,14 +188,24 @@ def review(place: Place, *, days: Days = _TEN_YEARS) -> None:
     """
     scope = place.grouped()
     with place.opened(on_mismatch="raise") as memory:
-        found = memory.digest(scope, since=days_of(days))
-        done = _Review(memory, place, [*found.insights]).run()
+        page = memory.digest(
+            scope,
+            since=days_of(days),
+            before=_before(memory, older_than),
+            origin=origin,
+            trust=trust,
+            user=of_user,
+            limit=limit,
+        )
+        done = _Review(memory, place, [*page.insights]).run()
+        waiting = memory.count_waiting(scope)
     if place.json:
-        showing.document({"decided": done, "more": found.more})
+        showing.document({"decided": done, "more": page.more, "waiting": waiting})
         return
     counted = Counter(one["did"] for one in done)
-    said = ", ".join(f"{number} {did}" for did, number in counted.items())
-    typer.echo(f"Done: {said}." if said else "Nothing was decided.")
+    summary = ", ".join(f"{number} {did}" for did, number in counted.items())
+    left = f" {waiting:,} still waiting." if waiting else ""
+    typer.echo((f"Done: {summary}." if summary else "Nothing was decided.") + left)
 
 
 @dataclass
@@ -134,6 +236,7 @@ class _Review:
             "p": self.propose,
             "r": self.reject,
             "e": self.edit,
+            "x": self.take_apart,
             "s": lambda *_: True,
             " ": lambda *_: True,
         }
@@ -184,7 +287,7 @@ class _Review:
 
     def show(self, one: Insight) -> None:
         """Show a text with its evidence, and what it would stand beside."""
-        entries = self.entries(one)
+        entries = self.entries(one.entry_ids[:_EVIDENCE])
         self.say()
         place = f"{self.at + 1} of {len(self.waiting)}"
         self.say(
@@ -193,18 +296,39 @@ class _Review:
         self.say(showing.indented(one.summary))
         self.say()
         if len(entries) > 1:
-            how = "their own sentences" if one.extractive else "written by a model"
-            self.say(f"It says together what {len(entries)} entries say ({how}):")
-        for entry in entries:
-            self.evidence(entry, with_text=len(entries) > 1)
+            words = "in the words of one of them" if one.extractive else "in the words of a model"
+            self.say(f"{len(entries)} entries say the same; it stands here {words}:")
+        for number, entry in enumerate(entries, 1):
+            several = number if len(entries) > 1 else 0
+            self.evidence(entry, several, with_text=entry.content != one.summary)
+        if len(one.entry_ids) > _EVIDENCE:
+            self.say(f"  {len(one.entry_ids) - _EVIDENCE:,} more are decided with it.")
+        self.conflicts(one)
         near = self.near(one)
         if near is not None:
             self.say(f"Near to it in long-term memory: {near.id}")
             for line in showing.differences(near.content, one.summary):
                 self.say(f"    {line}")
 
-    def evidence(self, entry: Entry, *, with_text: bool) -> None:
-        """Show where one entry comes from, and what is known of it."""
+    def conflicts(self, insight: Insight) -> None:
+        """Show what waits and says something else about the same matter."""
+        others = [one for one in self.waiting if one.id in insight.conflicts_with]
+        for other in others:
+            roots = ", ".join(map(str, other.provenance.roots))
+            text = showing.one_line(other.summary, 200)
+            self.say(f"In conflict with: {text}  ({showing.one_line(roots, 100)})")
+        missing = len(insight.conflicts_with) - len(others)
+        if missing:
+            self.say(f"In conflict with {missing} more that this review does not show.")
+
+    def evidence(self, entry: Entry, number: int, *, with_text: bool) -> None:
+        """Show where one entry comes from, and what is known of it.
+
+        Args:
+            entry: The entry.
+            number: By which it can be taken out of its group; 0 if it is alone.
+            with_text: Whether its text differs from what is shown already.
+        """
         known = [
             str(entry.provenance.origin),
             _roots(entry.provenance),
@@ -219,14 +343,14 @@ class _Review:
             said = "holds" if entry.verdict.verified else "does not hold"
             known.append(f"a check says it {said} ({entry.verdict.confidence:.0%})")
         said = showing.one_line("; ".join(filter(None, known)), 600)
-        self.say(f"  {entry.id}  {said}")
+        self.say(f"  {f'{number}. ' if number else ''}{entry.id}  {said}")
         if with_text:
             self.say(f"    {showing.one_line(entry.content, 200)}")
 
-    def entries(self, one: Insight) -> list[Entry]:
-        """Return the entries of a group that are still there."""
+    def entries(self, ids: Sequence[str]) -> list[Entry]:
+        """Return the entries of these ids that are still there."""
         found = []
-        for id_ in one.source_entry_ids:
+        for id_ in ids:
             with suppress(EntryMissing):  # forgotten meanwhile
                 record = self.memory.get(id_, self.place.scope)
                 if isinstance(record, Entry):
@@ -249,8 +373,8 @@ class _Review:
 
     def what(self, one: Insight) -> Entry | Insight:
         """Return what is promoted: a group of one is its entry."""
-        entries = self.entries(one)
-        is_alone = len(entries) == 1 and entries[0].content == one.summary
+        entries = self.entries(one.source_entry_ids)
+        is_alone = len(entries) == 1 and entries[0].content == one.summary and not one.repeats
         return entries[0] if is_alone else one
 
     def approve(self, one: Insight, _: str) -> bool:
@@ -283,12 +407,11 @@ class _Review:
         return True
 
     def reject(self, one: Insight, reason: str) -> bool:
-        """Turn down every entry of it."""
+        """Reject it, and whatever repeats it."""
         said = reason or _keys.line("Why (Enter for no reason, Ctrl-C for back): ")
         if said is None:
             return False
-        for id_ in one.source_entry_ids:
-            self.memory.reject(id_, self.place.scope, by=self.place.by, reason=said)
+        self.memory.reject(one, self.place.scope, by=self.place.by, reason=said)
         self.note("rejected", one, ids=list(one.source_entry_ids), reason=said)
         return True
 
@@ -298,19 +421,47 @@ class _Review:
         if not new or new == one.summary.strip():
             self.say("The text is the same; nothing was changed.")
             return False
-        entries = self.entries(one)
+        entries = self.entries(one.source_entry_ids)
         made = Provenance.made(Actor.of(self.place.by).origin, entries)
         changed = replace(one, summary=new, provenance=made, extractive=False)
         entry = self.memory.propose(changed, self.place.scope, by=self.place.by)
-        for before in entries:  # one of both waits, not both
-            if before.status in ("pending", "proposed"):
-                self.memory.reject(
-                    before, self.place.scope, by=self.place.by, reason=f"edited: {entry.id}"
-                )
+        if any(before.status in ("pending", "proposed") for before in entries):
+            # One of both waits, not both.
+            self.memory.reject(
+                one, self.place.scope, by=self.place.by, reason=f"edited: {entry.id}"
+            )
         self.note("edited", one, ids=[entry.id])
         self.waiting[self.at] = replace(
-            changed, source_entry_ids=(entry.id,), provenance=entry.provenance
+            changed,
+            source_entry_ids=(entry.id,),
+            provenance=entry.provenance,
+            repeats=(),
+            covers={},
         )
+        return False
+
+    def take_apart(self, insight: Insight, numbers: str) -> bool:
+        """Take entries out of their group; each is shown and decided alone."""
+        entries = self.entries(insight.entry_ids[:_EVIDENCE])
+        if len(entries) < 2:
+            self.say("It has one entry only, which is decided by itself.")
+            return False
+        wanted = numbers.replace(",", " ").split()
+        chosen = {int(one) for one in wanted if one.isdecimal() and len(one) < _DIGITS}
+        if len(chosen) < len(wanted) or not chosen <= {*range(1, len(entries) + 1)}:
+            self.say(f"Name entries by their numbers, from 1 to {len(entries)}: x 2")
+            return False
+        out = [one for number, one in enumerate(entries, 1) if not chosen or number in chosen]
+        if {one.id for one in out} >= {*insight.source_entry_ids}:
+            out = [one for one in out if one.id != entries[0].id]  # one stays, for those not shown
+        alone = [insight_of_entry(insight, entry) for entry in out]
+        for entry in out:
+            self.memory.ungroup(entry, self.place.scope)
+            insight = insight.without(entry.id)
+        (first, *_) = self.entries(insight.source_entry_ids)
+        if len(insight.source_entry_ids) == 1:
+            insight = replace(insight_of_entry(insight, first), repeats=insight.repeats)
+        self.waiting[self.at : self.at + 1] = [insight, *alone]
         return False
 
     def note(self, did: str, one: Insight, **more: Any) -> None:

@@ -21,6 +21,7 @@ DONE: Final = {
     "edit": "Approved as edited",
     "reject": "Rejected",
     "propose": "Proposed",
+    "ungroup": "Taken out of its group",
 }
 """What a decision is called once it is there."""
 
@@ -47,7 +48,7 @@ async def decide(visit: Visit) -> Done:
     """
     do = visit.form.one("do")
     if do not in DONE:
-        raise SettingError("Choose what shall be done: approve, edit, reject or propose.")
+        raise SettingError("Choose what shall be done: approve, edit, reject, propose or ungroup.")
     async with visit.site.deciding:
         return await _one(visit, do, visit.form.one("group"))
 
@@ -83,6 +84,8 @@ async def _one(visit: Visit, do: str, key: str) -> Done:
         return Done(before, changed=False)
     known = {one.insight.id: one for one in (await queue(visit)).groups}
     group = known.get(insight_id)
+    if group is None and _is_decided(ids, found.items):
+        return Done("This statement is decided already. Nothing was done.", changed=False)
     if group is None or set(ids) != {one.id for one in group.entries}:
         said = (
             "This group has changed since the page was loaded. Nothing was done; look at it anew."
@@ -90,6 +93,8 @@ async def _one(visit: Visit, do: str, key: str) -> Done:
         return Done(said, changed=False)
     if do == "reject":
         return await _rejected(visit, group)
+    if do == "ungroup":
+        return await _ungrouped(visit, group)
     return await _promoted(visit, do, group)
 
 
@@ -105,12 +110,17 @@ def _before(ids: list[str], entries: list[Entry]) -> str:
     return f"Decided already: {decided.status} by {who}{at}. Nothing was done a second time."
 
 
+def _is_decided(ids: list[str], entries: list[Entry]) -> bool:
+    """Say whether entries that still wait have decided statements, so that one is likely meant."""
+    return all(one.decided for one in entries if one.id in ids)
+
+
 async def _promoted(visit: Visit, do: str, group: Group) -> Done:
     text = visit.form.one("text").replace("\r\n", "\n").strip()
     changed = bool(text) and text != group.insight.summary.strip()
     if do == "edit" and not text:
         return Done("There was no text, so nothing was done.", changed=False)
-    what: What = group.entries[0] if len(group.entries) == 1 else group.insight
+    what: What = group.insight
     if do in ("edit", "propose") and changed:
         made = Provenance.made(Actor.of(visit.by).origin, group.entries)
         what = replace(group.insight, summary=text, provenance=made, extractive=False)
@@ -135,6 +145,14 @@ async def _promoted(visit: Visit, do: str, group: Group) -> Done:
 
 async def _rejected(visit: Visit, group: Group) -> Done:
     reason = visit.form.one("reason").strip()
-    for one in group.entries:
-        await visit.memory.areject(one, visit.scope, by=visit.by, reason=reason)
+    await visit.memory.areject(group.insight, visit.scope, by=visit.by, reason=reason)
     return Done("Rejected. It stays in quarantine and is not asked about again.")
+
+
+async def _ungrouped(visit: Visit, group: Group) -> Done:
+    entry_id = visit.form.one("entry")
+    if entry_id not in {one.id for one in (*group.entries, *group.repeats)}:
+        return Done("This entry is no part of the group any more. Nothing was done.", changed=False)
+    await visit.memory.aungroup(entry_id, visit.scope)
+    visit.site.kept.pop("digest", None)
+    return Done("Taken out of its group. It is decided by itself now.")

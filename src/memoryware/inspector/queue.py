@@ -1,4 +1,4 @@
-"""What waits for a decision: the digest of quarantine, without what was decided meanwhile."""
+"""The review queue: the digest of quarantine, without what was decided meanwhile."""
 
 from __future__ import annotations
 
@@ -11,36 +11,44 @@ from urllib.parse import quote
 
 from memoryware.inspector.keeping import find
 from memoryware.inspector.site import Visit
-from memoryware.tiers.records import Entry, Status
+from memoryware.tiers.closing import WAITING
+from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Digest, Insight
 
 _NAME: Final = "digest"
-WAITS: Final[tuple[Status, ...]] = ("pending", "proposed")
-"""The status of what nobody has decided yet."""
+WAITS: Final = WAITING
+"""The status of an entry that nobody has decided about."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Entries about the same, with what they say together.
+    """An insight, with its entries as they are now.
 
     Attributes:
-        insight: The text, and where it comes from.
-        entries: The entries as they are now.
+        insight: The statement, and where it comes from.
+        entries: Its sources.
+        repeats: The other entries that are decided with it and still wait.
     """
 
     insight: Insight
     entries: tuple[Entry, ...]
+    repeats: tuple[Entry, ...] = ()
 
     @property
     def key(self) -> str:
-        """What forms call it: the insight and its entries."""
+        """The value by which forms name it: the insight and its sources."""
         return " ".join(map(quote, (self.insight.id, *self.insight.source_entry_ids)))
 
     @property
     def anchor(self) -> str:
-        """What it is called within its page."""
-        return f"g-{hashlib.sha256(self.insight.id.encode()).hexdigest()[:12]}"
+        """Its id within the page."""
+        return anchor_of(self.insight.id)
+
+
+def anchor_of(insight_id: str) -> str:
+    """Return the id that the card of an insight has within its page."""
+    return f"g-{hashlib.sha256(insight_id.encode()).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True)
@@ -48,20 +56,26 @@ class Queue:
     """What waits.
 
     Attributes:
-        groups: The largest first.
+        groups: Insights, those worth most to a reviewer first.
         more: How many entries were left out because there are too many.
     """
 
     groups: tuple[Group, ...]
     more: int
 
+    @property
+    def waiting(self) -> int:
+        """How many entries wait: what `TieredMemory.count_waiting` counts."""
+        ids = {one.id for group in self.groups for one in (*group.entries, *group.repeats)}
+        return len(ids) + self.more
+
 
 async def queue(visit: Visit, *, fresh: bool = False) -> Queue:
     """Return what waits now.
 
-    A digest may take a while, and a model may write it. So it is made anew only after a while,
-    if it is asked for, if a group of it has lost a part of its entries, or if nothing of it is
-    left while something else waits.
+    A digest may take a while, and a model may write it. It is made anew only after a while, on
+    request, if a group of it has lost a part of its sources, or if nothing of it is left while
+    something else waits.
     """
     total = (await find(visit, "quarantine", _undecided(visit), limit=0)).total
     known = visit.site.kept.get(_NAME)
@@ -83,16 +97,25 @@ def _undecided(visit: Visit) -> Select:
 
 async def _waiting(visit: Visit, digest: Digest) -> tuple[list[Group], bool]:
     """Return the groups that wait as a whole, and whether one waits in part."""
-    ids = tuple(id_ for one in digest.insights for id_ in one.source_entry_ids)
+    ids = tuple({id_ for one in digest.insights for id_ in one.entry_ids})
     if not ids:
         return [], False
-    found = await find(visit, "quarantine", Select.within(visit.scope, ids=ids))
-    known = {one.id: one for one in found.items if one.status in WAITS}
+    records = await find(visit, "quarantine", Select.within(visit.scope, ids=ids))
+    known = {one.id: one for one in records.items if one.status in WAITS}
     groups, broken = [], False
     for insight in digest.insights:
-        entries = tuple(known[one] for one in insight.source_entry_ids if one in known)
+        entries, repeats = (
+            tuple(known[id_] for id_ in some if id_ in known and _is_open(known[id_], insight))
+            for some in (insight.source_entry_ids, insight.repeats)
+        )
         if len(entries) == len(insight.source_entry_ids):
-            groups.append(Group(insight, entries))
+            groups.append(Group(insight, entries, repeats))
         elif entries:
             broken = True
     return groups, broken
+
+
+def _is_open(entry: Entry, insight: Insight) -> bool:
+    """Say whether the statement of an insight is not decided yet for an entry."""
+    statements = insight.covers.get(entry.id, ())
+    return not statements or not all(one in entry.decided for one in statements)

@@ -1,151 +1,145 @@
-"""Texts that are about the same, found by their words or by their vectors; pure functions."""
+"""Grouping of statements that say the same; pure functions.
+
+An inverted index of stems proposes pairs, and `compare` alone decides about each. A score never
+does: by words as by vectors, "may" and "may not" or db2 and db3 are nearly the same, and one
+approval of a group takes all of it.
+"""
 
 from __future__ import annotations
 
-import math
-import random
-import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from operator import mul
-from typing import Final, Generic, TypeVar
+from typing import Final
 
-from memoryware.tiers.ranking import query_words
+from memoryware._remembering import remembered
+from memoryware.tiers._stemming import STOP
+from memoryware.tiers.comparison import Relation, compare
+from memoryware.tiers.ranking import words_of
 
-V = TypeVar("V")
-
-UNRELATED: Final = (
-    "A violin has four strings.",
-    "Penguins cannot fly, but they swim well.",
-    "Der Vulkan brach im Jahr 1902 aus.",
-    "煮米饭需要二十分钟。",
-)
-"""Texts that no entry is about; how near a model puts them is where "unrelated" begins."""
-_ABOVE: Final = 0.4
-"""How far from unrelated towards equal two texts about the same are at least."""
-_SHARED: Final = 0.085
-"""Cosine of weighed words from which two texts are about the same."""
-_BEGINNING: Final = 5
-"""Characters of a word that count, so that its endings do not."""
-_MANY: Final = 200
-"""Vectors from which shorter ones are compared: each is held against every group."""
-_BITS: Final = 9
-_FOLDED: Final = 1 << (_BITS - 1)
-_COPIES: Final = 4
-_UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
+CANDIDATES: Final = 12
+"""Statements that one is compared with, those that share most of its words first."""
+_LEAST: Final = 0.4
+"""Share of their stems that two statements must have in common to be compared. It is below what
+`compare` asks of a conflict, because it reads more words as grammar than the index does."""
+_POSTINGS: Final = 150
+"""A stem of more statements proposes nothing: who shares only such stems shares little."""
+MAX_CONFLICTS: Final = 8
+"""Conflicts that are noted for one group; more of them are reports of one form, not a conflict."""
 
 
-@dataclass
-class _Group(Generic[V]):
-    """Places of texts that are about the same, and the sum of what they are about."""
+@dataclass(slots=True)
+class StatementGroup:
+    """Statements that say the same.
 
-    total: V
-    length: float
-    places: list[int] = field(default_factory=list)
+    Attributes:
+        text: The statement that stands for all; each member says the same as this very text.
+        members: Places of the statements, this one first.
+        conflicts: Numbers of groups that say something else about the same matter.
+    """
 
-
-def by_words(texts: Sequence[str]) -> list[list[int]]:
-    """Return the places of texts that share their rare words, one list for each group."""
-    words = [set(map(_beginning, query_words(text))) for text in texts]
-    often = Counter(word for one in words for word in one)
-
-    def weight(word: str) -> float:
-        rare = math.log(1 + len(texts) / often[word])
-        # Short words say little, unless they are written without blanks.
-        return rare * (1 if _UNSPACED.search(word) else min(1, len(word) / _BEGINNING))
-
-    vectors = [_unit({word: weight(word) for word in sorted(one)}) for one in words]
-    return _grouped(vectors, _sparse, _merged, _SHARED)
+    text: str
+    members: list[int]
+    conflicts: list[int] = field(default_factory=list)
 
 
-def by_vectors(
-    vectors: Sequence[Sequence[float]], unrelated: Sequence[Sequence[float]]
-) -> list[list[int]]:
-    """Return the places of texts whose vectors are near each other, one list for each group.
+def groups_of(texts: Sequence[str], series: Sequence[bool] = ()) -> list[StatementGroup]:
+    """Group texts that say the same, and note which groups disagree.
 
     Args:
-        vectors: Of the texts.
-        unrelated: Of `UNRELATED`, by the same model.
+        texts: Statements. Of a group the one that comes first stands for all.
+        series: For each text, whether many others have its form. Of these only texts of the same
+            words, and what is in no series, are compared: reports of one form that name
+            different numbers are no conflict, and comparing all of them takes long.
+
+    Returns:
+        The groups, in the order of their first members.
     """
-    fold = _folded if len(vectors) > _MANY else list[float]
-    units = [_normal(fold(one)) for one in vectors]
-    others = [_normal(fold(one)) for one in unrelated]
-    apart = [_dense(one, other) for one in units for other in others]
-    start = min(0.95, max(0.0, sum(apart) / len(apart))) if apart else 0.0
-    return _grouped(units, _dense, _added, start + _ABOVE * (1 - start))
+    groups: list[StatementGroup] = []
+    numbers: dict[str, int] = {}
+    in_series: list[bool] = []
+    for place, text in enumerate(texts):
+        number = numbers.setdefault(" ".join(text.split()), len(groups))
+        if number == len(groups):
+            groups.append(StatementGroup(text, []))
+            in_series.append(bool(series) and series[place])
+        groups[number].members.append(place)
+    index = StatementIndex([group.text for group in groups], in_series)
+    merged: dict[int, int] = {}
+    for number, group in enumerate(groups):
+        for other in index.candidates(number):
+            if other in merged:
+                continue
+            relation = compare(groups[other].text, group.text)
+            if relation is Relation.SAME:
+                merged[number] = other
+                break
+            if relation is Relation.CONFLICT:
+                group.conflicts.append(other)
+    return _merged(groups, merged)
 
 
-def _grouped(
-    vectors: Sequence[V],
-    product: Callable[[V, V], float],
-    merged: Callable[[V, V], V],
-    least: float,
-) -> list[list[int]]:
-    """Put each text into the group whose middle is nearest, or into one of its own."""
-    groups: list[_Group[V]] = []
-    for place, vector in enumerate(vectors):
-        near = ((product(vector, one.total) / one.length, one) for one in groups)
-        value, best = max(near, key=lambda pair: pair[0], default=(0.0, None))
-        if best is None or value < least:
-            groups.append(_Group(vector, _length(vector, product), [place]))
-        else:
-            best.total = merged(best.total, vector)
-            best.length = _length(best.total, product)
-            best.places.append(place)
-    return [one.places for one in groups]
+def _merged(groups: Sequence[StatementGroup], merged: dict[int, int]) -> list[StatementGroup]:
+    left = [number for number in range(len(groups)) if number not in merged]
+    renumbered = {number: place for place, number in enumerate(left)}
+    disagreeing: dict[int, set[int]] = defaultdict(set)
+    for number, group in enumerate(groups):
+        mine = merged.get(number, number)
+        if mine != number:
+            groups[mine].members += group.members
+        for other in group.conflicts:
+            theirs = merged.get(other, other)
+            if theirs != mine:
+                disagreeing[mine].add(theirs)
+                disagreeing[theirs].add(mine)
+    for number in left:
+        conflicts = sorted(renumbered[other] for other in disagreeing[number])
+        groups[number].conflicts = conflicts[:MAX_CONFLICTS]
+        groups[number].members.sort()
+    return [groups[number] for number in left]
 
 
-def _beginning(word: str) -> str:
-    """Return what counts of a word: all of one with a number, which is a name."""
-    return word if any(map(str.isdigit, word)) else word[:_BEGINNING]
+class StatementIndex:
+    """An inverted index of stems, which proposes what a statement should be compared with."""
+
+    def __init__(self, texts: Sequence[str], in_series: Sequence[bool]) -> None:
+        """Index statements.
+
+        Args:
+            texts: Different statements; the index names each by its place in this list.
+            in_series: For each of them, whether many others have its form.
+        """
+        self._stems = [_stems(text) for text in texts]
+        self._in_series = in_series
+        self._having: dict[str, list[int]] = defaultdict(list)
+        self._bags: dict[frozenset[str], list[int]] = defaultdict(list)
+        for number, stems in enumerate(self._stems):
+            self._bags[stems].append(number)
+            for stem in stems:
+                self._having[stem].append(number)
+
+    def candidates(self, number: int) -> list[int]:
+        """Return which earlier statements one may repeat or contradict, the likeliest first."""
+        stems, is_series = self._stems[number], self._in_series[number]
+        found = [other for other in self._bags[stems][:_POSTINGS] if other < number]
+        shared: Counter[int] = Counter()
+        for stem in stems:
+            having = self._having[stem]
+            if len(having) <= _POSTINGS:
+                shared.update(other for other in having if other < number)
+        size = len(stems)
+        fits = [
+            (count / max(size, len(self._stems[other])), -other)
+            for other, count in shared.items()
+            if count >= _LEAST * max(size, len(self._stems[other]))
+            and not (is_series and self._in_series[other])
+        ]
+        best = heapq.nlargest(CANDIDATES, fits)
+        return list(dict.fromkeys([*found[:CANDIDATES], *(-other for _, other in best)]))
 
 
-def _length(vector: V, product: Callable[[V, V], float]) -> float:
-    return math.sqrt(product(vector, vector)) or 1.0
-
-
-def _unit(vector: Mapping[str, float]) -> Mapping[str, float]:
-    length = math.sqrt(sum(one * one for one in vector.values())) or 1.0
-    return {word: one / length for word, one in vector.items()}
-
-
-def _sparse(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    fewer, more = (one, other) if len(one) <= len(other) else (other, one)
-    return sum(value * more.get(word, 0.0) for word, value in fewer.items())
-
-
-def _merged(one: Mapping[str, float], other: Mapping[str, float]) -> Mapping[str, float]:
-    return {word: one.get(word, 0.0) + other.get(word, 0.0) for word in {**one, **other}}
-
-
-def _normal(vector: Sequence[float]) -> Sequence[float]:
-    length = math.hypot(*vector) or 1.0
-    return [one / length for one in vector]
-
-
-def _folded(vector: Sequence[float]) -> list[float]:
-    """Return a shorter vector; cosines of such vectors are nearly those of the long ones."""
-    if len(vector) <= _FOLDED:
-        return list(vector)
-    made = [0.0] * _FOLDED
-    for one, places in zip(vector, _places(len(vector)), strict=True):
-        for place in places:
-            made[place >> 1] += one if place & 1 else -one
-    return made
-
-
-@cache
-def _places(length: int) -> tuple[tuple[int, ...], ...]:
-    """Return where each number of a long vector goes in the short one, and with which sign."""
-    dice = random.Random(length)  # noqa: S311 - the same for every vector, and no secret
-    return tuple(tuple(dice.getrandbits(_BITS) for _ in range(_COPIES)) for _ in range(length))
-
-
-def _dense(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum(map(mul, one, other), 0.0)
-
-
-def _added(one: Sequence[float], other: Sequence[float]) -> Sequence[float]:
-    return [a + b for a, b in zip(one, other, strict=True)]
+@remembered(4096)
+def _stems(text: str) -> frozenset[str]:
+    words = frozenset(words_of(text))
+    return words - STOP or words

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -46,6 +46,8 @@ class Material:
             comes from.
         turned_down: Of a text: entries with it that were rejected or taken back.
         verdict: What a check of facts said of exactly this text.
+        repeats: Ids of entries that say the same and are closed with a decision about it.
+        covers: For entries of several statements, the digests of those that are decided.
     """
 
     content: str
@@ -55,6 +57,8 @@ class Material:
     is_text: bool = False
     turned_down: tuple[Entry, ...] = ()
     verdict: Verdict | None = None
+    repeats: tuple[str, ...] = ()
+    covers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 async def material_of(
@@ -87,8 +91,11 @@ async def material_of(
     if not entries:
         return await _of_text(parts, via, text, where, what.provenance, actor)
     made = Provenance.made(what.provenance.origin, entries, what.provenance.roots)
+    decided: dict[str, Any] = {"repeats": what.repeats, "covers": what.covers}
     if _is_quoted(text, entries):
-        return Material(text, what.scope, made, tuple(entries))
+        if len(entries) == 1 and entries[0].content == text:
+            decided["verdict"] = entries[0].verdict
+        return Material(text, what.scope, made, tuple(entries), **decided)
     # Anybody can build an insight by hand and name any origin in it: what its entries do not
     # say themselves is as well the word of whoever promotes it, and of who said it before.
     same = await _same_text(parts, via, text, where)
@@ -97,7 +104,11 @@ async def material_of(
         roots.add(actor.origin)
     sources = (*made.sources, *(one.id for one in same if one.status in _OPEN))
     return Material(
-        text, what.scope, Provenance(made.origin, sources, tuple(roots)), tuple(entries)
+        text,
+        what.scope,
+        Provenance(made.origin, sources, tuple(roots)),
+        tuple(entries),
+        **decided,
     )
 
 

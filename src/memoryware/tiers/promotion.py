@@ -15,11 +15,12 @@ from memoryware.tiers import supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.chunking import chunks_of
+from memoryware.tiers.closing import closed, refuse_rejected_statements, repeats_of
 from memoryware.tiers.grounds import fewer, promoted_again
 from memoryware.tiers.ingress.making import redacted
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import check
-from memoryware.tiers.proposals import note_proposal, propose, reject
+from memoryware.tiers.proposals import note_proposal, propose, reject, ungroup
 from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, PendingPromotion, hash_of
 from memoryware.tiers.reindexing import embed_pending, place_of
 from memoryware.tiers.stores.protocol import Select
@@ -28,7 +29,7 @@ from memoryware.tiers.succession import authority
 from memoryware.tiers.supersession import AS_IS, How, Old, Place
 from memoryware.tiers.values import Insight, Promotion
 
-__all__ = ["How", "Old", "What", "promote", "propose", "reject", "supersede"]
+__all__ = ["How", "Old", "What", "promote", "propose", "reject", "supersede", "ungroup"]
 
 
 async def promote(
@@ -58,6 +59,7 @@ async def promote(
     if not material.content.strip():
         return Promotion()
     await check(parts, via, material, actor)
+    refuse_rejected_statements(material)
     how = _as_proposed(parts, material, how)
     place = await supersession.place_of(parts, via, material, actor, how)
     asked = _Asked(material, actor, how)
@@ -355,15 +357,17 @@ async def _mark(parts: Parts, via: Via, asked: _Asked, made: Promotion) -> None:
     def change(one: Entry) -> Entry:
         if one.status in DECIDED:
             return one
-        return replace(
+        return closed(
             one,
-            status="promoted",
-            decided_by=asked.actor.name,
-            decided_at=parts.clock(),
+            "promoted",
+            by=asked.actor.name,
+            at=parts.clock(),
+            statements=material.covers.get(one.id, ()),
             memory_ids=tuple(dict.fromkeys((*one.memory_ids, *made.ids))),
         )
 
-    entries = asked.material.entries
+    material = asked.material
+    entries = material.entries
     seen = await edited(parts, via, entries, change)
     gone = [one.id for one in entries if one.id not in seen]
     against = [one for one in seen.values() if one.status in DECIDED]
@@ -378,6 +382,11 @@ async def _mark(parts: Parts, via: Via, asked: _Asked, made: Promotion) -> None:
         raise PromotionRefused(
             f"Entry {against[0].id} was {status} meanwhile; nothing was promoted", (status,)
         )
+    trust = material.provenance.trust
+    repeats = await repeats_of(
+        parts, via, material.scope, material.content, trust=trust, ids=material.repeats
+    )
+    await edited(parts, via, [one for one in repeats if one.id not in seen], change)
 
 
 async def _left(parts: Parts, via: Via, made: Promotion, ground: Ground) -> None:

@@ -10,10 +10,12 @@ from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
+from memoryware.tiers.closing import closed, repeats_of
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import refusal_of
 from memoryware.tiers.records import Entry, PendingPromotion
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import Insight
 
 
 async def propose(
@@ -83,13 +85,19 @@ async def note_proposal(
 async def reject(
     parts: Parts,
     via: Via,
-    what: str | Entry,
+    what: str | Entry | Insight,
     scope: MemoryScope | None,
     *,
     by: str,
     reason: str = "",
 ) -> Entry:
-    """Note that an entry shall not be promoted, and take it out of working memory; return it.
+    """Note that an entry, or a statement of it, shall not be promoted.
+
+    The entry leaves working memory. Of an insight every entry is decided, as far as it makes the
+    statement; one that makes others still waits for them.
+
+    Returns:
+        The entry; of an insight its first source.
 
     Raises:
         PromotionRefused: If it was promoted or revoked already.
@@ -97,31 +105,56 @@ async def reject(
     """
     actor = Actor.of(by)
     material = await material_of(parts, via, what, scope, actor)
-    if len(material.entries) != 1 or not isinstance(what, str | Entry):
-        raise EntryMissing("Only an entry can be rejected: pass it, or its id")
-    said = {"rejected_because": parts.redacted(reason)} if reason else {}
+    if not material.entries or (len(material.entries) != 1 and not isinstance(what, Insight)):
+        raise EntryMissing("Only an entry or an insight can be rejected: pass it, or its id")
+    metadata = {"rejected_because": parts.redacted(reason)} if reason else {}
 
     def change(one: Entry) -> Entry:
         if one.status in ("promoted", "revoked"):
             return one
-        return replace(
+        return closed(
             one,
-            status="rejected",
-            decided_by=actor.name,
-            decided_at=parts.clock(),
-            metadata={**one.metadata, **said},
+            "rejected",
+            by=actor.name,
+            at=parts.clock(),
+            statements=material.covers.get(one.id, ()),
+            metadata={**one.metadata, **metadata},
         )
 
-    entry = await _changed(parts, via, material.entries[0], change)
-    if entry.status != "rejected":
+    entry, *others = material.entries
+    entry = await _changed(parts, via, entry, change)
+    statements = material.covers.get(entry.id, ())
+    is_rejected = entry.status == "rejected" or (
+        bool(statements) and all(entry.decided.get(one) == "rejected" for one in statements)
+    )
+    if not is_rejected:
         raise PromotionRefused(
             f"Entry {entry.id} was {entry.status} already, so it cannot be rejected; revoke()"
             " takes back what was promoted",
             (entry.status,),
         )
+    trust = max(one.provenance.trust for one in material.entries)
+    repeats = await repeats_of(
+        parts, via, entry.scope, material.content, trust=trust, ids=material.repeats
+    )
+    every = {one.id: one for one in (*others, *repeats) if one.id != entry.id}
+    await edited(parts, via, every.values(), change)
     working = parts.stores.working
-    await via(working.delete, working.adelete, Select.within(entry.scope, ids=(entry.id,)))
+    gone = Select.within(entry.scope, ids=(entry.id, *every))
+    await via(working.delete, working.adelete, gone)
     return entry
+
+
+async def ungroup(parts: Parts, via: Via, what: str | Entry, scope: MemoryScope | None) -> Entry:
+    """Take an entry out of its group: a digest shows it alone, whatever it repeats.
+
+    Raises:
+        EntryMissing: If there is no such entry in this scope.
+    """
+    material = await material_of(parts, via, what, scope, Actor.of("ungroup"))
+    if len(material.entries) != 1:
+        raise EntryMissing("Only an entry can be taken out of its group: pass it, or its id")
+    return await _changed(parts, via, material.entries[0], lambda one: replace(one, ungrouped=True))
 
 
 async def _new_entry(

@@ -199,6 +199,9 @@ class Entry:
         revocation: The id of the receipt because of which it is hidden; None if it is not.
         revocations: The receipts of everything that took it back, the first one first.
         expires_at: When working memory drops it; None in quarantine.
+        decided: What became of its single statements, "promoted" or "rejected", by the digest
+            of each; `status` says what became of the whole.
+        ungrouped: Whether a reviewer took it out of its group, so that it is decided alone.
     """
 
     id: str
@@ -222,6 +225,8 @@ class Entry:
     revocation: str | None = None
     revocations: tuple[str, ...] = ()
     expires_at: datetime | None = None
+    decided: Mapping[str, str] = field(default_factory=dict)
+    ungrouped: bool = False
 
     @property
     def content_hash(self) -> str:

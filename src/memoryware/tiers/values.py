@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
+from memoryware.errors import EntryMissing
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, Verdict
 
@@ -33,15 +34,24 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insight:
-    """Entries in quarantine that say the same, as one text that may be promoted.
+    """One statement that waits in quarantine, with every entry that makes it.
+
+    Entries are in one insight only if they say the same. Texts about the same matter that say
+    something else are insights of their own, and name each other in `conflicts_with`.
 
     Attributes:
-        id: The same for the same entries and summary.
+        id: The same for the same sources and statement.
         scope: Whose memory it is.
-        summary: The text.
-        source_entry_ids: The entries it was made from, newest first.
-        provenance: Of the summary: its trust is the least of its entries.
-        extractive: Whether it is made of their own sentences, not by a model.
+        summary: The statement; a promotion keeps exactly this text.
+        source_entry_ids: The entries it is promoted from, newest first.
+        provenance: Of the statement: its trust is the least of its sources.
+        extractive: Whether it is in the words of a source, not of a model.
+        conflicts_with: Ids of insights of this digest that say something else about the matter.
+        contradicts: Ids of memories in long-term memory that do.
+        repeats: Other entries that say the same and add nothing: copies, echoes, and what is
+            trusted less. They are counted and decided with it, and are no part of its lineage.
+        covers: For each entry that makes several statements, the digests of those that are
+            decided with this insight. The entry waits until all of them are decided.
     """
 
     id: str
@@ -50,18 +60,56 @@ class Insight:
     source_entry_ids: tuple[str, ...]
     provenance: Provenance
     extractive: bool = True
+    conflicts_with: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
+    covers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def entry_ids(self) -> tuple[str, ...]:
+        """Every entry that is decided with it, in part or as a whole."""
+        return (*self.source_entry_ids, *self.repeats)
+
+    def without(self, entry_id: str) -> Insight:
+        """Return the insight without one of its entries, which then waits on its own.
+
+        Args:
+            entry_id: The entry. Its lineage is no longer part of the promotion.
+
+        Raises:
+            EntryMissing: If it is not one of `entry_ids`, or the only source.
+        """
+        sources = tuple(one for one in self.source_entry_ids if one != entry_id)
+        if entry_id not in self.entry_ids:
+            raise EntryMissing(f"Entry {entry_id} is no part of this insight: see its entry_ids")
+        if not sources:
+            raise EntryMissing(
+                f"Entry {entry_id} is the only source of this insight; decide about the insight"
+            )
+        return replace(
+            self,
+            source_entry_ids=sources,
+            repeats=tuple(one for one in self.repeats if one != entry_id),
+            covers={id_: hashes for id_, hashes in self.covers.items() if id_ != entry_id},
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """What waits in quarantine.
+    """What waits in quarantine for a decision.
 
     Attributes:
-        scope: Of what was looked at.
-        insights: Groups, the largest first.
-        since: From when entries were looked at.
-        entries: How many were.
-        more: How many waiting entries were left out, because there are too many.
+        scope: Whose quarantine it is.
+        insights: The insights of this page, those worth most to a reviewer first: proposed,
+            specific and said by several sources; courtesy and reports of one form last.
+            Insights in conflict stand side by side.
+        since: Entries before this moment do not count in `insights`, `total` and `entries`.
+        entries: How many waiting entries fit the filters, on all pages.
+        more: How many older entries were not looked at, because there are too many.
+        total: How many insights there are on all pages.
+        next: The cursor after which there is more; None on the last page.
+        waiting: How many entries of this tenant and group wait in all, whatever the filters.
+            What repeats a decided text, or only echoes memory, does not wait.
     """
 
     scope: MemoryScope
@@ -69,6 +117,9 @@ class Digest:
     since: datetime
     entries: int = 0
     more: int = 0
+    total: int = 0
+    next: str | None = None
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from memoryware.inspector import drawing
 from memoryware.inspector.keeping import LABELS, find, kept
 from memoryware.inspector.layout import empty, page
 from memoryware.inspector.markup import Html, h
-from memoryware.inspector.queue import WAITS
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import many, one_line
 from memoryware.tiers.records import Entry, Memory
@@ -82,16 +81,15 @@ async def _figures(visit: Visit) -> Figures:
         find(visit, "working", live, limit=0),
         find(visit, "quarantine", within, limit=visit.limits.sample),
         find(visit, "long_term", live, limit=0),
-        find(visit, "quarantine", within.also(statuses=WAITS), limit=0),
     )
-    cold, hot, waiting, current, undecided = asked
+    cold, hot, waiting, current = asked
     curves = await asyncio.gather(
         _curve(visit, "long_term", cold.total), _curve(visit, "quarantine", waiting.total)
     )
     return Figures(
         totals={"long_term": cold.total, "working": hot.total, "quarantine": waiting.total},
         current=current.total,
-        waiting=undecided.total,
+        waiting=await visit.memory.acount_waiting(visit.scope),
         looked_at=len(waiting.items),
         junk=_refused(waiting.items),
         curves=[

@@ -1,9 +1,10 @@
-"""The review queue: what waits in quarantine, in groups that say the same."""
+"""The review page: what waits in quarantine, one card for each statement."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from starlette.responses import Response
@@ -13,7 +14,7 @@ from memoryware.inspector.keeping import changed
 from memoryware.inspector.layout import button, empty, field, form, hidden, page
 from memoryware.inspector.lineage import origin_tag
 from memoryware.inspector.markup import Html, Piece, h
-from memoryware.inspector.queue import Group, queue
+from memoryware.inspector.queue import Group, Queue, anchor_of, queue
 from memoryware.inspector.site import Section, Visit, number_in
 from memoryware.inspector.texts import body, many, one_line, trust, when
 from memoryware.tiers.actors import Actor
@@ -23,6 +24,16 @@ from memoryware.tiers.records import Entry
 _EVIDENCE: Final = 20
 """Entries of a group that are shown."""
 _NAME: Final = 60
+_FILTERS: Final = ("origin", "trust", "user", "age")
+_AGES: Final[dict[str, int]] = {
+    "the last day": 1,
+    "the last week": 7,
+    "older than a week": -7,
+    "older than a month": -30,
+}
+"""Days since an entry was recorded: at most so many, or more than so many if below zero."""
+_CHOICES: Final = 100
+"""Origins and users that a filter offers."""
 
 
 @dataclass(frozen=True)
@@ -39,32 +50,110 @@ class Rule:
 
 
 async def review(visit: Visit) -> Response:
-    """Show what waits."""
+    """Show a page of what waits, filtered as its address says."""
     waiting = await queue(visit, fresh=bool(visit.asked("fresh")))
     again = h.a("Look again", href=visit.url("/review", fresh="1"))
     if not waiting.groups:
-        said = "Nothing waits for a decision. What agents record comes here."
-        return page(visit, "Review", empty(said, h.p(again)))
-    shown = waiting.groups[: visit.limits.groups]
-    groups = many(len(waiting.groups), "group")
-    entries = many(sum(len(one.entries) for one in waiting.groups), "entry", "entries")
-    said = f"{entries} in {groups}. "
-    if len(shown) < len(waiting.groups):
-        said += f"The first {len(shown)} are here; the next come up as these are decided. "
+        text = "Nothing waits for a decision. What agents record comes here."
+        return page(visit, "Review", empty(text, h.p(again)))
+    fitting = [one for one in waiting.groups if _fits(visit, one)]
+    size = visit.limits.groups
+    last = max(1, -(-len(fitting) // size))
+    number = min(max(1, number_in(visit.asked("page")) or 1), last)
+    shown = fitting[(number - 1) * size : number * size]
+    statements = many(len(waiting.groups), "statement")
+    wait = "waits" if waiting.waiting == 1 else "wait"
+    text = (
+        f"{many(waiting.waiting, 'entry', 'entries')} {wait}, with {statements} to decide about. "
+    )
+    if len(fitting) < len(waiting.groups):
+        text += f"{many(len(fitting), 'statement')} of these fit the filters. "
     if waiting.more:
-        said += f"{waiting.more:,} older entries wait behind them. "
-    cards = [_card(visit, one, place) for place, one in enumerate(shown)]
+        text += f"{waiting.more:,} older entries wait behind them. "
+    first = (number - 1) * size
+    cards = [_card(visit, one, place, waiting) for place, one in enumerate(shown, first)]
     bulk = None if visit.site.read_only else _bulk(visit)
-    intro = h.p(said, again, class_="quiet")
-    return page(visit, "Review", intro, _policy(visit.memory.parts.policy), cards, bulk)
+    intro = h.p(text, again, class_="quiet")
+    rules = _policy(visit.memory.parts.policy)
+    filters, pages = _filters(visit, waiting), _pages(visit, number, last)
+    none = None if fitting else empty("Nothing that waits fits these filters.")
+    return page(visit, "Review", intro, filters, rules, none, cards, pages, bulk)
+
+
+def _filter_query(visit: Visit) -> dict[str, str]:
+    """Return the filters of an address, or of the form of a page that had them."""
+    values = {name: visit.asked(name) or visit.form.one(name) for name in _FILTERS}
+    return {name: value for name, value in values.items() if value}
+
+
+def _fits(visit: Visit, group: Group) -> bool:
+    insight, entries = group.insight, (*group.entries, *group.repeats)
+    chosen = _filter_query(visit)
+    if "trust" in chosen and insight.provenance.trust.name.lower() != chosen["trust"]:
+        return False
+    days = _AGES.get(chosen.get("age", ""))
+    now = visit.memory.parts.clock()
+    return any(
+        ("origin" not in chosen or chosen["origin"] in map(str, one.provenance.roots))
+        and ("user" not in chosen or one.scope.user_id == chosen["user"])
+        and (days is None or (now - one.created_at <= timedelta(days=abs(days))) is (days > 0))
+        for one in entries
+    )
+
+
+def _filters(visit: Visit, waiting: Queue) -> Html | None:
+    entries = [one for group in waiting.groups for one in (*group.entries, *group.repeats)]
+    origins = sorted({str(root) for one in entries for root in one.provenance.roots})
+    users = sorted({one.scope.user_id for one in entries if one.scope.user_id})
+    levels = sorted({group.insight.provenance.trust for group in waiting.groups}, reverse=True)
+    chosen = _filter_query(visit)
+    selects = [
+        _select("origin", "Origin", [("", "any"), *((one, one) for one in origins)], chosen),
+        _select(
+            "trust",
+            "Trust",
+            [("", "any"), *((one.name.lower(), one.name.lower()) for one in levels)],
+            chosen,
+        ),
+        _select("user", "User", [("", "any"), *((one, one) for one in users)], chosen),
+        _select("age", "Age", [("", "any"), *((one, one) for one in _AGES)], chosen),
+    ]
+    inner = h.div(selects, h.button("Show", type="submit", class_="button"), class_="row end")
+    action = visit.url("/review")
+    label = "Filters"
+    return h.form(inner, method="get", action=action, class_="filters", aria_label=label)
+
+
+def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: dict[str, str]) -> Html:
+    options = [
+        h.option(one_line(text, _NAME), value=value, selected=value == chosen.get(name, ""))
+        for value, text in choices[:_CHOICES]
+    ]
+    return field(label, h.select(options, name=name, id=name), id_=name)
+
+
+def _pages(visit: Visit, number: int, last: int) -> Html | None:
+    if last == 1:
+        return None
+    asked = _filter_query(visit)
+    links: list[Piece] = []
+    if number > 1:
+        before = visit.url("/review", page=number - 1, **asked)
+        links.append(h.a("Before", href=before, class_="button"))
+    links.append(h.span(f"Page {number} of {last}", class_="quiet"))
+    if number < last:
+        after = visit.url("/review", page=number + 1, **asked)
+        links.append(h.a("Next", href=after, class_="button"))
+    return h.nav(links, class_="pages", aria_label="Pages of what waits")
 
 
 async def decided(visit: Visit) -> Response:
     """Do what a reviewer has decided about one group."""
     done = await decide(visit)
     changed(visit)
-    next_one = await _after(visit)
-    answer = visit.go("/review", done.said)
+    next_one, number = await _after(visit)
+    page_number = number if number > 1 else None
+    answer = visit.go("/review", done.said, page=page_number, **_filter_query(visit))
     if next_one:
         answer.headers["location"] += f"#{next_one}"
     return answer
@@ -77,21 +166,25 @@ async def bulk(visit: Visit) -> Response:
     return visit.go("/review", said)
 
 
-async def _after(visit: Visit) -> str:
-    """Return where a reviewer goes on: the group that stands now where the decided one stood."""
+async def _after(visit: Visit) -> tuple[str, int]:
+    """Return where a reviewer goes on, and on which page that is.
+
+    It is the group that has moved up into the place of the decided one.
+    """
     place = number_in(visit.form.one("place"))
-    waiting = (await queue(visit)).groups[: visit.limits.groups]
-    if place is None or not waiting:
-        return ""
-    return waiting[min(place, len(waiting) - 1)].anchor
+    fitting = [one for one in (await queue(visit)).groups if _fits(visit, one)]
+    if place is None or not fitting:
+        return "", 1
+    place = min(place, len(fitting) - 1)
+    return fitting[place].anchor, place // visit.limits.groups + 1
 
 
 # One group.
 
 
-def _card(visit: Visit, group: Group, place: int) -> Html:
-    count = len(group.entries)
-    title = "1 entry" if count == 1 else f"{count} entries about the same"
+def _card(visit: Visit, group: Group, place: int, waiting: Queue) -> Html:
+    count = len(group.entries) + len(group.repeats)
+    title = "1 entry" if count == 1 else f"{count} entries say the same"
     mark = None
     if not visit.site.read_only:
         box = h.input(type="checkbox", name="group", value=group.key, form="bulk", data_key="x")
@@ -101,7 +194,8 @@ def _card(visit: Visit, group: Group, place: int) -> Html:
         head,
         h.div(_tags(visit, group), class_="tags"),
         body(group.insight.summary, visit.limits.text_chars, _whole(visit, group)),
-        _evidence(visit, group),
+        _conflicts(visit, group, waiting),
+        _evidence(visit, group, place),
         None if visit.site.read_only else _actions(visit, group, place),
         id=group.anchor,
         class_="group card",
@@ -127,18 +221,35 @@ def _tags(visit: Visit, group: Group) -> list[Piece]:
     return tags
 
 
-def _evidence(visit: Visit, group: Group) -> Html:
-    items = [_entry(visit, one, alone=len(group.entries) == 1) for one in group.entries[:_EVIDENCE]]
-    more = len(group.entries) - len(items)
-    said = h.p(f"and {many(more, 'more entry', 'more entries')}", class_="quiet") if more else None
+def _conflicts(visit: Visit, group: Group, waiting: Queue) -> Html | None:
+    """Return what says something else about the same matter, here and in long-term memory."""
+    known = {one.insight.id: one for one in waiting.groups}
+    items: list[Html] = []
+    for id_ in group.insight.conflicts_with:
+        if id_ in known:
+            text = one_line(known[id_].insight.summary, visit.limits.line_chars)
+            items.append(h.li("Waits as well: ", h.a(text, href=f"#{anchor_of(id_)}")))
+    for id_ in group.insight.contradicts:
+        link = h.a("a memory", href=visit.url("/memories/one", id=id_))
+        items.append(h.li("Long-term memory says something else: ", link))
+    if not items:
+        return None
+    return h.div(h.p(h.strong("In conflict")), h.ul(items), class_="notice warn")
+
+
+def _evidence(visit: Visit, group: Group, place: int) -> Html:
+    every = (*group.entries, *group.repeats)
+    items = [_entry(visit, one, group, place) for one in every[:_EVIDENCE]]
+    more = len(every) - len(items)
+    rest = h.p(f"and {many(more, 'more entry', 'more entries')}", class_="quiet") if more else None
     return h.details(
-        h.summary(f"Evidence: {many(len(group.entries), 'entry', 'entries')}"),
+        h.summary(f"Evidence: {many(len(every), 'entry', 'entries')}"),
         h.ul(items, class_="evidence"),
-        said,
+        rest,
     )
 
 
-def _entry(visit: Visit, entry: Entry, *, alone: bool) -> Html:
+def _entry(visit: Visit, entry: Entry, group: Group, place: int) -> Html:
     link = h.a("Show this entry", href=visit.url("/memories/one", id=entry.id))
     facts: list[Piece] = ["recorded ", when(entry.created_at)]
     for name, value in (
@@ -154,8 +265,13 @@ def _entry(visit: Visit, entry: Entry, *, alone: bool) -> Html:
         held = "held" if entry.verdict.verified else "did not hold"
         verdict = h.p(f"A check of facts said that it {held}.", class_="quiet")
     whole = visit.url("/memories/text", id=entry.id)
-    text = None if alone else body(entry.content, visit.limits.text_chars, whole)
-    return h.li(h.p(facts, ". ", link, class_="quiet"), verdict, text)
+    is_shown = entry.content.strip() == group.insight.summary.strip()
+    text = None if is_shown else body(entry.content, visit.limits.text_chars, whole)
+    apart = None
+    if len(group.entries) + len(group.repeats) > 1 and not visit.site.read_only:
+        press = button("Take out of this group", kind="link")
+        apart = _form(visit, group, place, "ungroup", hidden("entry", entry.id), press)
+    return h.li(h.p(facts, ". ", link, class_="quiet"), verdict, text, apart)
 
 
 # What can be done with it.
@@ -199,6 +315,7 @@ def _form(visit: Visit, group: Group, place: int, do: str, *content: Piece) -> H
         hidden("group", group.key),
         hidden("place", place),
         hidden("back", "/review"),
+        [hidden(name, value) for name, value in _filter_query(visit).items()],
         content,
     )
 

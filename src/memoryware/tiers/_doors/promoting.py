@@ -1,4 +1,4 @@
-"""Doors to long-term memory: digest, propose, promote, supersede, reindex."""
+"""Operations on long-term memory: digest, propose, promote, reject, supersede, reindex."""
 
 from __future__ import annotations
 
@@ -13,35 +13,86 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking, digest, promotion, reindexing
 from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
+from memoryware.tiers.digest import DigestFilter
 from memoryware.tiers.promotion import How, Old, What
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.records import Entry, Memory, Origin, Trust
 from memoryware.tiers.reindexing import OnProgress
 from memoryware.tiers.stores.sight import Space
-from memoryware.tiers.values import ContextItem, Digest, Promotion, Reindexed
+from memoryware.tiers.values import ContextItem, Digest, Insight, Promotion, Reindexed
 
 
 class PromotingDoors(Doors):
     """Bringing texts into long-term memory, and keeping them right there."""
 
     def digest(
-        self, scope: MemoryScope | str, *, since: timedelta | datetime | None = None
+        self,
+        scope: MemoryScope | str,
+        *,
+        since: timedelta | datetime | None = None,
+        before: datetime | None = None,
+        origin: str | Origin | None = None,
+        trust: Trust | str | None = None,
+        user: str | None = None,
+        limit: int | None = None,
+        after: str | None = None,
     ) -> Digest:
-        """Return what waits in quarantine, in groups that say the same. Nothing is promoted.
+        """List what waits in quarantine, one insight for each statement. Nothing is promoted.
+
+        Entries are in one insight only if they say the same. What disagrees about the same matter
+        stands beside it and is named in `conflicts_with`.
 
         Args:
             scope: Whose quarantine: exactly this tenant and group.
             since: From when, or how far back; `digest_days` by default.
+            before: Only what is older than this moment.
+            origin: Only what has this origin in its lineage: "tool:web_search", or all of a kind:
+                "tool".
+            trust: Only insights that are trusted exactly so far: `Trust.USER` or "user".
+            user: Only what was recorded on behalf of this user.
+            limit: How many insights at most; all by default.
+            after: The `next` of the page before.
+
+        Returns:
+            The insights, those worth most to a reviewer first, and how much waits in all.
 
         Raises:
-            SettingError: For a time without a zone, or a span below 0.
+            SettingError: For a time without a zone, a span below 0, an unknown trust, or a cursor
+                that is none.
         """
-        return finish(digest.digest(self.parts, blocking, scope_of(scope), since=_since(since)))
+        wanted = _filter(since, before, origin, trust, user, limit, after)
+        return finish(digest.digest(self.parts, blocking, scope_of(scope), wanted))
 
     async def adigest(
-        self, scope: MemoryScope | str, *, since: timedelta | datetime | None = None
+        self,
+        scope: MemoryScope | str,
+        *,
+        since: timedelta | datetime | None = None,
+        before: datetime | None = None,
+        origin: str | Origin | None = None,
+        trust: Trust | str | None = None,
+        user: str | None = None,
+        limit: int | None = None,
+        after: str | None = None,
     ) -> Digest:
         """Async twin of `digest`."""
-        return await digest.digest(self.parts, native, scope_of(scope), since=_since(since))
+        wanted = _filter(since, before, origin, trust, user, limit, after)
+        return await digest.digest(self.parts, native, scope_of(scope), wanted)
+
+    def count_waiting(self, scope: MemoryScope | str) -> int:
+        """Count the entries that wait for a decision: the `waiting` of every digest.
+
+        Args:
+            scope: Whose quarantine: exactly this tenant and group.
+
+        Returns:
+            How many entries; copies of a waiting text are counted, repeats of a decided one and
+            echoes of memory are not.
+        """
+        return finish(digest.count_waiting(self.parts, blocking, scope_of(scope)))
+
+    async def acount_waiting(self, scope: MemoryScope | str) -> int:
+        """Async twin of `count_waiting`."""
+        return await digest.count_waiting(self.parts, native, scope_of(scope))
 
     def promote(
         self,
@@ -173,13 +224,26 @@ class PromotingDoors(Doors):
 
     def reject(
         self,
-        what: str | Entry,
+        what: str | Entry | Insight,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
         reason: str = "",
     ) -> Entry:
-        """Decide that an entry shall not become long-term memory; it stays in quarantine.
+        """Decide that an entry or insight shall not become long-term memory.
+
+        It stays in quarantine, leaves working memory, and is not asked about again. Copies that are
+        trusted no more are rejected with it.
+
+        Args:
+            what: An entry, its id, or an insight. Of an insight every entry is decided; one that
+                makes other statements still waits for these.
+            scope: Whose memory it is; what is passed brings its own.
+            by: Who decides.
+            reason: Why; it is kept with the entry.
+
+        Returns:
+            The entry; of an insight its first source.
 
         Raises:
             PromotionRefused: If it was promoted or revoked already.
@@ -191,7 +255,7 @@ class PromotingDoors(Doors):
 
     async def areject(
         self,
-        what: str | Entry,
+        what: str | Entry | Insight,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -200,6 +264,24 @@ class PromotingDoors(Doors):
         """Async twin of `reject`."""
         given, who, why = (what, _maybe(scope)), self._who(by), self._reason(reason)
         return await promotion.reject(self.parts, native, *given, by=who, reason=why)
+
+    def ungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
+        """Take an entry out of its group, because it does not say what the others say.
+
+        A digest shows it as an insight of its own from now on, whatever it repeats.
+
+        Args:
+            what: An entry, or its id.
+            scope: Whose memory it is; an entry brings its own.
+
+        Raises:
+            EntryMissing: If there is no such entry in this scope.
+        """
+        return finish(promotion.ungroup(self.parts, blocking, what, _maybe(scope)))
+
+    async def aungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
+        """Async twin of `ungroup`."""
+        return await promotion.ungroup(self.parts, native, what, _maybe(scope))
 
     def embed_pending(self, limit: int | None = None) -> int:
         """Embed memories that have no vector yet, of all groups; return how many got one.
@@ -266,6 +348,42 @@ def _since(since: timedelta | datetime | None) -> timedelta | datetime | None:
     if isinstance(since, timedelta) and since < timedelta(0):
         raise SettingError(f"since={since!r}: is how far back, and must be at least 0")
     return since
+
+
+def _filter(
+    since: timedelta | datetime | None,
+    before: datetime | None,
+    origin: str | Origin | None,
+    trust: Trust | str | None,
+    user: str | None,
+    limit: int | None,
+    after: str | None,
+) -> DigestFilter:
+    """Validate the filters of a digest."""
+    if before is not None:
+        checking.instance("before", before, (datetime,))
+        checking.moment("before", before)
+    checking.instance("origin", origin, (str, Origin, NoneType))
+    checking.text("user", user, or_none=True)
+    checking.text("after", after, or_none=True)
+    return DigestFilter(
+        since=_since(since),
+        before=before,
+        origin=None if origin is None else str(origin),
+        trust=None if trust is None else _trust(trust),
+        user=user,
+        limit=_limit(limit),
+        after=after,
+    )
+
+
+def _trust(trust: Trust | str) -> Trust:
+    if isinstance(trust, str) and trust.upper() in Trust.__members__:
+        return Trust[trust.upper()]
+    if not isinstance(trust, Trust):
+        names = ", ".join(one.name.lower() for one in Trust)
+        raise SettingError(f"trust={trust!r:.200}: must be one of {names}")
+    return trust
 
 
 def _limit(limit: int | None) -> int | None:

@@ -36,7 +36,7 @@ _AS_THEY_ARE: Final = frozenset({str, int, float, bool})
 _TUPLES: Final = frozenset({"against", "echo_of", "memory_ids", "proposers", "revocations"})
 _MADE: Final = _TIMES | _TUPLES | {"further", "scope", "provenance", "verdict", "waits"}
 """What is something else than JSON has."""
-_MANY: Final = _TUPLES | {"further", "metadata"}
+_MANY: Final = _TUPLES | {"further", "metadata", "decided", "ungrouped"}
 """What is left out where it is empty."""
 _JSON: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 

@@ -1,0 +1,250 @@
+"""Review priority: how much a statement is worth to the person who decides about it.
+
+A statement that names things, sets a rule or gives a value is worth more than one that thanks,
+asks, announces or reports a moment, and one that nothing else resembles more than one of a
+series. Only words of closed classes (pronouns, modal verbs, words for "now") are listed here:
+the subjects of which people speak are open, and are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from memoryware._remembering import remembered
+from memoryware.tiers._stemming import STOP
+from memoryware.tiers.ranking import words_of
+from memoryware.tiers.statements import UNSPACED
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_RULES: Final = _words(
+    """
+    must never always only not no cannot can't may mustn't don't every each all any unless until
+    except without forbidden allowed required mandatory should instead either neither default
+    muss müssen nie niemals immer nur nicht kein keine keinen darf dürfen soll sollen jeder jede
+    jedes alle außer ohne statt verboten erlaubt
+    jamais toujours seulement doit doivent chaque sans sauf nunca siempre solo debe deben cada sin
+    """
+)
+"""Modality, negation and quantity: what makes a statement a rule."""
+_STATES: Final = _words(
+    """
+    is are has have uses use runs lives belongs means costs takes prefers likes needs wants owns
+    works requires contains supports expires starts begins ends closes opens goes go stays holds
+    speaks handles reports
+    ist sind hat haben heißt läuft liegt gehört nutzt verwendet kostet gilt bleibt braucht mag
+    est sont a ont utilise es son tiene usa
+    """
+)
+"""Verbs in the present tense that say how things are."""
+_SPEAKER: Final = _words("i i'm i'll i've i'd me myself let's ich mich mir je moi yo 我")
+_LISTENER: Final = _words(
+    "you your yours you're you'll you've du dich dir dein deine vous votre tu usted 你 您"
+)
+_INTENT: Final = _words(
+    """
+    will i'll we'll they'll he'll she'll shall going let's plan plans planning planned hope hoping
+    try trying want intend might maybe perhaps
+    werde werden wird wollen möchte plane planen vielleicht hoffe
+    """
+)
+_MOMENT: Final = _words(
+    """
+    today tomorrow yesterday tonight now currently just already again still yet soon later
+    earlier ago meanwhile moment morning afternoon evening next last recently finally anymore nearly
+    ready
+    heute morgen gestern jetzt gerade schon wieder noch bald später vorhin eben nächste nächsten
+    letzte letzten
+    aujourd'hui demain hier maintenant hoy mañana ayer ahora
+    """
+)
+"""Words that are true of one moment only."""
+_COURTESY: Final = _words(
+    """
+    thanks thank thx please hello hi hey sorry welcome cheers great nice cool perfect awesome
+    wonderful excellent sure ok okay yes yeah yep nope bye congratulations congrats glad happy
+    appreciate appreciated lovely good well fine wow worries problem oh ah haha lol
+    danke bitte hallo gut super klar gern gerne ja nein tschüss prima
+    merci bonjour salut gracias hola vale
+    """
+)
+_MOMENT_HAN: Final = (
+    (re.compile("谢谢|你好|您好|好的|再见|不客气|辛苦"), 2.0),
+    (re.compile("今天|明天|昨天|现在|刚才|马上|下周|上周|今早"), 1.2),
+    (re.compile("[吗呢吧][。？?]?$"), 2.0),
+    (re.compile("我(?!们)|你|您"), 0.8),
+    (re.compile("了"), 0.8),
+    (re.compile("一下|打算|想要"), 1.0),
+)
+"""The same for texts in Chinese, whose words have no blanks between them."""
+_RULES_HAN: Final = re.compile("必须|不能|不要|不得|禁止|只能|总是|从不|每|需要|不可")
+_STATES_HAN: Final = re.compile("是|使用|用于|位于|属于|负责|放在|叫|有")
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_TOKEN: Final = re.compile(r"[^\W_][\w'’.@:/+#&%-]*[\w%]|[^\W_]")
+_PAST: Final = re.compile(r"[a-z]{2,}ed")
+_PAST_AUXILIARIES: Final = _words("was were had been did could war waren wurde wurden hatte")
+_PASSIVE: Final = _words("is are be being am gets get stays to")
+_BEING: Final = _words("is are am i'm we're they're he's she's it's")
+_NEGATIONS: Final = _words("not no cannot can't don't nicht kein keine keinen nur")
+_IRREGULAR_PAST: Final = _words(
+    """
+    bought brought built came chose drank drove ate fell felt fought found flew forgot gave went
+    grew held kept knew left lent lost made meant met paid ran said saw sold sent slept spoke spent
+    stood swam took taught told thought understood woke wore won wrote began broke sang sat got
+    threw caught became drew did put
+    """
+)
+_INCIDENT: Final = re.compile(
+    r"(?:(?:the|das|die|der)\s+)?(?:[^\W\d]+\s+){1,2}(?:nr\.?\s*|no\.?\s*|#)?\d{3,}\b",
+    re.IGNORECASE,
+)
+"""A noun with a number of its own at the beginning: a report about one ticket or order."""
+_IDENTIFIER: Final = re.compile(
+    r"""[^\W\d_]+[\d]+\w*|\d+[a-z]{1,4}|\w+[@/_]\w[\w./-]*|[a-z]+[A-Z]\w*|\w+-\w+-\w+"""
+    r"""|\d+(?:[.:]\d+)+|\w+\.(?:\w+\.)*[a-z]{2,4}|\d+%"""
+)
+"""Names of machines, versions, addresses, paths, times of day, numbers with a unit."""
+_CLOSED: Final = STOP | _SPEAKER | _LISTENER | _COURTESY | _MOMENT | _INTENT
+_PIECE: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}](?:[^\s{UNSPACED}]*[^\W_{UNSPACED}])?")
+_NAME: Final = "A"
+"""What stands for a word with a capital letter where forms are compared."""
+_SERIES: Final = 4
+"""Texts from which what they have in common is a form."""
+_LONG: Final = 45
+"""Words from which a text says more than one thing."""
+
+
+@remembered(4096)
+def specificity_of(text: str) -> float:
+    """Return how much a text reads like a lasting statement: about -5 to 5, 0 in between."""
+    written = _TOKEN.findall(text.replace("’", "'"))
+    words = [word.casefold() for word in written]
+    present = set(words)
+    content = {word for word in present if word not in _CLOSED and not word.isdigit()}
+    unspaced = len(_UNSPACED.findall(text))
+    size = len(content) + unspaced // 3
+    end = text.rstrip()[-1:]
+    of_one_moment = (
+        1.5 * min(2, len(present & _COURTESY))
+        + 1.2 * min(2, len(present & _MOMENT))
+        + 1.2 * bool(present & _INTENT)
+        + 0.8 * bool(present & _SPEAKER)
+        + 0.8 * bool(present & _LISTENER)
+        + 1.0 * _tells_of_the_past(words)
+        + 0.8 * _is_progressive(words)
+        + 1.0 * bool(_INCIDENT.match(text))
+        + 2.5 * (end in ("?", "？"))
+        + 0.8 * (end in ("!", "！"))
+    )
+    if unspaced:
+        of_one_moment += sum(weight for pattern, weight in _MOMENT_HAN if pattern.search(text))
+    score = 0.8 * (not of_one_moment) - of_one_moment
+    score += min(1.0, 0.25 * size) - 0.5 - 1.0 * (size < 2) - 0.5 * (len(words) > _LONG)
+    rules = present & _RULES
+    if _tells_of_the_past(words):  # "did not work" is no rule
+        rules -= _NEGATIONS
+    score += 1.2 * bool(rules or (unspaced and _RULES_HAN.search(text)))
+    score += 0.8 * bool(present & _STATES or (unspaced and _STATES_HAN.search(text)))
+    return score + _naming(written, text)
+
+
+def _tells_of_the_past(words: Sequence[str]) -> bool:
+    """Say whether a verb is in the past: a participle after "is" or "must be" is not."""
+    if not _PAST_AUXILIARIES.isdisjoint(words):
+        return True
+    return any(
+        (_PAST.fullmatch(word) or word in _IRREGULAR_PAST)
+        and _PASSIVE.isdisjoint(words[max(0, place - 3) : place])
+        for place, word in enumerate(words)
+    )
+
+
+def _is_progressive(words: Sequence[str]) -> bool:
+    return any(
+        word.endswith("ing") and words[place] in _BEING for place, word in enumerate(words[1:])
+    )
+
+
+def says_nothing(text: str) -> bool:
+    """Say whether a sentence is courtesy or a question, so that nobody could keep it.
+
+    In doubt it says something. A name, a number or a denial always does.
+    """
+    stripped = text.strip()
+    if stripped.endswith(("?", "？")):
+        return True
+    words = [word.casefold() for word in _TOKEN.findall(stripped.replace("’", "'"))]
+    if not words:
+        return True
+    if any(map(str.isdigit, stripped)) or not stripped.isascii() or _RULES.intersection(words):
+        return False
+    return all(word in _COURTESY or word in STOP for word in words)
+
+
+def _naming(written: Sequence[str], text: str) -> float:
+    """Return what names, values and identifiers in a text are worth."""
+    inside = [
+        word for word in written[1:] if word[0].isupper() and word not in ("I", "I'm", "I'll")
+    ]
+    identifiers = [word for word in written if _IDENTIFIER.fullmatch(word)]
+    numbers = [word for word in written if word.isdigit()]
+    # A bare number after a capital word or "#" is the number of a ticket as often as a value.
+    value = 0.3 if numbers and "#" not in text else 0.0
+    return min(1.2, 0.6 * len(inside)) + min(1.2, 0.8 * len(identifiers)) + value
+
+
+def boilerplate_of(texts: Sequence[str]) -> list[float]:
+    """Return how much of each text is the form of a series.
+
+    Names and numbers count as one word each, so that "Ticket 7: Ann cannot print" and "Ticket
+    9: Bo cannot log in" share a form.
+
+    Args:
+        texts: Different statements.
+
+    Returns:
+        For each text the share, from 0 to 1, of its runs of three words that several others
+        have as well.
+    """
+    runs = [_runs(text) for text in texts]
+    often = Counter(run for some in runs for run in some)
+    return [
+        sum(often[run] >= _SERIES for run in some) / len(some) if some else 0.0 for some in runs
+    ]
+
+
+def rarity_of(texts: Sequence[str]) -> list[float]:
+    """Return for each text the share of its words, from 0 to 1, that hardly any other has."""
+    stems = [_content(text) for text in texts]
+    often = Counter(stem for some in stems for stem in some)
+    seldom = max(2, len(texts) // 80)
+    return [
+        sum(often[stem] <= seldom for stem in some) / len(some) if some else 0.0 for some in stems
+    ]
+
+
+@remembered(4096)
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    words = ["", *map(_form, _PIECE.findall(text)), ""]
+    words[1] = words[1].casefold() if words[1] == _NAME else words[1]
+    return frozenset(zip(words, words[1:], words[2:], strict=False))
+
+
+def _form(word: str) -> str:
+    if any(map(str.isdigit, word)):
+        return "0"
+    return _NAME if word[0].isupper() else word.casefold()
+
+
+@remembered(4096)
+def _content(text: str) -> frozenset[str]:
+    """Return the stems of a text without numbers and words of grammar."""
+    return frozenset(
+        word for word in words_of(text) if word not in STOP and not any(map(str.isdigit, word))
+    )
