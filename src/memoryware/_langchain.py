@@ -326,6 +326,20 @@ def command_to_parent(error: BaseException) -> Any:
     return error.args[0] if isinstance(error, ParentCommand) else None
 
 
+def is_todo_tool(tool: Any) -> bool:
+    """Say whether a tool is the to-do list of LangChain itself, and not a namesake.
+
+    Its result only repeats what the model wrote. Deep agents use the same one.
+    """
+    if getattr(tool, "name", None) != "write_todos":
+        return False
+    from langchain.agents.middleware import todo
+
+    functions = (getattr(tool, "func", None), getattr(tool, "coroutine", None))
+    known = (getattr(todo, "_write_todos", None), getattr(todo, "_awrite_todos", None))
+    return tool is todo.write_todos or any(one is not None and one in known for one in functions)
+
+
 def is_agent(runnable: Any) -> bool:
     """Say whether a Runnable is an agent that `create_agent` has made."""
     metadata = (getattr(runnable, "config", None) or {}).get("metadata") or {}

@@ -23,9 +23,9 @@ from memoryware.tiers.extraction import (
     last_human_text,
     media_in,
     messages_in,
-    outside_tools,
     text_of,
 )
+from memoryware.tiers.tool_results import outside_tools
 
 IMAGE = {"type": "image", "url": "https://example.org/x.png"}
 CALL = {"name": "web", "args": {}, "id": "1", "type": "tool_call"}
@@ -194,7 +194,8 @@ def test_tools_are_named_by_their_messages_their_calls_or_the_provider():
     assert outside_tools([asked, ToolMessage("page", tool_call_id="1")]) == {"web"}
     assert outside_tools([ToolMessage("page", tool_call_id="9", name="db")]) == {"db"}
     assert outside_tools([ToolMessage("page", tool_call_id="9")]) == {""}
-    assert outside_tools([ToolMessage("x", tool_call_id="9", name="write_todos")]) == set()
+    todos = ToolMessage("x", tool_call_id="9", name="write_todos")
+    assert outside_tools([todos]) == {"write_todos"}
     assert outside_tools([ToolMessage("x", tool_call_id="9", name="db")], inside=("db",)) == set()
     mapping = {"role": "tool", "content": "page", "tool_call_id": "1"}
     assert outside_tools([asked, mapping]) == {"web"}

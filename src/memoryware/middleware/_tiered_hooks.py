@@ -27,19 +27,23 @@ from memoryware.middleware._edit_memory import not_done, unavailable
 from memoryware.middleware._options import approximate_tokens
 from memoryware.middleware._prompt import append_to_system_message
 from memoryware.middleware._tiered_forging import showing, without_forged
-from memoryware.middleware._tiered_messages import KEPT, RECALLED, outside_tools, with_block
+from memoryware.middleware._tiered_messages import with_block
 from memoryware.middleware._tiered_options import Options
 from memoryware.middleware._tiered_recalling import Recaller
 from memoryware.middleware._tiered_recording import Moment, Recorder, tool_messages_in
 from memoryware.middleware._tiered_runs import OUTER, Run, Runs
 from memoryware.middleware._tiered_state import Keys, Thread
-from memoryware.middleware._tiered_tools import (
+from memoryware.middleware._tiered_tools import Said
+from memoryware.tiers.extraction import has_user
+from memoryware.tiers.tool_results import (
+    KEPT,
     KEPT_FOR_REVIEW,
     NOT_KEPT,
+    RECALLED,
     UNAVAILABLE,
-    Said,
+    call_key,
+    outside_tools,
 )
-from memoryware.tiers.extraction import has_user
 
 Response = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
 
@@ -164,17 +168,18 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         call, now = request.tool_call, self._moment(request.state, request.runtime)
-        refused = self._refused(call, now)
+        is_own = self._is_own(request.tool, call)
+        refused = self._refused(call, now) if is_own else None
         if refused is not None:
+            now.run.inside.add(_key_of(call, now.messages))
             return refused
         with _inside(self._recorder, now):
             result: ToolMessage | Command[Any] = await via(handler, handler, request)
-        if self._options.record_tools and call["name"] not in self._options.own:
+        if is_own or _langchain.is_todo_tool(request.tool):
+            now.run.inside.add(_key_of(call, now.messages))
+        if self._options.record_tools and not is_own:
             for message in tool_messages_in(result):
-                named = (
-                    message if message.name else message.model_copy(update={"name": call["name"]})
-                )
-                await self._recorder.record_tool(via, now, named)
+                await self._recorder.record_tool(via, now, message, call["name"])
         return result
 
     async def _after(
@@ -279,7 +284,7 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
     def _noted(
         self, answered: Any, is_made: Callable[[Any], bool]
     ) -> tuple[ModelResponse[Any] | AIMessage, list[str], set[str]]:
-        """Return the response, ids of what the model made, and names of structured answers.
+        """Return the response, ids of what the model made, and keys of structured answers.
 
         Whoever stands between this middleware and the model may answer in its place; what it
         makes is not recorded. A message without an id gets one.
@@ -296,7 +301,11 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
                 said.append(result[place].id)
         if not said:
             logger.debug("%s records nothing of an answer that no chat model gave", self.name)
-        formats = {str(one.name) for one in given if isinstance(one, ToolMessage) and one.name}
+        formats = {
+            _key_of({"id": one.tool_call_id}, result)
+            for one in given
+            if isinstance(one, ToolMessage)
+        }
         if all(new is old for new, old in zip(result, given, strict=True)):
             return answered, said, formats
         if isinstance(answered, ModelResponse):
@@ -313,20 +322,27 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
     ) -> Thread:
         """Return what the conversation keeps in mind after a model call."""
         options = self._options
-        tools = outside_tools(request.messages, own=options.own, inside=options.inside)
         kept = self._asked(now)
+        inside = {*kept.inside, *now.run.inside, *formats}
+        tools = outside_tools(request.messages, inside=options.inside, proven=inside)
         return kept.with_more(
             options.memory.limits.thread_ids,
             said=said,
             seen=[one.id for one in now.run.items],
-            tools=tools - formats - {*kept.formats},
-            formats=formats,
+            tools=tools,
+            inside=sorted(inside - {*kept.inside, ""}),
         )
 
     def _keeps_lineage(self) -> bool:
         """Say whether anything is recorded, so that it matters what it was made of."""
         remembers = "text" in self._tool_takes.values()
         return self._options.record is not None or self._options.record_tools or remembers
+
+    def _is_own(self, tool: Any, call: Any) -> bool:
+        """Say whether a call goes to a tool of this middleware, and not to a namesake."""
+        if tool is None:
+            return call["name"] in self._options.own
+        return any(tool is one for one in self.tools)
 
     def _is_useless(self, tool: str, now: Moment) -> bool:
         """Say whether a tool of ours can do nothing for those who ask."""
@@ -355,6 +371,16 @@ def _inside(recorder: Recorder, now: Moment) -> Any:
         yield
     finally:
         OUTER.reset(reset)
+
+
+def _key_of(call: Mapping[str, Any], messages: Sequence[Any]) -> str:
+    """Return the key of a call of the newest message that has made it; "" for none."""
+    for message in reversed(messages):
+        if isinstance(message, AIMessage) and any(
+            one["id"] == call["id"] for one in message.tool_calls
+        ):
+            return call_key(message.id, call["id"])
+    return ""
 
 
 def _name(tool: Any) -> str:

@@ -6,7 +6,7 @@ All functions are pure, and none changes a message.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeGuard
+from typing import Any, TypeGuard
 
 from langchain_core.messages import (
     AIMessage,
@@ -16,11 +16,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from memoryware.tiers import extraction
 from memoryware.tiers.extraction import answer_of
-
-RECALLED: Final = extraction.RECALLED
-KEPT: Final = extraction.KEPT
+from memoryware.tiers.tool_results import KEPT, RECALLED
 
 
 def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:
@@ -106,21 +103,6 @@ def call_of(messages: Sequence[AnyMessage | BaseMessage], place: int) -> Mapping
             if call["id"] == wanted:
                 return dict(call)
     return {}
-
-
-def outside_tools(
-    messages: Sequence[AnyMessage | BaseMessage], *, own: Collection[str], inside: Collection[str]
-) -> set[str]:
-    """Return the names of the tools whose results stand in the messages and are from outside.
-
-    Args:
-        messages: What the model sees.
-        own: Our own tools: what they have shown is known by its id.
-        inside: Tools that bring nothing from outside.
-    """
-    return extraction.outside_tools(
-        [one for one in messages if not is_own(one, own)], inside=inside
-    )
 
 
 # Placing.

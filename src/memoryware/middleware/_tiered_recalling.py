@@ -9,15 +9,16 @@ from langchain_core.messages import AnyMessage
 
 from memoryware._twins import Via
 from memoryware.events import Teller, emit, logger
-from memoryware.middleware._tiered_messages import RECALLED, call_of, is_own, newest_human
+from memoryware.middleware._tiered_messages import call_of, is_own, newest_human
 from memoryware.middleware._tiered_options import Options
 from memoryware.middleware._tiered_runs import Answered, Run, Runs, Step
-from memoryware.middleware._tiered_tools import FOUND, NOT_AGAIN, NOTHING, found_text
+from memoryware.middleware._tiered_tools import FOUND, NOT_AGAIN
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import warn_without_group
 from memoryware.tiers.extraction import last_human_text
 from memoryware.tiers.records import Role
 from memoryware.tiers.showing import NOTE, recalled_block
+from memoryware.tiers.tool_results import NOTHING, RECALLED, found_text
 from memoryware.tiers.values import Recall
 
 
@@ -102,7 +103,9 @@ class Recaller:
         human = newest_human(messages)
         for place, message in enumerate(messages):
             answer = _answered(message, self._options.own)
-            if answer is None:
+            # A tool message may have any name: it has to answer a call of ours.
+            answered = call_of(messages, place).get("name", message.name)
+            if answer is None or answered not in self._options.own:
                 continue
             shown = run.found.get(answer)
             if shown is None and place >= (human or 0):

@@ -14,13 +14,10 @@ from memoryware._twins import Via
 from memoryware.errors import MemorywareError
 from memoryware.events import Teller, emit, logger
 from memoryware.middleware._tiered_messages import (
-    KEPT,
-    RECALLED,
     answers_in,
     final_answer,
     ids_in,
     last_call,
-    outside_tools,
 )
 from memoryware.middleware._tiered_options import Options
 from memoryware.middleware._tiered_runs import (
@@ -36,6 +33,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.discarded import position_in, settle_thread
 from memoryware.tiers.extraction import answer_of, has_user, media_in, text_of
 from memoryware.tiers.records import Entry, Origin, Provenance, Role, hash_of
+from memoryware.tiers.tool_results import KEPT, RECALLED, outside_tools
 from memoryware.tiers.values import ContextItem, Layer, Recorded, item_of
 
 _SAID_OF_IT: Final = ("confidence", "verify_pending")
@@ -124,9 +122,16 @@ class Recorder:
             return due
         return [*due, Answer(_as_json(structured), made[1], made[0], {"structured": True})]
 
-    async def record_tool(self, via: Via, now: Moment, result: ToolMessage) -> None:
-        """Keep the result of a tool in quarantine."""
-        text, tool = text_of(result), result.name or ""
+    async def record_tool(self, via: Via, now: Moment, result: ToolMessage, tool: str) -> None:
+        """Keep the result of a tool in quarantine.
+
+        Args:
+            via: The door.
+            now: The run.
+            result: What the tool returned. It may carry any name.
+            tool: The name under which the model called the tool.
+        """
+        text = text_of(result)
         if not text or result.status == "error" or not self._options.tiers_of(now.role):
             return
         if tool in self._options.inside:
@@ -227,9 +232,9 @@ class Recorder:
     def roots_of(self, now: Moment, seen: Messages) -> list[Origin]:
         """Return the people and tools that messages come from."""
         options = self._options
-        tools = outside_tools(seen, own=options.own, inside=options.inside)
+        proven = {*now.thread.inside, *now.run.inside}
+        tools = outside_tools(seen, inside=options.inside, proven=proven)
         tools |= {*now.thread.tools} - options.inside
-        tools -= {*now.thread.formats}
         asked = [*now.thread.asked, *([now.scope.user_id or ""] if has_user(seen) else [])]
         users = [Origin("user", one) for one in dict.fromkeys(asked)]
         return [*users, *(Origin("tool", one) for one in sorted(tools))]

@@ -63,6 +63,7 @@ class Run:
         step: When that was; None if memory was not asked yet.
         held: What the model has said before its last call, by the id of the message.
         recorded: Keys of what was recorded, so that nobody is asked twice.
+        inside: Keys of calls that a tool of ours has answered in it; see `Call.key`.
         heard: What other agents, called by tools of this run, have said: who made it, and of
             what.
     """
@@ -74,6 +75,7 @@ class Run:
     step: Step | None = None
     held: dict[str, Held] = field(default_factory=dict)
     recorded: set[str] = field(default_factory=set)
+    inside: set[str] = field(default_factory=set)
     heard: list[Provenance] = field(default_factory=list)
 
 
@@ -115,6 +117,7 @@ class Runs:
         if resumed is not None:
             before = self.between(resumed)
             run.heard, run.found = [*before.heard], {**before.found}
+            run.inside = {*before.inside}
             self._between.drop(_session(resumed))
         self._runs.put(run.id, run)
         return run

@@ -39,7 +39,8 @@ class Thread:
         said: Ids of messages that the model really made, the newest last.
         seen: Ids of entries and memories that were recalled, the newest last.
         tools: Names of tools whose results, from outside, have been in a request.
-        formats: Names of structured responses, which stand in the messages like tools.
+        inside: Keys of calls whose results are from inside, as this middleware has seen: those of
+            its own tools, of LangChain's to-do list, and structured responses; see `Call.key`.
         last: The id of the entry that was recorded last; "" for none.
         asked: Ids of people who have asked and of whom no recorded entry speaks yet: those of a
             run that waits, or was broken off. Else nobody.
@@ -48,7 +49,7 @@ class Thread:
     said: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
-    formats: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
     last: str = ""
     asked: tuple[str, ...] = ()
 
@@ -61,7 +62,7 @@ class Thread:
             said=_texts(held.get("said")),
             seen=_texts(held.get("seen")),
             tools=_texts(held.get("tools")),
-            formats=_texts(held.get("formats")),
+            inside=_texts(held.get("inside")),
             last=last if isinstance(last, str) else "",
             asked=_texts(held.get("asked")),
         )
@@ -73,7 +74,7 @@ class Thread:
         said: Iterable[str] = (),
         seen: Iterable[str] = (),
         tools: Iterable[str] = (),
-        formats: Iterable[str] = (),
+        inside: Iterable[str] = (),
         asked: Iterable[str] = (),
     ) -> Self:
         """Return it with more ids, of which it keeps the newest `most`, and more names."""
@@ -82,7 +83,7 @@ class Thread:
             said=_newest((*self.said, *said), most),
             seen=_newest((*self.seen, *seen), most),
             tools=tuple(sorted({*self.tools, *tools})),
-            formats=tuple(sorted({*self.formats, *formats})),
+            inside=_newest((*self.inside, *inside), most),
             asked=_newest((*self.asked, *asked), most),
         )
 

@@ -23,14 +23,13 @@ from memoryware.tiers.extraction import (
     content_of,
     has_user,
     messages_in,
-    outside_tools,
-    shown_by_us,
 )
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.noticing import Noticed, noticing
 from memoryware.tiers.records import Origin, Provenance, Role, hash_of
 from memoryware.tiers.roles import ROLES, RoleRules, role_in
 from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.tool_results import artifact_ids, outside_tools
 from memoryware.tiers.values import ContextItem, Layer
 
 
@@ -187,12 +186,11 @@ async def _lineage(
     ran, scope = output.ran, output.scope
     update = getattr(ran.result, "update", None) if hasattr(ran.result, "goto") else ran.result
     messages = [*_messages_of_graph(), *messages_in(ran.state), *messages_in(update)]
-    ours = {id(one): ids for one in messages if (ids := shown_by_us(one)) is not None}
-    look = Look(step, ran.state, tuple(one for ids in ours.values() for one in ids))
+    shown = tuple(dict.fromkeys(id_ for one in messages for id_ in artifact_ids(one) or ()))
+    look = Look(step, ran.state, shown)
     seen = await conversations_of(memory).before(via, memory, scope, look)
     seen += Trace(items=ran.noticed.recalled)
-    others = [one for one in messages if id(one) not in ours]
-    tools = outside_tools(others, inside=output.how.inside_tools)
+    tools = outside_tools(messages, inside=output.how.inside_tools)
     roots = {*seen.every_root(), *ran.roots, *(Origin("tool", one) for one in tools)}
     if has_user(messages):
         roots.add(Origin("user", scope.user_id or ""))

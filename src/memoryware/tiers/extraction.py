@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Final, TypeAlias
 
@@ -19,12 +19,6 @@ Content: TypeAlias = str | Sequence[str] | Callable[[Any], str | None]
 
 KEYS: Final = ("messages", "content", "agent_output", "response", "output", "final_report")
 """Keys under which nodes are wont to put their text."""
-RECALLED: Final = "memoryware_recalled"
-"""Key in the artifact of a tool message: ids of what our own tool has shown."""
-KEPT: Final = "memoryware_kept"
-"""Key in the artifact of a tool message: ids of what our own tool has recorded."""
-_OURS: Final = ("recall", "remember")
-"""Names of our own tools; with a name of the middleware behind them there may be more."""
 _SAID_OF_IT: Final = ("confidence", "verify_pending")
 """What a node may say of its text, beside it or in the `additional_kwargs` of the message."""
 _KINDS: Final = {
@@ -33,6 +27,8 @@ _KINDS: Final = {
     "AIMessageChunk": "ai",
     "HumanMessageChunk": "human",
     "ToolMessageChunk": "tool",
+    "FunctionMessageChunk": "function",
+    "ChatMessageChunk": "chat",
 }
 _MESSAGES: Final = frozenset(
     {"human", "ai", "tool", "system", "developer", "function", "chat", "remove"}
@@ -42,11 +38,6 @@ _MEDIA: Final = frozenset(
     {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file"}
 )
 """Types of content blocks that are noted and not kept."""
-_NOT_FROM_OUTSIDE: Final = frozenset({"write_todos"})
-"""Tools whose results only repeat what the model wrote."""
-_SERVER_CALLS: Final = ("server_tool_call", "server_tool_result")
-_SERVER_TOOL: Final = "server_tool"
-"""The name of a tool of the provider that has none."""
 _PAIR: Final = 2
 
 
@@ -78,6 +69,10 @@ def kind_of(message: Any) -> str:
     elif hasattr(message, "content"):
         said = getattr(message, "type", "")
     kind = _KINDS.get(str(said), str(said))
+    if kind == "chat":  # a message of any role; one that nobody knows stays a "chat"
+        role = str(_field(message, "role") or "")
+        role = _KINDS.get(role, role)
+        kind = role if role in _MESSAGES - {"remove"} else "chat"
     return kind if kind in _MESSAGES else ""
 
 
@@ -120,39 +115,6 @@ def last_human_text(messages: Sequence[Any]) -> str:
 def has_user(messages: Sequence[Any]) -> bool:
     """Say whether a person has written any of the messages."""
     return any(kind_of(one) == "human" for one in messages)
-
-
-def shown_by_us(message: Any) -> list[str] | None:
-    """Return the ids of what one of our own tools has shown or kept; None for other messages."""
-    artifact = _field(message, "artifact")
-    name = str(_field(message, "name") or "").partition("_")[0]
-    if kind_of(message) != "tool" or name not in _OURS or not isinstance(artifact, Mapping):
-        return None
-    if not {RECALLED, KEPT} & artifact.keys():
-        return None
-    found = [artifact.get(key) for key in (RECALLED, KEPT)]
-    return [str(one) for ids in found if isinstance(ids, list) for one in ids if one]
-
-
-def outside_tools(messages: Sequence[Any], *, inside: Collection[str] = ()) -> set[str]:
-    """Return the names of the tools whose results stand in the messages and are from outside.
-
-    Args:
-        messages: What a model sees.
-        inside: Tools that bring nothing from outside.
-    """
-    called: dict[Any, str] = {}
-    for one in messages:
-        calls = _field(one, "tool_calls") if kind_of(one) == "ai" else ()
-        called |= {_field(call, "id"): _field(call, "name") or "" for call in calls or ()}
-    found: set[str] = set()
-    for one in messages:
-        if kind_of(one) == "tool":
-            call = called.get(_field(one, "tool_call_id"), "")
-            found.add(str(_field(one, "name") or call))
-        elif kind_of(one) == "ai":
-            found.update(_server_tools(one))
-    return found - _NOT_FROM_OUTSIDE - {*inside}
 
 
 # States.
@@ -285,23 +247,3 @@ def _part(block: Any) -> str:
 def _is_pair(value: Any) -> bool:
     """Say whether a value is a pair of a name and something."""
     return isinstance(value, tuple) and len(value) == _PAIR and isinstance(value[0], str)
-
-
-def _server_tools(message: Any) -> Iterator[str]:
-    """Yield the tools that the provider itself has called while the model answered."""
-    if isinstance(_field(message, "content"), str):
-        return
-    try:
-        blocks = [*(getattr(message, "content_blocks", None) or _field(message, "content") or ())]
-    except Exception:  # noqa: BLE001 - a foreign format; what cannot be read is not trusted
-        yield _SERVER_TOOL
-        return
-    for block in blocks:
-        if not isinstance(block, Mapping):
-            continue
-        if block.get("type") in _SERVER_CALLS:
-            yield str(block.get("name") or _SERVER_TOOL)
-        elif block.get("type") == "text" and any(
-            isinstance(one, Mapping) and one.get("url") for one in block.get("annotations") or ()
-        ):
-            yield _SERVER_TOOL

@@ -199,7 +199,7 @@ def test_the_state_holds_ids_and_names_of_tools_and_no_person():
         "said": [],
         "seen": [memory.retrieve(QUESTION, "shop", layers=("cold",))[0].id],
         "tools": ["deploy"],
-        "formats": [],
+        "inside": [],
         "last": entry.id,
         "asked": [],
     }
