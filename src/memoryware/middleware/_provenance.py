@@ -1,0 +1,663 @@
+"""Provenance of a write: which of its lines repeat what an outside tool has returned.
+
+A page, an e-mail or an issue that an agent reads may say "save this to your memory". The model
+then writes the words of a stranger into a file that speaks to every later run. So the words of
+each new line are compared with three kinds of text in the thread: what people said, what the
+agent's own file tools returned, and what any other tool returned.
+
+The comparison is lexical, without a model: folded words by their stems, pairs of characters in
+scripts without spaces. A translation shares no words with its source; only names, numbers and
+addresses give it away, and a source that asks to be saved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from memoryware._unicode import normalised
+
+_WINDOW: Final = 60
+"""Words of a result that are looked at together: about two sentences."""
+_COMMON_AFTER: Final = 4
+"""Occurrences in one result after which a word is its topic, and proves little."""
+_ENOUGH: Final = 2.0
+"""Weight of the shared words from which a line counts as taken from a result."""
+_ENOUGH_IN_PARTS: Final = 3.0
+"""The same for words that are scattered over several results."""
+_EXCERPT: Final = 160
+"""Characters of a result that a person is shown."""
+_CACHED_TEXTS: Final = 64
+
+_UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+)
+_TOKEN: Final = re.compile(
+    rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}](?:[^\s{_UNSPACED}<>()\[\]{{}}\"'`|*,;!?]*[^\W_{_UNSPACED}])?"
+)
+"""A run of an unspaced script, or whatever stands between blanks, brackets and quotes."""
+_PART: Final = re.compile(r"[^\W_]+")
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+_LETTERS_APART: Final = re.compile(r"(?<!\w)(?:\w[ .\-_]){3,}\w(?!\w)")
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|[。！？；\n\r\v\f\x85\u2028\u2029]+")
+
+_FUNCTION_WORDS: Final = frozenset(
+    # English
+    "a about above after again all also am an and any are as at be because been before being "
+    "below between both but by can could did do does doing down during each few for from further "
+    "had has have having he her here hers him his how i if in into is it its itself just me more "
+    "most my no nor of off on once onto or other our ours out over own per same shall she should "
+    "so some such than that the their theirs them then there these they this those through to too "
+    "under until up upon us very via was we were what when where which while who whom whose why "
+    "will with without would you your yours one two let lets please thing things get got "
+    # German
+    "aber alle allem allen aller alles als also am an andere anderen auch auf aus bei beim bin bis "
+    "bist da damit dann das dass dein deine dem den denn der deren des dessen die dies diese "
+    "diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas "
+    "euch euer fuer f\u00fcr hab habe haben hat hatte hier hin ich ihm ihn ihnen ihr ihre ihrem "
+    "ihren ihrer im in ins ist ja jede jedem jeden jeder jedes kann koennen k\u00f6nnen machen man "
+    "mein meine meinem meinen meiner mich mir mit nach noch nun nur ob oder ohne sehr sein seine "
+    "sich sie sind so soll sollen sollte sondern und uns unser unsere unter vom von vor war waren "
+    "was weil wenn wer werden wie wieder will wir wird wo wurde wurden zu zum zur zwischen "
+    "\u00fcber bitte gilt gelten "
+    # French, Spanish, Italian, Portuguese, Dutch
+    "le la les un une des du de et ou est sont dans pour par sur avec sans que qui ne pas au aux ce "
+    "cet cette ces il elle ils elles nous vous je tu se son sa ses leur leurs el los las una unos "
+    "unas y o es son en por para con sin que no al del se su sus lo mi mis te como gli i di da per "
+    "che non si e os um uma em com het een van voor met zonder niet en op te zijn is aan dat".split()
+)
+_NOTE_WORDS: Final = frozenset(
+    # What any note says, whoever wanted it: it proves neither that a line is a person's nor that
+    # it is a stranger's.
+    "user users person assistant agent note notes noted memory memories remember remembered "
+    "preference preferences prefer prefers preferred like likes liked want wants wanted ask asks "
+    "asked say says said tell tells told keep always never not only must need needs use uses used "
+    "using when whenever make makes sure future save saved store stored update updated add added "
+    "fact facts info information instruction instructions rule rules important general default "
+    "nutzer benutzer nutzerin merken gemerkt notiz notizen immer nie niemals nicht kein keine "
+    "muss m\u00fcssen mag m\u00f6chte wichtig regel regeln verwenden verwendet nutzen speichern "
+    "gespeichert name names named called works work working lives live role hei\u00dft utilisateur toujours jamais usuario siempre nunca".split()
+)
+_POLARITY: Final = frozenset(
+    "not no never always only must without except unless cannot dont don't doesn't isn't won't "
+    "shouldn't mustn't can't may optional forbidden allowed nicht nie niemals immer kein keine nur "
+    "muss ohne darf verboten erlaubt pas jamais toujours nunca siempre".split()
+)
+_UNSPACED_POLARITY: Final = "不没没有无别勿必须禁止可以总是从不ません"
+_UNSPACED_FUNCTION: Final = re.compile(
+    "[的了是在和与及我你您他她它们这那之也都就把被给到从向对为请要会能可吗呢吧啊着过个们]"
+    "|[をはがにでとものやへ]|用户|记住|喜欢|需要|使用|ユーザー|です|ます|する|した"
+)
+
+_STORE: Final = (
+    r"remember|memori[sz]e|sav(?:e|ing)\b|stor(?:e|ing)\b|record\b|note\b|append|persist|write\b"
+    r"|add\b|put\b|keep\b|update|learn\b|retain|commit\b|correct\b"
+)
+_KEPT: Final = (
+    r"memor(?:y|ies)|agents?\.md|claude\.md|gemini\.md|long[- ]term|notes\b|from now on"
+    r"|permanent|next time|(?:future|later|other) (?:sessions?|runs?|conversations?|reference|use)"
+    r"|for the future|going forward|instructions?|preferences?|profile|knowledge|henceforth|rules?\b"
+)
+_READERS: Final = (
+    r"assistants?\b|\bai\b|\bagents?\b|\bbots?\b|\bllms?\b|language models?|copilot|chatbots?"
+    r"|whoever (?:reads|processes)|(?:ignore|disregard|forget) (?:all |any |your |the )*(?:previous"
+    r"|prior|earlier|above|other)|system (?:note|notice|message|prompt|update)"
+)
+_BAIT: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?:{_STORE})[^\n]{{0,160}}?(?:{_KEPT})",
+        rf"(?:{_KEPT})[^\n]{{0,160}}?(?:{_STORE})",
+        rf"(?:{_READERS})[^\n]{{0,200}}?(?:{_STORE}|{_KEPT}|always|never|must)",
+        rf"(?:{_STORE}|{_KEPT}|always|never|must)[^\n]{{0,200}}?(?:{_READERS})",
+        r"remember (?:this|that|to|the|it|for)|(?:save|store|note|memori[sz]e) (?:this|that|it|the"
+        r" following)|do not forget|don't forget|keep in mind|for (?:your|the) records?",
+        # German
+        r"merk(?:e|en|t)?\b|speicher(?:e|n|t)?\b|notier|vermerk|ged\u00e4chtnis|ab (?:jetzt|sofort)"
+        r"|k\u00fcnftig|in zukunft|festhalten|eintragen|trag(?:e)? .{0,60}\bein\b|vergiss nicht|dauerhaft"
+        r"|ki-?(?:assistent|agent)|hinterleg|ab heute|dran denken",
+        # French, Spanish, Italian, Portuguese, Dutch
+        r"souvien|retien|enregistr|m\u00e9moris|m\u00e9moire|d\u00e9sormais|n'oublie|recuerd|guarda|memoria"
+        r"|a partir de ahora|anota|ricorda|salva|memorizz|d'ora in poi|lembre|salve|mem\u00f3ria"
+        r"|onthoud|bewaar|geheugen|voortaan|notez",
+        # Chinese, Japanese, Korean
+        r"记住|記住|记下|记到|保存|存入|存到|写入|寫入|记忆|記憶|记录|今后|以后|从现在起|从今|长期|務必|务必"
+        r"|助手|智能体|覚え|メモ|今後|忘れ|書き込|기억|저장|메모|앞으로|\u8a18\u9304|备忘",
+        # Russian, Ukrainian, Polish, Turkish
+        r"запомн|сохран|памят|отныне|впредь|запиши|запам'ят|зберег|zapami\u0119ta|zapisz|pami\u0119\u0107"
+        r"|hat\u0131rla|kaydet|haf\u0131za|bundan sonra",
+        # Arabic, Hindi
+        r"تذكر|احفظ|ذاكر|याद|सहेज",
+    )
+)
+_WISH: Final = re.compile(
+    r"remember|memori[sz]e|\bnot(?:e|ed|ing)\b|\bsave|\bstore\b|\bkeep\b|write (?:it |that |this )?down"
+    r"|always|never|\bstop\b|\bimmer\b|\bnie\b|toujours|siempre|总是|不要|以后|\brecord|\badd\b|\bput\b|from now on|in (?:the )?future|don't forget|jot|log\b|update"
+    r"|merk|notier|speicher|schreib|halte? .{0,40}fest|vergiss|k\u00fcnftig|ab jetzt|trag|souvien|retien"
+    r"|note[zr]?\b|enregistr|recuerd|anota|guarda|apunta|ricorda|salva|lembre|anote|onthoud|noteer"
+    r"|记|記|保存|写下|写入|加到|加上|覚え|メモ|기억|메모|저장|запомн|запиши|сохран|zapami|zapisz|kaydet|not al",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What an outside tool has returned.
+
+    Attributes:
+        tool: Its name, as a person is shown it.
+        text: The text parts of the result.
+    """
+
+    tool: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideLine:
+    """A line of a write whose words come from outside.
+
+    Attributes:
+        line: The line.
+        tool: The tool whose result it repeats.
+        excerpt: The sentence of the result that comes nearest.
+    """
+
+    line: str
+    tool: str
+    excerpt: str
+
+
+@dataclass(frozen=True)
+class Thread:
+    """The texts of a thread, sorted by who they come from.
+
+    Attributes:
+        results: Results of outside tools, oldest first.
+        people: What people said, oldest first.
+        inside: What the agent's own file tools returned, each with the number of outside
+            results before it.
+        writes: Texts that earlier calls of this thread put into memory files, each with the
+            number of outside results before it.
+    """
+
+    results: Sequence[ToolResult] = ()
+    people: Sequence[str] = ()
+    inside: Sequence[tuple[int, str]] = ()
+    writes: Sequence[tuple[int, str]] = ()
+    answered: int = 0
+
+    @cached_property
+    def _people(self) -> frozenset[str]:
+        return frozenset(stem for text in self.people for stem in _stems_of(text))
+
+    @cached_property
+    def _trusted(self) -> frozenset[str]:
+        """Stems of what people said and of what the agent's files held before."""
+        return self._people.union(*(self._clean(*one) for one in self.inside))
+
+    @cached_property
+    def _baits(self) -> bool:
+        return any(asks_to_be_saved(one.text) for one in self.results)
+
+    @cached_property
+    def _wished(self) -> bool:
+        """Whether the newest words of a person ask to note something."""
+        return bool(self.people) and _WISH.search(self.people[-1]) is not None
+
+    def _clean(self, before: int, text: str) -> frozenset[str]:
+        """Return the stems of a file's sentences, without those that were a result before.
+
+        An agent may save a page into a scratch file and read it again: reading it from there
+        does not make it the words of its owner.
+        """
+        earlier = self.results[:before]
+        if not earlier:
+            return frozenset(_stems_of(text))
+        clean: set[str] = set()
+        for sentence in sentences(text):
+            stems = {one.stem for one in _tokens(sentence) if one.weight >= 1}
+            novel = stems - self._people
+            if len(novel) > 2 and any(
+                len(novel & _indexed(one.text).positions.keys()) >= 0.75 * len(novel)
+                for one in earlier
+            ):
+                continue
+            clean.update(one.stem for one in _tokens(sentence))
+        return frozenset(clean)
+
+    def outside_lines(self, before: str | None, after: str | None) -> list[OutsideLine]:
+        """Return the new lines of a change whose words come from an outside result.
+
+        Args:
+            before: The text of the memory file, None for no file.
+            after: Its text after the change.
+        """
+        if not self.results or not after:
+            return []
+        added, removed = _changed_lines(before or "", after)
+        if not added:
+            return []
+        earlier, carried = self._carried()
+        kept = frozenset(_stems_of(before or "")) - carried
+        trusted = self._trusted | kept
+        found = [line for one in added if (line := self._judged(one, trusted, removed))]
+        if found:
+            return found
+        whole = "\n".join([*earlier, *added])
+        if len(earlier) + len(added) > 1:
+            taken = self._judged(whole, trusted, (), shown="\n".join(added))
+            if taken is not None:
+                return [taken]
+        return []
+
+    def _carried(self) -> tuple[list[str], frozenset[str]]:
+        """Return earlier writes that nobody was asked about, and their stems from outside.
+
+        A text that is saved word by word in many calls would otherwise pass as many harmless
+        ones. What a person has approved is theirs.
+        """
+        kept, carried = list[str](), set[str]()
+        for before, text in self.writes:
+            if not before:
+                continue
+            part = replace(self, results=self.results[:before], writes=())
+            unsaid = [
+                one
+                for one in _tokens(text)
+                if one.weight >= 1
+                and one.stem not in part._trusted
+                and any(one.stem in _indexed(result.text).positions for result in part.results)
+            ]
+            if unsaid and part._judged(text, part._trusted, ()) is None:
+                kept.append(text)
+                carried.update(one.stem for one in unsaid)
+        return kept, frozenset(carried)
+
+    def _judged(
+        self,
+        line: str,
+        trusted: frozenset[str],
+        removed: Sequence[str],
+        *,
+        shown: str | None = None,
+    ) -> OutsideLine | None:
+        """Return what a line repeats, None for one that nobody need be asked about."""
+        pieces = [line, *(part for part in sentences(line) if part != line.strip())]
+        for piece in dict.fromkeys(pieces):
+            source = self._source_of(piece, trusted)
+            if source is not None:
+                result, stems = source
+                return OutsideLine(shown or line, result.tool, _excerpt(result.text, stems))
+        result_of_flip = self._turned(line, removed)
+        if result_of_flip is not None:
+            result, stems = result_of_flip
+            return OutsideLine(shown or line, result.tool, _excerpt(result.text, stems))
+        return None
+
+    def _source_of(
+        self, text: str, trusted: frozenset[str]
+    ) -> tuple[ToolResult, frozenset[str]] | None:
+        tokens = _tokens(text)
+        novel = {one.stem: one.weight for one in tokens if not one.is_in(trusted)}
+        if not novel:
+            return None
+        known = sum(one.weight for one in tokens if one.stem in trusted and one.weight >= 1)
+        matches = [_indexed(one.text).best(novel) for one in self.results]
+        best = max(range(len(matches)), key=lambda n: matches[n].score)
+        nearest = matches[best]
+        needed = max(_ENOUGH, 0.6 * known)
+        if nearest.score >= needed or nearest.exact:
+            return self.results[best], nearest.stems
+        parts: dict[str, float] = {}
+        for match in matches:
+            parts |= match.weights
+        total = sum(parts.values())
+        enough = _ENOUGH if self._baits else _ENOUGH_IN_PARTS
+        if total >= max(enough, 0.6 * known) and len(parts) >= 0.5 * len(novel):
+            return self.results[best], frozenset(parts)
+        return self._baited(novel, known, total)
+
+    def _baited(
+        self, novel: Mapping[str, float], known: float, shared: float
+    ) -> tuple[ToolResult, frozenset[str]] | None:
+        """Return a result that asks to be saved, for a line that no trusted text explains."""
+        baits = [n for n, one in enumerate(self.results) if asks_to_be_saved(one.text)]
+        if not baits:
+            return None
+        unexplained = sum(weight for weight in novel.values() if weight > 0.5)
+        if baits[-1] >= self.answered:  # nobody has spoken since the model read it
+            needed = max(3 if self._wished else 2, 1.5 * known)
+        else:
+            needed = 2 * known + (4 if self._wished else 2)
+        if unexplained < needed or (self._wished and known and shared < 1):
+            return None
+        return self.results[baits[-1]], frozenset(novel)
+
+    def _turned(
+        self, line: str, removed: Sequence[str]
+    ) -> tuple[ToolResult, frozenset[str]] | None:
+        """Return the result that wanted a line turned into its opposite, None for no such line."""
+        if not removed or not self._baits:
+            return None
+        sign, tokens = _polarity(line), {one.stem for one in _tokens(line) if one.weight >= 1}
+        for old in removed:
+            alike = SequenceMatcher(None, _folded(old), _folded(line), autojunk=False).ratio()
+            if alike < 0.6 or _polarity(old) == sign:
+                continue
+            recent = frozenset(stem for text in self.people[-2:] for stem in _stems_of(text))
+            if len(tokens & recent) >= min(2, len(tokens)):
+                continue
+            for result in reversed(self.results):
+                shared = tokens & _indexed(result.text).positions.keys()
+                if len(shared) >= min(2, len(tokens)):
+                    return result, frozenset(shared)
+        return None
+
+
+def asks_to_be_saved(text: str) -> bool:
+    """Say whether a result speaks of being remembered, as attacks on memory have to."""
+    return _asks_to_be_saved(text)
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _asks_to_be_saved(text: str) -> bool:
+    plain = _visible(text)
+    joined = " ".join(plain.split())
+    return any(pattern.search(joined) for pattern in _BAIT)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences and lines of a text."""
+    return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
+
+
+# Words.
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word: its stem, and what it proves where it is shared."""
+
+    stem: str
+    weight: float
+    parts: tuple[str, ...] = ()
+
+    def is_in(self, stems: Collection[str]) -> bool:
+        """Say whether a text with these stems has the word, or all parts of an address."""
+        return self.stem in stems or (
+            bool(self.parts) and all(part in stems for part in self.parts)
+        )
+
+
+def _visible(text: str) -> str:
+    """Return a text in one form, without invisible characters, spaced letters put together."""
+    text = _INVISIBLE.sub("", normalised("NFKC", text))
+    return _LETTERS_APART.sub(lambda run: re.sub(r"[ .\-_]", "", run.group()), text)
+
+
+def _folded(text: str) -> str:
+    return _visible(text).casefold()
+
+
+def _tokens(text: str) -> list[_Word]:
+    return list(_words_of(text))
+
+
+@lru_cache(maxsize=4 * _CACHED_TEXTS)
+def _words_of(text: str) -> tuple[_Word, ...]:
+    words: list[_Word] = []
+    for match in _TOKEN.finditer(_visible(text)):
+        token = match.group()
+        if _is_unspaced(token[0]):
+            words += _pairs(token)
+        else:
+            words += _of_token(token)
+    return tuple(words)
+
+
+def _stems_of(text: str) -> Iterator[str]:
+    return (word.stem for word in _words_of(text))
+
+
+def _is_unspaced(character: str) -> bool:
+    return re.match(f"[{_UNSPACED}]", character) is not None
+
+
+def _pairs(run: str) -> Iterator[_Word]:
+    """Yield overlapping pairs of characters; two pairs weigh as much as a word."""
+    for part in _UNSPACED_FUNCTION.split(run):
+        for at in range(len(part) - 1):
+            yield _Word(part[at : at + 2], 0.6)
+
+
+def _of_token(token: str) -> Iterator[_Word]:
+    """Yield the words of a token; an address or a version is one word more, that proves much."""
+    parts = _PART.findall(token)
+    if len(parts) > 1 and _is_specific(token):
+        words = [_plain(part) for part in parts]
+        yield _Word(token.casefold(), 2.0, tuple(word.stem for word in words))
+        for word in words:
+            yield replace(word, weight=min(word.weight, 0.5))
+        return
+    for part in parts:
+        yield _plain(part)
+
+
+def _is_specific(token: str) -> bool:
+    return any(mark in token for mark in "@/\\_:=+#") or bool(
+        re.search(r"\w\.\w", token) or re.search(r"\d", token)
+    )
+
+
+def _plain(part: str) -> _Word:
+    folded = part.casefold()
+    if folded in _FUNCTION_WORDS or (len(folded) == 1 and not folded.isdigit()):
+        return _Word(folded, 0.0)
+    if folded in _NOTE_WORDS:
+        return _Word(_stem(folded), 0.2)
+    if folded.isdigit():
+        return _Word(folded.lstrip("0") or "0", 0.5 if len(folded) == 1 else 1.0)
+    if any(map(str.isdigit, folded)):
+        return _Word(folded, 2.0 if len(folded) > 2 else 1.0)
+    return _Word(_stem(folded), 1.0)
+
+
+_LONG: Final = 5
+
+
+def _stem(word: str) -> str:
+    """Return the beginning of a word, which its other forms share."""
+    if "\uac00" <= word[0] <= "\ud7a3":
+        return word[:2]  # Korean: particles follow the word without a space
+    if len(word) <= _LONG:
+        return word[:-1] if len(word) > 3 and word.endswith("s") else word
+    return word[:_LONG]
+
+
+def _polarity(text: str) -> frozenset[str]:
+    words = frozenset(re.findall(r"[^\W_]+(?:'[^\W_]+)?", _folded(text))) & _POLARITY
+    return words | {one for one in _UNSPACED_POLARITY if one in text}
+
+
+# Results.
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """The words that a line shares with a stretch of a result."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    exact: bool = False
+
+    @property
+    def score(self) -> float:
+        return sum(self.weights.values())
+
+    @property
+    def stems(self) -> frozenset[str]:
+        return frozenset(self.weights)
+
+
+class _Indexed:
+    """The places of the words of one result."""
+
+    def __init__(self, text: str) -> None:
+        self.positions: dict[str, list[int]] = defaultdict(list)
+        at = -1
+        for at, word in enumerate(_words_of(text)):
+            if word.weight:
+                self.positions[word.stem].append(at)
+        self.positions = dict(self.positions)
+        self._long = at > 5 * _WINDOW
+
+    def best(self, novel: Mapping[str, float]) -> _Match:
+        """Return the words of the stretch that shares most with these words."""
+        places = sorted(
+            (at, stem) for stem in novel for at in self.positions.get(stem, ()) if novel[stem] > 0
+        )
+        best: dict[str, float] = {}
+        weights = {stem: self._weight(stem, weight) for stem, weight in novel.items()}
+        inside: dict[str, int] = defaultdict(int)
+        start, score, most = 0, 0.0, 0.0
+        for at, stem in places:
+            inside[stem] += 1
+            score += weights[stem] if inside[stem] == 1 else 0.0
+            while places[start][0] <= at - _WINDOW:
+                gone = places[start][1]
+                inside[gone] -= 1
+                score -= weights[gone] if not inside[gone] else 0.0
+                start += 1
+            if score > most:
+                most = score
+                best = {one: weights[one] for one, many in inside.items() if many}
+        return _Match(best)
+
+    def _weight(self, stem: str, weight: float) -> float:
+        common = self._long and len(self.positions.get(stem, ())) > _COMMON_AFTER
+        return 0.4 * weight if common and weight <= 1 else weight
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _indexed(text: str) -> _Indexed:
+    return _Indexed(text)
+
+
+def _excerpt(text: str, stems: Collection[str]) -> str:
+    """Return the sentence of a result that has most of these words, shortened."""
+    parts = sentences(_visible(text)) or [""]
+    best = max(parts, key=lambda part: len(stems & set(_stems_of(part))))
+    best = " ".join(best.split())
+    if len(best) <= _EXCERPT:
+        return best
+    first = min(
+        (match.start() for match in _TOKEN.finditer(best) if stems & set(_stems_of(match.group()))),
+        default=0,
+    )
+    start = max(0, min(first - 20, len(best) - _EXCERPT))
+    cut = best[start : start + _EXCERPT]
+    return f"{'...' if start else ''}{cut}{'...' if start + _EXCERPT < len(best) else ''}"
+
+
+def _changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
+    """Return the lines that a change adds, and those that it removes."""
+    old, new = before.splitlines(), after.splitlines()
+    known, kept = set(map(str.strip, old)), set(map(str.strip, new))
+    added = [line for line in new if line.strip() and line.strip() not in known]
+    return added, [line for line in old if line.strip() and line.strip() not in kept]
+
+
+# Messages.
+
+
+def thread_of(
+    messages: Sequence[Any],
+    *,
+    inside_calls: Collection[str],
+    inside_tools: Collection[str] = (),
+    written: Callable[[Mapping[str, Any]], str] = lambda _: "",
+) -> Thread:
+    """Sort the texts of messages by who they come from.
+
+    Args:
+        messages: The messages of a thread, oldest first.
+        inside_calls: Ids of the calls that the agent's own file tools have answered.
+        inside_tools: Names of other tools that bring nothing from outside.
+        written: Returns the text that a call has put into a memory file, "" for other calls.
+    """
+    results, people = list[ToolResult](), list[str]()
+    inside, writes = list[tuple[int, str]](), list[tuple[int, str]]()
+    proposed, answered = dict[str, str](), 0
+    for message in messages:
+        kind, text = getattr(message, "type", ""), plain_text(message)
+        if kind == "human":
+            if _is_summary(message):
+                results.append(ToolResult("a summary of earlier messages", text))
+            else:
+                people.append(text)
+                answered = len(results)
+        elif kind == "ai":
+            results += _of_provider(message)
+            for call in message.tool_calls:
+                added = written(call)
+                if added:
+                    proposed[call["id"] or ""] = added
+        elif kind in ("tool", "function"):
+            call, name = getattr(message, "tool_call_id", ""), message.name or ""
+            if call in proposed and getattr(message, "status", "") == "success":
+                writes.append((len(results), proposed[call]))
+            if (kind == "tool" and call in inside_calls) or name in inside_tools:
+                inside.append((len(results), text))
+            elif text:
+                results.append(ToolResult(name or "a tool", text))
+    return Thread(results, people, inside, writes, answered)
+
+
+def plain_text(message: Any) -> str:
+    """Return the text parts of a message."""
+    content = getattr(message, "content", "")
+    if isinstance(content, str):
+        return content
+    return "\n".join(_texts_in(content, deep=getattr(message, "type", "") != "ai"))
+
+
+def _texts_in(content: Any, *, deep: bool) -> Iterator[str]:
+    """Yield the texts of content blocks; with `deep` also those of citations and documents."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, Mapping):
+        for key, value in content.items():
+            if key in ("text", "content", "title") or (deep and key not in _NO_TEXT):
+                yield from _texts_in(value, deep=deep)
+    elif isinstance(content, Iterable):
+        for block in content:
+            yield from _texts_in(block, deep=deep)
+
+
+_NO_TEXT: Final = frozenset(
+    {"type", "id", "base64", "data", "mime_type", "encrypted_content", "signature", "index"}
+)
+
+
+def _of_provider(message: Any) -> Iterator[ToolResult]:
+    """Yield the results of tools that the model's provider has run, such as its web search."""
+    content = message.content
+    for block in content if isinstance(content, list) else ():
+        kind = str(block.get("type", "")) if isinstance(block, Mapping) else ""
+        if kind.endswith("_result"):
+            text = "\n".join(_texts_in(block, deep=True))
+            if text:
+                yield ToolResult(str(block.get("name") or kind.removesuffix("_result")), text)
+
+
+def _is_summary(message: Any) -> bool:
+    """Say whether a summary stands in for messages that are gone, results among them."""
+    return bool((getattr(message, "additional_kwargs", None) or {}).get("lc_source"))
