@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from memoryware.errors import BackendUnavailable
 
@@ -408,3 +408,172 @@ def current_thread() -> Thread | None:
     if not hasattr(saver, "get_tuple") or thread_id is None or not checkpoint_id:
         return None
     return Thread(saver, thread_id, str(checkpoint_id))
+
+
+# Human-in-the-loop.
+
+
+HITL_EDITS: Final = "hitl_edited_tool_calls"
+"""State key of langchain's `HumanInTheLoopMiddleware`: the calls that a person has edited."""
+_REVIEW_STEPS: Final = 12
+"""Checkpoints that are searched for the question of another middleware about a call."""
+
+
+def has_human_in_the_loop() -> bool:
+    """Say whether the running agent has a `HumanInTheLoopMiddleware`."""
+    return any(
+        isinstance(given, Mapping) and HITL_EDITS in given
+        for given in getattr(_channel_function("read"), "args", ())
+    )
+
+
+def interrupted_in_this_task() -> bool:
+    """Say whether this task has already asked somebody something, in another middleware."""
+    scratchpad = _scratchpad()
+    counter = getattr(scratchpad, "interrupt_counter", None)
+    return getattr(counter, "_counter", None) is not None
+
+
+def reviews_inside(handler: Any, request: Any) -> bool:
+    """Say whether a middleware behind this handler is going to ask a person about a call.
+
+    That is a `HumanInTheLoopMiddleware(interrupt_mode="per_call")`: it asks while the call runs.
+    """
+    name = request.tool_call["name"]
+    for middleware in _per_call_reviewers(handler):
+        config = middleware.interrupt_on.get(name)
+        if config is None:
+            continue
+        condition = config.get("when")
+        if condition is None or condition(request):
+            return True
+    return False
+
+
+def _per_call_reviewers(handler: Any) -> list[Any]:
+    from langchain.agents.middleware import HumanInTheLoopMiddleware
+
+    found: list[Any] = []
+    waiting, seen = [handler], set[int]()
+    while waiting and len(seen) < 500:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        owner = getattr(part, "__self__", None)
+        if isinstance(owner, HumanInTheLoopMiddleware):
+            if getattr(owner, "interrupt_mode", "") == "per_call":
+                found.append(owner)
+            continue
+        if not callable(part):
+            continue
+        for cell in getattr(part, "__closure__", None) or ():
+            try:
+                waiting.append(cell.cell_contents)
+            except ValueError:  # the cell is empty
+                continue
+        waiting += [getattr(part, name) for name in ("__wrapped__", "func") if hasattr(part, name)]
+    return found
+
+
+async def reviewed_calls(via: Any, message: Any, ours: str) -> set[str]:
+    """Return the ids of those calls of a message that another middleware has asked a person about.
+
+    The question stands in the checkpoint before: langchain keeps no other trace of a call that
+    was approved as it is.
+
+    Args:
+        via: The blocking or the native half.
+        message: The model's message with the calls.
+        ours: The value of `source` in questions of our own.
+    """
+    saver, config = _channel_function("checkpointer"), current_config()
+    if not has_human_in_the_loop() or not hasattr(saver, "list"):
+        return set()
+    configurable = config.get("configurable") or {}
+    namespace = str(configurable.get("checkpoint_ns") or "").rpartition("|")[0]
+    wanted = {
+        "configurable": {"thread_id": configurable.get("thread_id"), "checkpoint_ns": namespace}
+    }
+
+    def read() -> list[Any]:
+        return list(saver.list(wanted, limit=_REVIEW_STEPS))
+
+    async def aread() -> list[Any]:
+        return [one async for one in saver.alist(wanted, limit=_REVIEW_STEPS)]
+
+    asked: list[tuple[str, Any]] = []
+    for saved in await via(read, aread):
+        messages = saved.checkpoint.get("channel_values", {}).get("messages") or ()
+        if message.id is not None and all(one.id != message.id for one in messages):
+            break  # from before the model has made these calls
+        asked += _requests_in(saved.pending_writes or (), ours)
+    return {
+        call["id"]
+        for call in message.tool_calls
+        if call["id"] and (call["name"], call["args"]) in asked
+    }
+
+
+def _requests_in(writes: Any, ours: str) -> Iterator[tuple[str, Any]]:
+    for _, channel, value in writes:
+        if channel != "__interrupt__":
+            continue
+        for interrupt in value if isinstance(value, list | tuple) else (value,):
+            request = getattr(interrupt, "value", None)
+            if isinstance(request, Mapping) and request.get("source") != ours:
+                for action in request.get("action_requests") or ():
+                    yield action["name"], action["args"]
+
+
+def resumption() -> tuple[Literal["none", "value", "unknown"], Any]:
+    """Return what the running graph was resumed with, as a task can see that did not ask.
+
+    "none" if it was not resumed, "unknown" where an answer may belong to an earlier question:
+    answers by the ids of their questions, and those of a graph around this one, stay visible
+    after they were used.
+    """
+    scratchpad, configurable = _scratchpad(), current_config().get("configurable") or {}
+    if scratchpad is None:
+        return "none", None
+    from langgraph._internal._constants import CONFIG_KEY_RESUME_MAP
+
+    value = scratchpad.get_null_resume(False)  # noqa: FBT003 - not a keyword there
+    if configurable.get(CONFIG_KEY_RESUME_MAP):
+        return "unknown", None
+    if "|" in str(configurable.get("checkpoint_ns") or "") and value is not None:
+        return "unknown", None
+    return ("none", None) if value is None else ("value", value)
+
+
+def _scratchpad() -> Any:
+    configurable = current_config().get("configurable")
+    if not configurable:
+        return None
+    from langgraph._internal._constants import CONFIG_KEY_SCRATCHPAD
+
+    return configurable.get(CONFIG_KEY_SCRATCHPAD)
+
+
+# Tools of others.
+
+
+def is_todo_tool(function: Any) -> bool:
+    """Say whether a function is that of langchain's `TodoListMiddleware`."""
+    return getattr(function, "__module__", None) == "langchain.agents.middleware.todo"
+
+
+def backend_of_deepagents_tool(function: Any) -> Any:
+    """Return the backend that a file tool of deepagents works on; None for any other function.
+
+    Its tool `execute` runs commands, whose output may come from anywhere.
+    """
+    if getattr(function, "__module__", None) != "deepagents.middleware.filesystem":
+        return None
+    if "execute" in getattr(function, "__qualname__", ""):
+        return None
+    for cell in function.__closure__ or ():
+        backend = getattr(cell.cell_contents, "backend", None)
+        if backend is not None:
+            return backend
+    return None

@@ -290,7 +290,7 @@ def test_where_nobody_can_be_asked_the_developer_hears_it_once(caplog):
     assert caplog.text.count("checkpointer=InMemorySaver()") == 1
 
 
-def test_two_changes_in_one_turn_are_asked_about_one_by_one():
+def test_two_changes_of_one_message_are_one_question_with_two_decisions():
     notes = Notes({"/a.md": "- a\n", "/b.md": "- b\n"})
     model = ScriptedModel(
         calls(
@@ -300,14 +300,10 @@ def test_two_changes_in_one_turn_are_asked_about_one_by_one():
     )
     sources = [Source("/a.md", writable="ask"), Source("/b.md", writable="ask")]
     agent = agent_of(model, notes, sources, saver=InMemorySaver())
-    waiting = ask(agent, thread="1")["__interrupt__"]
-    assert len(waiting) == 2
-    said = {}
-    for one in waiting:
-        path = one.value["action_requests"][0]["args"]["file_path"]
-        kind = "approve" if path == "/a.md" else "reject"
-        said[one.id] = {"decisions": [{"type": kind}]}
-    agent.invoke(Command(resume=said), THREAD)
+    (waiting,) = ask(agent, thread="1")["__interrupt__"]
+    requests = waiting.value["action_requests"]
+    assert [one["args"]["file_path"] for one in requests] == ["/a.md", "/b.md"]
+    resume(agent, {"type": "approve"}, {"type": "reject"})
     assert notes.files == {"/a.md": "- a\n- x\n", "/b.md": "- b\n"}
 
 

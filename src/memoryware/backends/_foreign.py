@@ -167,6 +167,25 @@ def adds_of(backend: Any) -> Adds | None:
     return backend if changes_of(backend) and _can(backend, "add_file") else None
 
 
+def same_files(first: Any, second: Any) -> bool:
+    """Say whether two backends or factories hold the same files, as far as that can be seen.
+
+    Wrappers are looked through. Two backends that were made apart are the same only where
+    their class can tell, as that of the disk.
+    """
+    first, second = _unwrapped(first), _unwrapped(second)
+    if first is second:
+        return True
+    tell = getattr(first, "has_same_files_as", None)
+    return callable(tell) and bool(tell(second))
+
+
+def _unwrapped(backend: Any) -> Any:
+    while (inner := getattr(backend, "_inner", None)) is not None:
+        backend = inner
+    return backend
+
+
 def _can(backend: Any, name: str) -> bool:
     """Say whether both twins are there: `isinstance` of a protocol, but a hundred times faster."""
     return callable(getattr(backend, name, None)) and callable(getattr(backend, "a" + name, None))

@@ -96,6 +96,17 @@ class FilesystemBackend(ChangingBackend):
         """
         return Path(os.path.realpath(self._given))
 
+    def has_same_files_as(self, other: object) -> bool:
+        """Say whether another backend was made for the same folder; no disk access.
+
+        Args:
+            other: Any object.
+
+        Returns:
+            False also for a folder that only a link makes the same.
+        """
+        return type(other) is type(self) and bool(self._given == other._given)
+
     # Where a path leads.
 
     @cached_property

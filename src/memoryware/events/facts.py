@@ -15,9 +15,10 @@ BlockReason = Literal[
     "hidden_region",
     "lost_text",
     "not_approved",
+    "from_outside",
 ]
 """Why a change was refused; "rules" are those of the file tools, or the file's permissions."""
-AskReason = Literal["consent", "lost_text"]
+AskReason = Literal["consent", "lost_text", "from_outside"]
 """Why a person has to agree first."""
 Tier = Literal["quarantine", "working", "long_term"]
 """Where a tier keeps its entries."""

@@ -1,18 +1,20 @@
-"""Asking a person about a change, in the shape of langchain's human-in-the-loop."""
+"""Asking a person about changes, in the request format of langchain's human-in-the-loop."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, NotRequired
 
 from langgraph.types import interrupt
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 Answered = Literal["approve", "edit", "reject"]
 _ALLOWED: Final = ("approve", "edit", "reject")
+SOURCE: Final = "memoryware"
+"""Marks our requests, so that they are not taken for those of another middleware."""
 
 
 class Approve(TypedDict):
@@ -22,7 +24,7 @@ class Approve(TypedDict):
 
 
 class Reject(TypedDict):
-    """Nothing is done, and the model hears why."""
+    """Nothing is done, and the model is told why."""
 
     type: Literal["reject"]
     message: NotRequired[str]
@@ -43,31 +45,81 @@ class Decision:
     message: str = ""
 
 
-def ask(call: Mapping[str, Any], description: str) -> Decision:
-    """Stop the run until a person has decided about a tool call.
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A tool call that a person has to decide about.
 
-    The interrupt's value is a `HITLRequest` with one action; it is answered by
-    `Command(resume={"decisions": [{"type": "approve"}]})`, or by one decision alone. An
-    answer of another shape raises an error where the run is resumed, and the question stays
-    open.
+    Attributes:
+        call: The tool call.
+        description: What the person is shown: the reason and the difference.
     """
-    name = call["name"]
+
+    call: Mapping[str, Any]
+    description: str
+
+
+def ask(questions: Sequence[Question]) -> list[Decision]:
+    """Stop the run until a person has decided about some tool calls; return a decision for each.
+
+    The interrupt's value is a `HITLRequest` with one action for each call. It is answered by
+    `Command(resume={"decisions": [...]})` with as many decisions in the same order; a single
+    question also by one decision alone. An answer of another shape raises an error where the
+    run is resumed, and the question stays open.
+
+    Args:
+        questions: At least one.
+    """
+    names = tuple(str(one.call["name"]) for one in questions)
     request = {
-        "action_requests": [{"name": name, "args": call["args"], "description": description}],
-        "review_configs": [{"action_name": name, "allowed_decisions": list(_ALLOWED)}],
+        "action_requests": [
+            {"name": one.call["name"], "args": one.call["args"], "description": one.description}
+            for one in questions
+        ],
+        "review_configs": [
+            {"action_name": name, "allowed_decisions": list(_ALLOWED)} for name in names
+        ],
+        "source": SOURCE,
     }
-    answer = interrupt(request, response_schema=_shape(name))
-    (one,) = answer.get("decisions") or [answer]
-    args = one["edited_action"]["args"] if one["type"] == "edit" else None
-    return Decision(one["type"], args, one.get("message") or "")
+    return _read(interrupt(request, response_schema=_schema(names)))
+
+
+def decisions_in(answer: Any, names: Sequence[str]) -> list[Decision] | None:
+    """Return the decisions of an answer, None if it does not fit the calls.
+
+    Args:
+        answer: What the run was resumed with.
+        names: The tools of the calls that were asked about.
+    """
+    try:
+        return _read(_adapter(tuple(names)).validate_python(answer))
+    except ValidationError:
+        return None
+
+
+def _read(answer: Any) -> list[Decision]:
+    decisions = []
+    for one in answer.get("decisions") or [answer]:
+        args = one["edited_action"]["args"] if one["type"] == "edit" else None
+        decisions.append(Decision(one["type"], args, one.get("message") or ""))
+    return decisions
 
 
 @lru_cache(maxsize=64)
-def _shape(tool: str) -> Any:
-    """Return the type of the answers about a call of a tool."""
-    typed: Any = TypedDict  # made for this tool, so not as classes
-    action = typed("EditedAction", {"name": Literal[tool], "args": dict[str, Any]})
-    edit = typed("Edit", {"type": Literal["edit"], "edited_action": action})
-    decision: Any = Annotated[Approve | Reject | edit, Field(discriminator="type")]
-    one = Annotated[list[decision], Field(min_length=1, max_length=1)]
-    return typed("Decisions", {"decisions": one}) | decision
+def _adapter(names: tuple[str, ...]) -> TypeAdapter[Any]:
+    return TypeAdapter(_schema(names))
+
+
+@lru_cache(maxsize=64)
+def _schema(names: tuple[str, ...]) -> Any:
+    """Return the type of the answers about calls of these tools, in this order."""
+    typed: Any = TypedDict  # made for these tools, so not as classes
+    each: list[Any] = []
+    for name in names:
+        action = typed("EditedAction", {"name": Literal[name], "args": dict[str, Any]})
+        edit = typed("Edit", {"type": Literal["edit"], "edited_action": action})
+        each.append(Annotated[Approve | Reject | edit, Field(discriminator="type")])
+    if len(each) > 1:
+        return typed("Decisions", {"decisions": tuple[tuple(each)]})  # type: ignore[misc]
+    decision: Any = each[0]
+    single: Any = Annotated[list[decision], Field(min_length=1, max_length=1)]
+    return typed("Decisions", {"decisions": single}) | decision

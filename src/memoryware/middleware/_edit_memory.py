@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import StructuredTool
 from pydantic import AliasChoices, BaseModel, Field, create_model
 
 from memoryware._twins import Via, blocking, finish, native
@@ -30,7 +30,7 @@ def edit_memory_tool(
     name: str,
     known: Sequence[str] | None,
     places_for: Callable[[ToolRuntime[Any, Any]], tuple[Any, Sequence[str]]],
-) -> BaseTool:
+) -> StructuredTool:
     """Return the tool, limited to memory files that may be written.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 from weakref import ref
 
@@ -15,6 +16,7 @@ from langchain.agents.middleware.types import (
     ToolCallRequest,
 )
 from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
+from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
 from memoryware import _langchain
@@ -22,18 +24,20 @@ from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, native
 from memoryware._warning import warn_once
 from memoryware.events import Teller, is_heard, logger, span
-from memoryware.middleware._changes import CHANGING
+from memoryware.middleware._changes import CHANGING, planned
 from memoryware.middleware._edit_memory import unavailable
 from memoryware.middleware._facts import tell_injected, tell_loaded
-from memoryware.middleware._gate import Gate, Ground
+from memoryware.middleware._gate import Gate, WriteContext
 from memoryware.middleware._loading import Loaded, Loader, Reading
 from memoryware.middleware._offers import Offers
 from memoryware.middleware._overridable import OverridableParts
+from memoryware.middleware._own_tools import is_inside
 from memoryware.middleware._prompt import place, with_cache_mark
+from memoryware.middleware._provenance import Thread, of_others, thread_of
 from memoryware.middleware._snapshots import Folders, Snapshots
-from memoryware.middleware._state import CONTENTS, Keys
+from memoryware.middleware._state import CONTENTS, Keys, PendingWrite
+from memoryware.middleware._texts import BackendRuntime
 from memoryware.middleware.file_tools._access import digest_of
-from memoryware.middleware.file_tools._waiting import noted
 from memoryware.middleware.preview import Preview, previewed
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
@@ -60,6 +64,7 @@ class MemoryHooks(
     _snapshots: Snapshots
     _offers: Offers
     _gate: Gate
+    _inside_tools: frozenset[str]
     _prompt_verified = False
 
     def preview(self, tools: Sequence[Any] = ()) -> Preview:
@@ -186,8 +191,7 @@ class MemoryHooks(
         self._tell_injected(changed)
         response: ModelResponse[Any] | AIMessage = await self._verified(via, handler, changed)
         self._offers.note(changed.tools, response)
-        waiting = await self._waiting(via, request, response)
-        update = {**update, self._keys.waiting: waiting} if waiting else update
+        update = {**update, **await self._noted(via, changed, response)}
         if not update:
             return response
         if isinstance(response, AIMessage):
@@ -231,16 +235,8 @@ class MemoryHooks(
         if call["name"] not in CHANGING and call["name"] != self._own_tool:
             result: ToolMessage | Command[Any] = await via(handler, handler, request)
             return result
-        state = request.state if isinstance(request.state, Mapping) else {}
-        ground = Ground(
-            self._tool_backend(request.runtime),
-            self._memory_files(state),
-            state.get(self._keys.waiting) or {},
-            self._caller(request.runtime),
-            self._would_join if self._reading.nested else None,
-            self._teller(request.runtime),
-        )
-        result = await self._gate.around(via, request, handler, ground)
+        context = self._write_context(self._tool_backend(request.runtime), request)
+        result = await self._gate.around(via, request, handler, context)
         self._snapshots.outdated(request.state, self._change_of(call, result))
         return result
 
@@ -283,14 +279,90 @@ class MemoryHooks(
         """Return what a path that is no memory file yet would be, or those in a folder."""
         return await joining_via(via, backend, path, self._reading.layout, folder=folder)
 
-    async def _waiting(self, via: Via, request: ModelRequest[Any], response: Any) -> dict[str, Any]:
-        """Note what is in the files that the model wants to change, in case a person is asked."""
-        tools = CHANGING | {self._own_tool} if self._own_tool else CHANGING
-        seen = await noted(via, self._get_backend_at, tools, request, response)
-        caller = self._caller(request.runtime) if seen else ""
-        return {call: (*one, caller) for call, one in seen.items()}
+    async def _noted(self, via: Via, request: ModelRequest[Any], response: Any) -> dict[str, Any]:
+        """Return the state update about the calls that a model has just made."""
+        messages = getattr(response, "result", None) or [response]
+        calls = [
+            call
+            for message in messages
+            if isinstance(message, AIMessage)
+            for call in message.tool_calls
+        ]
+        if not calls:
+            return {}
+        update: dict[str, Any] = {}
+        inside = self._inside_calls(calls, request.tools or ())
+        if inside:
+            update[self._keys.inside] = inside
+        writers = CHANGING | {self._own_tool} if self._own_tool else CHANGING
+        writes = [call for call in calls if call["name"] in writers]
+        if writes:
+            try:
+                backend = self._get_backend_at(request)
+                context = self._write_context(backend, request, inside)
+                pending = await self._gate.pending_writes(via, writes, context)
+            except GraphBubbleUp:
+                raise
+            except Exception as error:  # noqa: BLE001 - the call itself will say what is wrong
+                logger.debug("no digest of files to change: %s", type(error).__name__)
+                return update
+            if pending:
+                update[self._keys.waiting] = {name: one.as_state() for name, one in pending.items()}
+        return update
 
-    def _get_backend_at(self, facts: Any) -> Any:
+    def _inside_calls(self, calls: Sequence[Any], tools: Sequence[Any]) -> list[str]:
+        """Return the ids of the calls of tools that show the agent's own files.
+
+        Noted when the call is made, because only then the tool itself can be seen. Later there
+        is a message with a name, which anybody can write.
+        """
+        inside = {getattr(tool, "name", "") for tool in tools if is_inside(tool, self._backend)}
+        return [
+            call["id"]
+            for call in calls
+            if call["name"] in inside and not of_others(call) and call["id"]
+        ]
+
+    def _write_context(
+        self, backend: Any, request: Any, inside: Sequence[str] = ()
+    ) -> WriteContext:
+        """Return what the gate has to know, for a request to the model or a call of a tool."""
+        state = request.state if isinstance(request.state, Mapping) else {}
+        files = self._memory_files(state)
+        kept = (state.get(self._keys.waiting) or {}).items()
+        pending = {name: one for name, raw in kept if (one := PendingWrite.of(raw)) is not None}
+        messages = state.get("messages") or ()
+        names = {one.identity for one in files}
+
+        def written(call: Mapping[str, Any]) -> str:
+            plan = planned(call, self._own_tool, files[0].path if len(files) == 1 else "")
+            if plan is None or not plan.text or identity_of(plan.path) not in names:
+                return ""
+            return str(plan.args.get(plan.text) or "")
+
+        @cache
+        def thread() -> Thread:
+            return thread_of(
+                messages,
+                inside_calls={*(state.get(self._keys.inside) or ()), *inside},
+                inside_tools=self._inside_tools,
+                written=written,
+            )
+
+        return WriteContext(
+            backend,
+            files,
+            pending,
+            self._caller(request.runtime),
+            self._would_join if self._reading.nested else None,
+            self._teller(request.runtime),
+            thread,
+            messages,
+        )
+
+    def _get_backend_at(self, request: ModelRequest[Any]) -> Any:
+        config = _langchain.current_config()
+        facts = BackendRuntime.of(request.state, request.runtime, config)
         return self._get_backend(facts.state, facts, facts.config)
 
     def _change_of(self, call: Any, result: Any) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ _CHOICES: Final = {
     "when_empty": ("prompt", "skip", None),
     "tools": ("auto", False),
     "hidden_regions": ("marked", "all", None),
+    "from_outside": ("ask", "refuse", "allow"),
 }
 
 
@@ -156,3 +158,16 @@ def check(template: Any, guidelines: object, **choices: object) -> None:
     check_template(template)
     check_guidelines(guidelines)
     check_choices(**choices)
+
+
+def tool_names(option: str, given: Any) -> frozenset[str]:
+    """Return a list of names of tools.
+
+    Raises:
+        SettingError: If it is one text, or holds what is no name.
+    """
+    if isinstance(given, str) or not isinstance(given, Collection):
+        raise SettingError(f"{option}={given!r}: give a list of names, such as [{given!r}]")
+    if not all(isinstance(name, str) and name for name in given):
+        raise SettingError(f"{option}={given!r}: must be a list of names of tools")
+    return frozenset(given)

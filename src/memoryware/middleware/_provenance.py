@@ -21,6 +21,16 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from memoryware._unicode import normalised
+from memoryware.middleware._note_words import (
+    BAIT,
+    FUNCTION_WORDS,
+    NOTE_WORDS,
+    POLARITY,
+    UNSPACED_FUNCTION,
+    UNSPACED_POLARITY,
+    WISH,
+    asks,
+)
 
 _WINDOW: Final = 60
 """Words of a result that are looked at together: about two sentences."""
@@ -32,7 +42,7 @@ _ENOUGH_IN_PARTS: Final = 3.0
 """The same for words that are scattered over several results."""
 _EXCERPT: Final = 160
 """Characters of a result that a person is shown."""
-_CACHED_TEXTS: Final = 64
+_CACHED_TEXTS: Final = 16
 
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -48,104 +58,6 @@ _INVISIBLE: Final = re.compile(
 )
 _LETTERS_APART: Final = re.compile(r"(?<!\w)(?:\w[ .\-_]){3,}\w(?!\w)")
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|[。！？；\n\r\v\f\x85\u2028\u2029]+")
-
-_FUNCTION_WORDS: Final = frozenset(
-    # English
-    "a about above after again all also am an and any are as at be because been before being "
-    "below between both but by can could did do does doing down during each few for from further "
-    "had has have having he her here hers him his how i if in into is it its itself just me more "
-    "most my no nor of off on once onto or other our ours out over own per same shall she should "
-    "so some such than that the their theirs them then there these they this those through to too "
-    "under until up upon us very via was we were what when where which while who whom whose why "
-    "will with without would you your yours one two let lets please thing things get got "
-    # German
-    "aber alle allem allen aller alles als also am an andere anderen auch auf aus bei beim bin bis "
-    "bist da damit dann das dass dein deine dem den denn der deren des dessen die dies diese "
-    "diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas "
-    "euch euer fuer f\u00fcr hab habe haben hat hatte hier hin ich ihm ihn ihnen ihr ihre ihrem "
-    "ihren ihrer im in ins ist ja jede jedem jeden jeder jedes kann koennen k\u00f6nnen machen man "
-    "mein meine meinem meinen meiner mich mir mit nach noch nun nur ob oder ohne sehr sein seine "
-    "sich sie sind so soll sollen sollte sondern und uns unser unsere unter vom von vor war waren "
-    "was weil wenn wer werden wie wieder will wir wird wo wurde wurden zu zum zur zwischen "
-    "\u00fcber bitte gilt gelten "
-    # French, Spanish, Italian, Portuguese, Dutch
-    "le la les un une des du de et ou est sont dans pour par sur avec sans que qui ne pas au aux ce "
-    "cet cette ces il elle ils elles nous vous je tu se son sa ses leur leurs el los las una unos "
-    "unas y o es son en por para con sin que no al del se su sus lo mi mis te como gli i di da per "
-    "che non si e os um uma em com het een van voor met zonder niet en op te zijn is aan dat".split()
-)
-_NOTE_WORDS: Final = frozenset(
-    # What any note says, whoever wanted it: it proves neither that a line is a person's nor that
-    # it is a stranger's.
-    "user users person assistant agent note notes noted memory memories remember remembered "
-    "preference preferences prefer prefers preferred like likes liked want wants wanted ask asks "
-    "asked say says said tell tells told keep always never not only must need needs use uses used "
-    "using when whenever make makes sure future save saved store stored update updated add added "
-    "fact facts info information instruction instructions rule rules important general default "
-    "nutzer benutzer nutzerin merken gemerkt notiz notizen immer nie niemals nicht kein keine "
-    "muss m\u00fcssen mag m\u00f6chte wichtig regel regeln verwenden verwendet nutzen speichern "
-    "gespeichert name names named called works work working lives live role hei\u00dft utilisateur toujours jamais usuario siempre nunca".split()
-)
-_POLARITY: Final = frozenset(
-    "not no never always only must without except unless cannot dont don't doesn't isn't won't "
-    "shouldn't mustn't can't may optional forbidden allowed nicht nie niemals immer kein keine nur "
-    "muss ohne darf verboten erlaubt pas jamais toujours nunca siempre".split()
-)
-_UNSPACED_POLARITY: Final = "不没没有无别勿必须禁止可以总是从不ません"
-_UNSPACED_FUNCTION: Final = re.compile(
-    "[的了是在和与及我你您他她它们这那之也都就把被给到从向对为请要会能可吗呢吧啊着过个们]"
-    "|[をはがにでとものやへ]|用户|记住|喜欢|需要|使用|ユーザー|です|ます|する|した"
-)
-
-_STORE: Final = (
-    r"remember|memori[sz]e|sav(?:e|ing)\b|stor(?:e|ing)\b|record\b|note\b|append|persist|write\b"
-    r"|add\b|put\b|keep\b|update|learn\b|retain|commit\b|correct\b"
-)
-_KEPT: Final = (
-    r"memor(?:y|ies)|agents?\.md|claude\.md|gemini\.md|long[- ]term|notes\b|from now on"
-    r"|permanent|next time|(?:future|later|other) (?:sessions?|runs?|conversations?|reference|use)"
-    r"|for the future|going forward|instructions?|preferences?|profile|knowledge|henceforth|rules?\b"
-)
-_READERS: Final = (
-    r"assistants?\b|\bai\b|\bagents?\b|\bbots?\b|\bllms?\b|language models?|copilot|chatbots?"
-    r"|whoever (?:reads|processes)|(?:ignore|disregard|forget) (?:all |any |your |the )*(?:previous"
-    r"|prior|earlier|above|other)|system (?:note|notice|message|prompt|update)"
-)
-_BAIT: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?:{_STORE})[^\n]{{0,160}}?(?:{_KEPT})",
-        rf"(?:{_KEPT})[^\n]{{0,160}}?(?:{_STORE})",
-        rf"(?:{_READERS})[^\n]{{0,200}}?(?:{_STORE}|{_KEPT}|always|never|must)",
-        rf"(?:{_STORE}|{_KEPT}|always|never|must)[^\n]{{0,200}}?(?:{_READERS})",
-        r"remember (?:this|that|to|the|it|for)|(?:save|store|note|memori[sz]e) (?:this|that|it|the"
-        r" following)|do not forget|don't forget|keep in mind|for (?:your|the) records?",
-        # German
-        r"merk(?:e|en|t)?\b|speicher(?:e|n|t)?\b|notier|vermerk|ged\u00e4chtnis|ab (?:jetzt|sofort)"
-        r"|k\u00fcnftig|in zukunft|festhalten|eintragen|trag(?:e)? .{0,60}\bein\b|vergiss nicht|dauerhaft"
-        r"|ki-?(?:assistent|agent)|hinterleg|ab heute|dran denken",
-        # French, Spanish, Italian, Portuguese, Dutch
-        r"souvien|retien|enregistr|m\u00e9moris|m\u00e9moire|d\u00e9sormais|n'oublie|recuerd|guarda|memoria"
-        r"|a partir de ahora|anota|ricorda|salva|memorizz|d'ora in poi|lembre|salve|mem\u00f3ria"
-        r"|onthoud|bewaar|geheugen|voortaan|notez",
-        # Chinese, Japanese, Korean
-        r"记住|記住|记下|记到|保存|存入|存到|写入|寫入|记忆|記憶|记录|今后|以后|从现在起|从今|长期|務必|务必"
-        r"|助手|智能体|覚え|メモ|今後|忘れ|書き込|기억|저장|메모|앞으로|\u8a18\u9304|备忘",
-        # Russian, Ukrainian, Polish, Turkish
-        r"запомн|сохран|памят|отныне|впредь|запиши|запам'ят|зберег|zapami\u0119ta|zapisz|pami\u0119\u0107"
-        r"|hat\u0131rla|kaydet|haf\u0131za|bundan sonra",
-        # Arabic, Hindi
-        r"تذكر|احفظ|ذاكر|याद|सहेज",
-    )
-)
-_WISH: Final = re.compile(
-    r"remember|memori[sz]e|\bnot(?:e|ed|ing)\b|\bsave|\bstore\b|\bkeep\b|write (?:it |that |this )?down"
-    r"|always|never|\bstop\b|\bimmer\b|\bnie\b|toujours|siempre|总是|不要|以后|\brecord|\badd\b|\bput\b|from now on|in (?:the )?future|don't forget|jot|log\b|update"
-    r"|merk|notier|speicher|schreib|halte? .{0,40}fest|vergiss|k\u00fcnftig|ab jetzt|trag|souvien|retien"
-    r"|note[zr]?\b|enregistr|recuerd|anota|guarda|apunta|ricorda|salva|lembre|anote|onthoud|noteer"
-    r"|记|記|保存|写下|写入|加到|加上|覚え|メモ|기억|메모|저장|запомн|запиши|сохран|zapami|zapisz|kaydet|not al",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +112,7 @@ class Thread:
         return frozenset(stem for text in self.people for stem in _stems_of(text))
 
     @cached_property
-    def _trusted(self) -> frozenset[str]:
+    def trusted(self) -> frozenset[str]:
         """Stems of what people said and of what the agent's files held before."""
         return self._people.union(*(self._clean(*one) for one in self.inside))
 
@@ -211,7 +123,7 @@ class Thread:
     @cached_property
     def _wished(self) -> bool:
         """Whether the newest words of a person ask to note something."""
-        return bool(self.people) and _WISH.search(self.people[-1]) is not None
+        return bool(self.people) and asks(self.people[-1], (WISH,))
 
     def _clean(self, before: int, text: str) -> frozenset[str]:
         """Return the stems of a file's sentences, without those that were a result before.
@@ -234,12 +146,15 @@ class Thread:
             clean.update(one.stem for one in _tokens(sentence))
         return frozenset(clean)
 
-    def outside_lines(self, before: str | None, after: str | None) -> list[OutsideLine]:
+    def outside_lines(
+        self, before: str | None, after: str | None, *, doubtful: str = ""
+    ) -> list[OutsideLine]:
         """Return the new lines of a change whose words come from an outside result.
 
         Args:
             before: The text of the memory file, None for no file.
             after: Its text after the change.
+            doubtful: Lines of `before` that are from outside themselves.
         """
         if not self.results or not after:
             return []
@@ -247,14 +162,14 @@ class Thread:
         if not added:
             return []
         earlier, carried = self._carried()
-        kept = frozenset(_stems_of(before or "")) - carried
-        trusted = self._trusted | kept
-        found = [line for one in added if (line := self._judged(one, trusted, removed))]
+        kept = frozenset(_stems_of(_without(before or "", doubtful))) - carried
+        trusted = self.trusted | kept
+        found = [line for one in added if (line := self.source_of_line(one, trusted, removed))]
         if found:
             return found
         whole = "\n".join([*earlier, *added])
         if len(earlier) + len(added) > 1:
-            taken = self._judged(whole, trusted, (), shown="\n".join(added))
+            taken = self.source_of_line(whole, trusted, (), shown="\n".join(added))
             if taken is not None:
                 return [taken]
         return []
@@ -274,15 +189,15 @@ class Thread:
                 one
                 for one in _tokens(text)
                 if one.weight >= 1
-                and one.stem not in part._trusted
+                and one.stem not in part.trusted
                 and any(one.stem in _indexed(result.text).positions for result in part.results)
             ]
-            if unsaid and part._judged(text, part._trusted, ()) is None:
+            if unsaid and part.source_of_line(text, part.trusted, ()) is None:
                 kept.append(text)
                 carried.update(one.stem for one in unsaid)
         return kept, frozenset(carried)
 
-    def _judged(
+    def source_of_line(
         self,
         line: str,
         trusted: frozenset[str],
@@ -370,9 +285,7 @@ def asks_to_be_saved(text: str) -> bool:
 
 @lru_cache(maxsize=_CACHED_TEXTS)
 def _asks_to_be_saved(text: str) -> bool:
-    plain = _visible(text)
-    joined = " ".join(plain.split())
-    return any(pattern.search(joined) for pattern in _BAIT)
+    return asks(_visible(text), BAIT)
 
 
 def sentences(text: str) -> list[str]:
@@ -412,16 +325,10 @@ def _tokens(text: str) -> list[_Word]:
     return list(_words_of(text))
 
 
-@lru_cache(maxsize=4 * _CACHED_TEXTS)
-def _words_of(text: str) -> tuple[_Word, ...]:
-    words: list[_Word] = []
+def _words_of(text: str) -> Iterator[_Word]:
     for match in _TOKEN.finditer(_visible(text)):
         token = match.group()
-        if _is_unspaced(token[0]):
-            words += _pairs(token)
-        else:
-            words += _of_token(token)
-    return tuple(words)
+        yield from _pairs(token) if _is_unspaced(token[0]) else _of_token(token)
 
 
 def _stems_of(text: str) -> Iterator[str]:
@@ -434,7 +341,7 @@ def _is_unspaced(character: str) -> bool:
 
 def _pairs(run: str) -> Iterator[_Word]:
     """Yield overlapping pairs of characters; two pairs weigh as much as a word."""
-    for part in _UNSPACED_FUNCTION.split(run):
+    for part in UNSPACED_FUNCTION.split(run):
         for at in range(len(part) - 1):
             yield _Word(part[at : at + 2], 0.6)
 
@@ -460,9 +367,9 @@ def _is_specific(token: str) -> bool:
 
 def _plain(part: str) -> _Word:
     folded = part.casefold()
-    if folded in _FUNCTION_WORDS or (len(folded) == 1 and not folded.isdigit()):
+    if folded in FUNCTION_WORDS or (len(folded) == 1 and not folded.isdigit()):
         return _Word(folded, 0.0)
-    if folded in _NOTE_WORDS:
+    if folded in NOTE_WORDS:
         return _Word(_stem(folded), 0.2)
     if folded.isdigit():
         return _Word(folded.lstrip("0") or "0", 0.5 if len(folded) == 1 else 1.0)
@@ -484,8 +391,8 @@ def _stem(word: str) -> str:
 
 
 def _polarity(text: str) -> frozenset[str]:
-    words = frozenset(re.findall(r"[^\W_]+(?:'[^\W_]+)?", _folded(text))) & _POLARITY
-    return words | {one for one in _UNSPACED_POLARITY if one in text}
+    words = frozenset(re.findall(r"[^\W_]+(?:'[^\W_]+)?", _folded(text))) & POLARITY
+    return words | {one for one in UNSPACED_POLARITY if one in text}
 
 
 # Results.
@@ -551,7 +458,7 @@ def _indexed(text: str) -> _Indexed:
     return _Indexed(text)
 
 
-def _excerpt(text: str, stems: Collection[str]) -> str:
+def _excerpt(text: str, stems: frozenset[str]) -> str:
     """Return the sentence of a result that has most of these words, shortened."""
     parts = sentences(_visible(text)) or [""]
     best = max(parts, key=lambda part: len(stems & set(_stems_of(part))))
@@ -565,6 +472,11 @@ def _excerpt(text: str, stems: Collection[str]) -> str:
     start = max(0, min(first - 20, len(best) - _EXCERPT))
     cut = best[start : start + _EXCERPT]
     return f"{'...' if start else ''}{cut}{'...' if start + _EXCERPT < len(best) else ''}"
+
+
+def _without(text: str, lines: str) -> str:
+    gone = set(map(str.strip, lines.splitlines()))
+    return "\n".join(line for line in text.splitlines() if line.strip() not in gone)
 
 
 def _changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
@@ -614,11 +526,27 @@ def thread_of(
             call, name = getattr(message, "tool_call_id", ""), message.name or ""
             if call in proposed and getattr(message, "status", "") == "success":
                 writes.append((len(results), proposed[call]))
-            if (kind == "tool" and call in inside_calls) or name in inside_tools:
+            own = kind == "tool" and call in inside_calls and not _shows_results(text)
+            if own or name in inside_tools:
                 inside.append((len(results), text))
             elif text:
                 results.append(ToolResult(name or "a tool", text))
     return Thread(results, people, inside, writes, answered)
+
+
+_RESULT_FOLDERS: Final = ("/large_tool_results", "/conversation_history")
+"""Folders in which deepagents keeps long results of tools, and conversations with results."""
+
+
+def of_others(call: Mapping[str, Any]) -> bool:
+    """Say whether a call of a file tool opens what is the result of another tool."""
+    return any(
+        folder in str(value) for value in call["args"].values() for folder in _RESULT_FOLDERS
+    )
+
+
+def _shows_results(text: str) -> bool:
+    return any(folder in text for folder in _RESULT_FOLDERS)
 
 
 def plain_text(message: Any) -> str:

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict, cast, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    NamedTuple,
+    NotRequired,
+    Self,
+    TypedDict,
+    cast,
+    get_type_hints,
+)
 
 from langchain.agents.middleware.types import AgentState, PrivateStateAttr
 from langgraph.channels.untracked_value import UntrackedValue
@@ -44,12 +56,14 @@ class Keys(NamedTuple):
         contents: Texts that stay in the thread: one key for each given name.
         caller: A digest of whose texts those are.
         waiting: By call id, the file that a call will change and a digest of what is there.
+        inside: Ids of the calls whose results come from the agent's own files.
     """
 
     snapshot: str
     contents: str
     caller: str
     waiting: str
+    inside: str
 
     @classmethod
     def of(cls, name: str, given: str | None) -> Keys:
@@ -57,12 +71,55 @@ class Keys(NamedTuple):
         own = slug(name)
         contents = CONTENTS if given is None else f"{CONTENTS}_{slug(given)}"
         return cls(
-            f"memory_snapshot_{own}", contents, f"memory_caller_{own}", f"memory_waiting_{own}"
+            f"memory_snapshot_{own}",
+            contents,
+            f"memory_caller_{own}",
+            f"memory_waiting_{own}",
+            f"memory_inside_{own}",
         )
 
 
-Waiting = tuple[str, str, str]
-"""A path, a digest of what was there when the model asked to change it, and one of who asked."""
+@dataclass(frozen=True, slots=True)
+class PendingWrite:
+    """A call of the model that changes a memory file, as the state keeps it; no text.
+
+    Attributes:
+        path: The source.
+        digest: A digest of what was there when the model asked.
+        caller: A digest of who asked.
+        asks: Whether a person has to decide about it.
+        states: Digests that the earlier calls of the message give the file, in order.
+    """
+
+    path: str
+    digest: str
+    caller: str
+    asks: bool = False
+    states: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, kept: Any) -> Self | None:
+        """Return what a state holds, also one of an earlier version; None for anything else."""
+        if isinstance(kept, Mapping):
+            kept = tuple(kept.get(name) for name in ("path", "digest", "caller", "asks", "states"))
+        if not isinstance(kept, Sequence) or len(kept) < _LEAST_PARTS:
+            return None
+        path, digest, caller, *more = kept
+        asks, states = (bool(more[0]), tuple(more[1] or ())) if len(more) > 1 else (False, ())
+        return cls(str(path), str(digest), str(caller), asks, states)
+
+    def as_state(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {**asdict(self), "states": list(self.states)}
+
+
+_LEAST_PARTS: Final = 3
+_INSIDE_AT_MOST: Final = 2_000
+"""Calls of a thread whose results are known to come from the agent's own files."""
+
+
+def _newest(left: list[str] | None, right: list[str] | None) -> list[str]:
+    return list(dict.fromkeys([*(left or ()), *(right or ())]))[-_INSIDE_AT_MOST:]
 
 
 @cache
@@ -77,7 +134,8 @@ def state_schema_for(keys: Keys, *, with_files: bool) -> type[AgentState[Any]]:
     fields[keys.snapshot] = NotRequired[Annotated[str, UntrackedValue, PrivateStateAttr]]
     fields[keys.contents] = NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
     fields[keys.caller] = NotRequired[Annotated[str, PrivateStateAttr]]
-    fields[keys.waiting] = NotRequired[Annotated[dict[str, Waiting], PrivateStateAttr]]
+    fields[keys.waiting] = NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    fields[keys.inside] = NotRequired[Annotated[list[str], PrivateStateAttr, _newest]]
     if with_files:
         fields["files"] = NotRequired[FilesChannel]
     return cast("type[AgentState[Any]]", TypedDict("MemoryState", fields))  # type: ignore[operator]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Literal
 
 from langchain.agents.middleware.types import TracePolicy, omit_payload
@@ -13,10 +13,11 @@ from memoryware.guard import Guard
 from memoryware.middleware import _options
 from memoryware.middleware._block import BlockStyle, CountTokens, tags_of
 from memoryware.middleware._edit_memory import edit_memory_tool
-from memoryware.middleware._gate import Gate
+from memoryware.middleware._gate import FromOutside, Gate
 from memoryware.middleware._hooks import MemoryHooks, Refresh
 from memoryware.middleware._loading import Loaded, Loader, Reading
 from memoryware.middleware._offers import Offers
+from memoryware.middleware._own_tools import register
 from memoryware.middleware._prompt import Placement, append_to_system_message
 from memoryware.middleware._rendering import PromptOptions, Renderer
 from memoryware.middleware._rules import PathRules
@@ -70,6 +71,11 @@ class MemoryMiddleware(MemoryHooks):
             `read_file`, and refuses it elsewhere; False never offers it.
         guard: What is done about secrets in what tools write to memory files: by default
             they are refused, and what is loaded is looked through. None looks for nothing.
+        from_outside: What happens when a tool writes words to a memory file that come from a
+            result of an outside tool and that no person said in this thread: "ask" a person, who
+            is shown where they come from, "refuse", or "allow". Where nobody can be asked, "ask"
+            refuses. The agent's own file tools on the same backend are inside.
+        inside_tools: Names of other tools that bring nothing from outside.
         hidden_regions: Comments that survive every change: "marked" pairs, "all", or None.
         start: Where "auto" looks from: a folder of the backend, or of the disk.
         layout: What memory files are called and where they lie, for "auto" and `nested`.
@@ -113,6 +119,8 @@ class MemoryMiddleware(MemoryHooks):
         when_empty: WhenEmpty | None = None,
         tools: Literal["auto", False] = "auto",
         guard: Guard | None = _options.USUAL_GUARD,
+        from_outside: FromOutside = "ask",
+        inside_tools: Collection[str] = (),
         hidden_regions: Which | None = "marked",
         start: str = ".",
         layout: Layout | None = None,
@@ -134,6 +142,7 @@ class MemoryMiddleware(MemoryHooks):
         super().__init__()
         choices: dict[str, object] = {"refresh": refresh, "on_error": on_error}
         choices |= {"placement": placement, "hidden_regions": hidden_regions}
+        choices |= {"from_outside": from_outside}
         _options.check(system_prompt, guidelines, **choices, when_empty=when_empty, tools=tools)
         _options.check_parts(name, count_tokens, guard)
         found = isinstance(sources, str) and sources == "auto"
@@ -142,6 +151,8 @@ class MemoryMiddleware(MemoryHooks):
         self._check_backend(self._backend)
         template, self.system_prompt = self._templates(system_prompt)
         limits = _options.with_max_tokens(limits, max_tokens)
+        self._from_outside: FromOutside = from_outside
+        self._inside_tools = _options.tool_names("inside_tools", inside_tools)
         self._name, self._refresh, self._on_error = name, refresh, on_error
         self._trace_content, self.add_cache_control = trace_content, add_cache_control
         given = () if found else tuple(sources_of(sources))
@@ -185,14 +196,15 @@ class MemoryMiddleware(MemoryHooks):
         found = reading.start is not None
         if own_tool:
             writable = [one.path for one in reading.sources if one.writable]
-            self.tools = [edit_memory_tool(own_tool, None if found else writable, self._places)]
+            own = edit_memory_tool(own_tool, None if found else writable, self._places)
+            self.tools = [register(own, None)]
         self._renderer, self._loader = renderer, Loader(reading)
         self._nothing = Loaded({}, sources=reading.sources)
         self._keys = Keys.of(self.name, self._name)
         fixed = None if found or reading.nested else reading.sources
         self._snapshots = Snapshots(self._keys, fixed, size=limits.snapshots, new_id=new_id)
         self._offers = Offers(own_tool, renderer, limits.snapshots)
-        self._gate = Gate(policy, limits, own_tool)
+        self._gate = Gate(policy, limits, own_tool, self._from_outside)
         with_files = _foreign.keeps_files_in_state(self._backend)
         self.state_schema = state_schema_for(self._keys, with_files=with_files)
 

@@ -19,9 +19,11 @@ from memoryware.sources.source import Owner, Source
 
 Kind = Literal["write", "edit", "append", "delete"]
 """How a text is changed: replaced as a whole, in a part, at its end, or removed."""
-Reason = Literal["read_only", "secret", "hidden_region", "lost_text", "not_approved"]
+Reason = Literal[
+    "read_only", "secret", "hidden_region", "lost_text", "not_approved", "from_outside"
+]
 """Why a change is refused, as events tell it."""
-Asks = Literal["consent", "lost_text"]
+Asks = Literal["consent", "lost_text", "from_outside"]
 """Why a person has to agree, as events tell it."""
 
 _UNSPACED: Final = (

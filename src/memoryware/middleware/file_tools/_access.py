@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +19,23 @@ from memoryware.settings import ToolLimits
 CHARS_PER_TOKEN: Final = 4
 Seen = tuple[str, str]
 """A path, and a digest of what was there when the model asked to replace it."""
+
+
+_VERIFIED: ContextVar[bool] = ContextVar("memoryware_verified", default=False)
+
+
+@contextmanager
+def verified() -> Iterator[None]:
+    """Let the tool that runs inside the block skip its own check that a file is unchanged.
+
+    The gate of memory files has compared it already, and knows that an earlier call of the same
+    message may have changed it.
+    """
+    reset = _VERIFIED.set(True)
+    try:
+        yield
+    finally:
+        _VERIFIED.reset(reset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +121,7 @@ class Access:
 
         `asked` is the path as the model spelled it, `path` the one that was admitted.
         """
-        if self.seen is None or self.seen[0] != asked:
+        if _VERIFIED.get() or self.seen is None or self.seen[0] != asked:
             return True
         (now,) = await digests(self.via, self.files, [path])
         return now == self.seen[1]

@@ -24,6 +24,7 @@ from memoryware.backends import _foreign
 from memoryware.errors import FileDenied, MemorywareError
 from memoryware.events import Teller, emit, logger
 from memoryware.guard import printable_text
+from memoryware.middleware._own_tools import register
 from memoryware.middleware._rules import PathRules
 from memoryware.middleware.file_tools._access import Access, Seen
 from memoryware.scope import MemoryScope
@@ -106,7 +107,7 @@ def build(tool: FileTool, options: ToolOptions) -> StructuredTool:
     def misused(error: Any) -> str:
         return _misused(tool.name, arguments, error)
 
-    return StructuredTool(
+    made = StructuredTool(
         name=tool.name,
         description=tool.description,
         args_schema=arguments,
@@ -114,6 +115,7 @@ def build(tool: FileTool, options: ToolOptions) -> StructuredTool:
         coroutine=acall,
         handle_validation_error=misused,
     )
+    return register(made, options.backend)
 
 
 async def _perform(
