@@ -105,7 +105,7 @@ class FilesystemBackend(ChangingBackend):
         Returns:
             False also for a folder that only a link makes the same.
         """
-        return type(other) is type(self) and bool(self._given == other._given)
+        return type(other) is type(self) and bool(self._given == other._given)  # noqa: SLF001 - of the same class
 
     # Where a path leads.
 
