@@ -558,11 +558,6 @@ def _scratchpad() -> Any:
 # Tools of others.
 
 
-def is_todo_tool(function: Any) -> bool:
-    """Say whether a function is that of langchain's `TodoListMiddleware`."""
-    return getattr(function, "__module__", None) == "langchain.agents.middleware.todo"
-
-
 def backend_of_deepagents_tool(function: Any) -> Any:
     """Return the backend that a file tool of deepagents works on; None for any other function.
 

@@ -40,13 +40,13 @@ def is_inside(tool: Any, backend: Any) -> bool:
     """
     if not isinstance(tool, BaseTool):
         return False
+    if _langchain.is_todo_tool(tool):  # it only repeats what the model wrote
+        return True
     function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
     if function is None:
         return False
     if function in _BACKENDS:
         own = _BACKENDS[function]
         return own is None or _foreign.same_files(own, backend)
-    if _langchain.is_todo_tool(function):  # it only repeats what the model wrote
-        return True
     foreign = _langchain.backend_of_deepagents_tool(function)
     return foreign is not None and _foreign.same_files(foreign, backend)
