@@ -78,9 +78,9 @@ async def test_a_text_that_was_embedded_is_not_embedded_again(door):
 async def test_only_so_many_vectors_are_remembered(door):
     made = HashEmbeddings(4)
     embedder = Embedder(made, "hash", batch=5000)
-    await documents(door, embedder, *(f"text {n}" for n in range(REMEMBERED + 10)))
-    await documents(door, embedder, "text 0", f"text {REMEMBERED}")
-    assert made.asked[1:] == [["text 0"]]
+    await documents(door, embedder, *(f"one text {n}" for n in range(REMEMBERED + 10)))
+    await documents(door, embedder, "one text 0", f"one text {REMEMBERED}")
+    assert made.asked[1:] == [["one text 0"]]
     assert len(embedder.known.vectors) == REMEMBERED
 
 

@@ -92,16 +92,33 @@ class Embedder:
         """Return a vector for each text.
 
         Raises:
+            EmbeddingFailed: If the model fails, takes too long, miscounts, or has no vector for
+                one of them.
+        """
+        vectors = [one for one in await self.embed(via, texts) if one is not None]
+        if len(vectors) < len(texts):
+            raise self._without_direction()
+        return vectors
+
+    async def embed(self, via: Via, texts: Sequence[str]) -> list[Vector | None]:
+        """Return a vector for each text, None where the model returns nothing but zeros.
+
+        A vector of zeros has no direction: its cosine to anything would be 0, so it would say
+        "unrelated" of a text about which the model has said nothing.
+
+        Raises:
             EmbeddingFailed: If the model fails, takes too long or miscounts.
         """
         found = {text: self.known.get(text) for text in texts}
         missing = [text for text, vector in found.items() if vector is None]
         for start in range(0, len(missing), self.batch):
             some = missing[start : start + self.batch]
-            vectors = self._checked(await self._asked(via, "embed_documents", some), len(some))
+            made = self._checked(await self._asked(via, "embed_documents", some), len(some))
+            vectors = [one if any(one) else () for one in made]
             self.known.put(some, vectors)
             found.update(zip(some, vectors, strict=True))
-        return self._alike([vector for text in texts if (vector := found[text]) is not None])
+        self._alike([vector for vector in found.values() if vector])
+        return [found[text] or None for text in texts]
 
     async def query(self, via: Via, text: str) -> Vector:
         """Return the vector of a query.
@@ -109,7 +126,10 @@ class Embedder:
         Raises:
             EmbeddingFailed: As for `documents`.
         """
-        return self._checked([await self._asked(via, "embed_query", text)], 1)[0]
+        (vector,) = self._checked([await self._asked(via, "embed_query", text)], 1)
+        if not any(vector):
+            raise self._without_direction()
+        return vector
 
     async def each(self, via: Via, texts: Sequence[str]) -> list[Vector | None]:
         """Return a vector for each text, None for one that the model cannot embed.
@@ -125,19 +145,27 @@ class Embedder:
         while waiting:
             some = waiting.pop()
             try:
-                found.update(zip(some, await self.documents(via, some), strict=True))
+                vectors = await self.embed(via, some)
             except EmbeddingFailed as failed:
                 late = isinstance(failed.__cause__, TimeoutError)
                 if late or (len(found) >= _IN_A_ROW and not any(found.values())):
                     raise
                 if not found:
                     await self.query(via, PROBE)
-                if len(some) == 1:
-                    self.known.refuse(some[0])
-                    found[some[0]] = None
-                else:
+                if len(some) > 1:
                     waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
+                    continue
+                vectors = [None]
+            found.update(zip(some, vectors, strict=True))
+            for text, vector in zip(some, vectors, strict=True):
+                if vector is None:
+                    self.known.refuse(text)
         return [found[text] for text in texts]
+
+    def _without_direction(self) -> EmbeddingFailed:
+        return EmbeddingFailed(
+            f"The embedding model {self.name} returned a vector of zeros, which has no direction"
+        )
 
     def space_of(self, vector: Vector) -> Space:
         """Return the space of a vector that this embedder made."""

@@ -328,11 +328,15 @@ async def _vectors(
     if parts.embedder is None:
         return (), None, False
     try:
-        made = await parts.embedder.documents(via, chunks)
+        made = await parts.embedder.embed(via, chunks)
     except EmbeddingFailed as failed:
         logger.warning("%s; the promoted text is found by its words until it is embedded", failed)
         return (), None, False
-    space = parts.embedder.space_of(made[0])
+    first = next((one for one in made if one is not None), None)
+    if first is None:
+        logger.warning("the embedding model has no vector for the promoted text; words find it")
+        return (), None, False
+    space = parts.embedder.space_of(first)
     where = await place_of(parts, via, space)
     return ((), None, False) if where == "nowhere" else (made, space, where == "current")
 

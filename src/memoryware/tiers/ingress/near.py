@@ -73,12 +73,18 @@ class NearDuplicate:
             return None
         texts = [entry.content, *(one.content for one in recent)]
         try:
-            mine, *others = await self._embedder.documents(via, texts)
+            mine, *others = await self._embedder.embed(via, texts)
         except EmbeddingFailed as error:
             logger.warning("near duplicates were not looked for: %s", error)
             return None
+        if mine is None:
+            return None
         found = sorted(
-            ((_cosine(mine, vector), one) for vector, one in zip(others, recent, strict=True)),
+            (
+                (_cosine(mine, vector), one)
+                for vector, one in zip(others, recent, strict=True)
+                if vector is not None
+            ),
             key=lambda pair: -pair[0],
         )
         for cosine, one in found:

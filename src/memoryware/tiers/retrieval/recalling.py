@@ -103,8 +103,11 @@ async def _embed(search: Search) -> None:
     embedder, given = search.parts.embedder, search.wanted.query_vector
     if embedder is None:
         return
-    if given is not None:
+    if given is not None and any(given):
         search.vector = given
+        return
+    if given is not None:
+        search.note("the given vector of the query has no direction; words alone were searched")
         return
     try:
         search.vector = await embedder.query(search.via, search.query)
