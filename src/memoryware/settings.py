@@ -324,6 +324,8 @@ class TierLimits(_Ranged):
     """Ids of messages, and of recalled records, that a conversation keeps in mind; the newest."""
     lock_timeout: float = _limit(30.0, 0)
     """Seconds to wait for a store that somebody else is writing."""
+    clock_skew_hours: float = _limit(24.0, 0, 24 * 365)
+    """Hours that the clock of another machine may be ahead; what it promotes is current at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

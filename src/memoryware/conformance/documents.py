@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -154,6 +155,11 @@ class DocumentsConformance(TierSuite):
         assert await store.texts(within(live_at=NOON)) == ["now"]
         found = await store.find(within(live_at=later(days=2)))
         assert {one.content for one in found.items} == {"now", "later"}
+        for hours, texts in ((23, {"now"}), (24, {"now", "later"})):
+            which = within(live_at=NOON, ahead=timedelta(hours=hours))
+            assert {one.content for one in (await store.find(which)).items} == texts
+            hits = await store.by_words(["now", "later"], which, limit=9)
+            assert {hit.memory.content for hit in hits} == texts
 
     async def test_documents_and_subjects_are_conditions(self, store: Asked) -> None:
         subjects = (None, "", "db", "DB", "db2", "None")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
 from memoryware import _langchain
@@ -19,7 +20,7 @@ from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.journal import Journal
 from memoryware.tiers.records import Entry
 from memoryware.tiers.reranking import Rescorer
-from memoryware.tiers.stores.protocol import Stores
+from memoryware.tiers.stores.protocol import Select, Stores
 
 if TYPE_CHECKING:
     from memoryware.tiers.policy import PromotionPolicy
@@ -191,6 +192,16 @@ def scope_of(scope: MemoryScope | str | None) -> MemoryScope:
             f" {type(scope).__name__}"
         )
     return scope if scope is not None else MemoryScope()
+
+
+def current_in(parts: Parts, scope: MemoryScope, **conditions: Any) -> Select:
+    """Return the selection of what is current in long-term memory of this tenant and group.
+
+    What the clock of another machine dates into the future is in it, and so is what begins
+    within that time on purpose: ask `Memory.has_begun` where that matters.
+    """
+    skew = timedelta(hours=parts.limits.clock_skew_hours)
+    return Select.within(scope, live_at=parts.clock(), ahead=skew, **conditions)
 
 
 def group_of(scope: MemoryScope, doing: str) -> MemoryScope:

@@ -14,7 +14,7 @@ from memoryware.errors import SettingError
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._asking import ask_model
-from memoryware.tiers._parts import Parts
+from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.closing import WAITING, open_statements, statements_in
 from memoryware.tiers.comparison import Relation, compare
 from memoryware.tiers.grounds import SOURCE_GONE
@@ -216,7 +216,7 @@ async def _decided_hashes(
         return {}
     quarantine, long_term = parts.stores.quarantine, parts.stores.long_term
     decided = Select.within(scope, statuses=_DECIDED, hashes=tuple(hashes))
-    kept = Select.within(scope, agents=(None,), hashes=tuple(hashes), live_at=parts.clock())
+    kept = current_in(parts, scope, agents=(None,), hashes=tuple(hashes))
     found: list[Entry | Memory] = [
         *(await via(quarantine.find, quarantine.afind, decided)).items,
         *(await via(long_term.find, long_term.afind, kept)).items,
@@ -241,7 +241,7 @@ async def _decided_statements(parts: Parts, via: Via, scope: MemoryScope) -> lis
     """Return what was decided last, to tell what repeats it in other words."""
     quarantine, long_term = parts.stores.quarantine, parts.stores.long_term
     most = parts.limits.digest_entries
-    live = Select.within(scope, agents=(None,), live_at=parts.clock())
+    live = current_in(parts, scope, agents=(None,))
     memories = (await via(long_term.find, long_term.afind, live, limit=most)).items
     decided = Select.within(scope, statuses=_DECIDED)
     entries = (await via(quarantine.find, quarantine.afind, decided, limit=most)).items

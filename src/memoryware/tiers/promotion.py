@@ -285,6 +285,8 @@ async def _added(
 def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: datetime) -> list[Memory]:
     material, how = asked.material, asked.how
     now, document = parts.clock(), parts.new_id()
+    if how.valid_from is None:
+        now = max(now, begins)  # what it replaces was promoted by a machine whose clock is ahead
     digest, said = hash_of(material.content), redacted(parts.guard, how.metadata)
     made = []
     for index, chunk in enumerate(chunks):

@@ -328,6 +328,14 @@ class Memory:
         """The entries and memories that its text was made from."""
         return self.provenance.sources
 
+    def has_begun(self, now: datetime) -> bool:
+        """Say whether it holds by now, whatever the clock of the machine that promoted it says.
+
+        A text that was promoted without a `valid_from` holds from its promotion on, and a
+        promotion that can be read has happened, even if its time is still to come here.
+        """
+        return self.valid_from <= max(now, self.created_at)
+
     def holds_at(self, moment: datetime) -> bool:
         """Say whether it may be shown as what holds at a moment."""
         ended = self.valid_to is not None and self.valid_to <= moment

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers._parts import Parts
+from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.contradiction import why
 from memoryware.tiers.ingress.making import mended
@@ -314,11 +314,13 @@ async def _current(parts: Parts, via: Via, which: Select) -> list[Memory]:
 
 
 def _begin(parts: Parts, replaced: Iterable[Memory], how: How) -> datetime:
+    """Return when a promotion begins: now, or where what it replaces began by a clock ahead."""
     begins = how.valid_from or parts.clock()
     for one in replaced:
         if one.valid_from <= begins:
             continue
-        if how.valid_from is not None or one.valid_from - begins > _SKEW:
+        is_planned = one.valid_from - max(begins, one.created_at) > _SKEW
+        if how.valid_from is not None or is_planned:
             raise PromotionRefused(
                 f"Memory {one.id} holds since {one.valid_from.isoformat()}, and what takes its"
                 " place cannot begin before that: pass a later valid_from",
@@ -335,7 +337,7 @@ async def _contradicted(
     store = parts.stores.long_term
     words = list(dict.fromkeys(words_of(material.content[:_LOOKED_AT])))[:_WORDS]
     agents = tuple({None, how.agent_id})
-    which = Select.within(material.scope, agents=agents, live_at=parts.clock())
+    which = current_in(parts, material.scope, agents=agents)
     hits = await via(store.by_words, store.aby_words, words, which, limit=_NEAREST)
     work = partial(_among, material.content, hits, known)
     return await via(work, partial(in_thread, work))

@@ -8,13 +8,12 @@ from functools import partial
 from typing import Final
 
 from memoryware._twins import Via, in_thread
-from memoryware.tiers._parts import Parts
+from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.ingress._statements import statements_of
 from memoryware.tiers.ingress.echo import Known, Piece, echo_of
 from memoryware.tiers.ingress.making import AT_ONCE, at_once
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores.protocol import Select
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +46,7 @@ async def _long_term(parts: Parts, via: Via, entry: Entry) -> list[Memory]:
     if not words:
         return []
     store, scope = parts.stores.long_term, entry.scope
-    which = Select.within(scope, agents=tuple({None, scope.agent_id}), live_at=parts.clock())
+    which = current_in(parts, scope, agents=tuple({None, scope.agent_id}))
     try:
         hits = await via(
             store.by_words, store.aby_words, words, which, limit=parts.limits.candidates

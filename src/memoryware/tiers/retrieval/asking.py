@@ -12,7 +12,7 @@ from typing import Final, Literal
 from memoryware._twins import Via
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
-from memoryware.tiers._parts import Parts
+from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.fusing import Corpus, Found, fused, share_of
 from memoryware.tiers.periods import Period, periods_of
 from memoryware.tiers.ranking import query_words, words_of
@@ -265,6 +265,8 @@ class Search:
 
     def live(self) -> Select:
         """Return the selection of what may be shown now, of this tenant and group."""
+        if self.wanted.at is None:
+            return current_in(self.parts, self.scope)
         return Select.within(self.scope, live_at=self.now)
 
     def note(self, sentence: str) -> None:

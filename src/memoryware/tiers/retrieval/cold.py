@@ -10,6 +10,7 @@ from memoryware.tiers.fusing import Corpus, Found, fused, judged
 from memoryware.tiers.ranking import best_first, lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
+from memoryware.tiers.retrieval.standing import replaced_early
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight
 
@@ -36,7 +37,21 @@ async def _part(search: Search, part: Part, agent: str | None) -> list[Considere
             if id_ not in found:
                 found[id_] = one
                 _say_why(search, one)
+    await _leave_out_of_date(search, found)
     return list(found.values())
+
+
+async def _leave_out_of_date(search: Search, found: Heap) -> None:
+    """Leave out what only the clock of another machine lets be seen; see `current_in`."""
+    if search.wanted.at is not None:
+        return
+    memories = [one.record for one in found.values() if isinstance(one.record, Memory)]
+    replaced = await replaced_early(search, memories)
+    for memory in memories:
+        if not memory.has_begun(search.now):
+            del found[memory.id]
+        elif memory.id in replaced:
+            found[memory.id].leave_out("superseded", f"{memory.superseded_by} is in its place")
 
 
 def _say_why(search: Search, one: Considered) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Final
 
@@ -39,7 +39,7 @@ def fits(record: Entry | Memory, which: Select) -> bool:
         return False
     if which.contains and which.contains.casefold() not in record.content.casefold():
         return False
-    return which.live_at is None or is_live(record, which.live_at)
+    return which.live_at is None or is_live(record, which.live_at, which.ahead)
 
 
 def _comes_from(record: Entry | Memory, which: Select) -> bool:
@@ -55,10 +55,11 @@ def _comes_from(record: Entry | Memory, which: Select) -> bool:
     return made_of is None or any(not set(made_of).isdisjoint(one.sources) for one in known)
 
 
-def is_live(record: Entry | Memory, moment: datetime) -> bool:
-    """Say whether a record may be shown at a moment."""
+def is_live(record: Entry | Memory, moment: datetime, ahead: timedelta = timedelta(0)) -> bool:
+    """Say whether a record may be shown at a moment; a memory may begin that much later."""
     if isinstance(record, Memory):
-        return record.holds_at(moment)
+        ended = record.valid_to is not None and record.valid_to <= moment
+        return record.revocation is None and record.valid_from <= moment + ahead and not ended
     expired = record.expires_at is not None and record.expires_at <= moment
     return record.revocation is None and not expired
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
 
 from memoryware._copying import SharedOnCopy
@@ -45,6 +45,8 @@ class Select:
         before: Created before this moment.
         contains: A text that the content has, whatever its case.
         live_at: Only what may be shown at that moment: not revoked, not expired, and valid.
+        ahead: How long after `live_at` a memory may begin and fit all the same: the machine that
+            promoted it may have a clock that is ahead.
     """
 
     tenant: str | None = None
@@ -64,6 +66,7 @@ class Select:
     before: datetime | None = None
     contains: str = ""
     live_at: datetime | None = None
+    ahead: timedelta = timedelta(0)
 
     @classmethod
     def within(cls, scope: MemoryScope, **conditions: Any) -> Select:

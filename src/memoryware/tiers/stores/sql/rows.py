@@ -248,7 +248,7 @@ class Rows:
         if which.contains:
             yield self.contains(which.contains.casefold())
         if which.live_at is not None:
-            yield _live(tier, micros(which.live_at))
+            yield _live(tier, micros(which.live_at), micros(which.live_at + which.ahead))
 
     def _whose(self, which: Select, key: str | None) -> Iterator[Condition]:
         if which.groups is None:
@@ -281,9 +281,9 @@ def _key(which: Select) -> str | None:
     return next((one for one, values in _given(which).items() if None not in values), None)
 
 
-def _live(tier: str, moment: int | None) -> tuple[str, list[Any]]:
+def _live(tier: str, moment: int | None, begun_by: int | None) -> tuple[str, list[Any]]:
     if tier != "long_term":
         expired = "(record.expires IS NULL OR record.expires > ?)"
         return f"record.revocation IS NULL AND {expired}", [moment]
     begun, ended = "record.valid_from <= ?", "(record.valid_to IS NULL OR record.valid_to > ?)"
-    return f"record.revocation IS NULL AND {begun} AND {ended}", [moment, moment]
+    return f"record.revocation IS NULL AND {begun} AND {ended}", [begun_by, moment]

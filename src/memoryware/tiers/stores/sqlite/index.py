@@ -247,7 +247,9 @@ class Indexes:
         return bool(count <= self._most and (again or count <= _SMALL))
 
 
-_KNOWN: Final = frozenset({"tenant", "groups", "agents", "sessions", "live_at", "since", "before"})
+_KNOWN: Final = frozenset(
+    {"tenant", "groups", "agents", "sessions", "live_at", "ahead", "since", "before"}
+)
 """Conditions that an index can say of its rows."""
 
 

@@ -105,7 +105,8 @@ def _fitting(look: Look) -> Any:
     if which.live_at is not None:
         moment = sql_rows.micros(which.live_at)
         fits &= np.frombuffer(index.revoked, "i1") == 0
-        fits &= (column("begins") <= moment) & (column("ends") > moment)
+        begun_by = sql_rows.micros(which.live_at + which.ahead)
+        fits &= (column("begins") <= begun_by) & (column("ends") > moment)
     if which.since is not None:
         fits &= column("created") >= sql_rows.micros(which.since)
     if which.before is not None:
