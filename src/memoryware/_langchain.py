@@ -572,3 +572,22 @@ def backend_of_deepagents_tool(function: Any) -> Any:
         if backend is not None:
             return backend
     return None
+
+
+_FRAMES: Final = 4
+
+
+def middleware_being_built() -> Sequence[Any]:
+    """Return the middleware of the agent that `create_agent` is building around this call.
+
+    It reads the name of each middleware before it looks for duplicates.
+    """
+    frame = sys._getframe(1)  # noqa: SLF001 - no public way is as quick
+    for _ in range(_FRAMES):
+        if frame is None:
+            return ()
+        if frame.f_code.co_name == "create_agent":
+            given = frame.f_locals.get("middleware")
+            return given if isinstance(given, list | tuple) else ()
+        frame = frame.f_back  # type: ignore[assignment]  # None at the outermost one
+    return ()

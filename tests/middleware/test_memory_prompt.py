@@ -85,7 +85,7 @@ def test_nothing_loaded_and_nothing_that_writes_means_nothing_is_said():
 
 
 def test_no_sources_add_nothing():
-    request = request_with({"/A.md": "text"}, tools=[edit_file])
+    request = request_with({}, tools=[edit_file])
 
     assert MemoryMiddleware(backend=Notes(), sources=[]).modify_request(request) is request
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cache
+import inspect
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, partial, wraps
 from typing import Any, Literal
 from weakref import ref
 
@@ -21,7 +24,7 @@ from langgraph.types import Command
 
 from memoryware import _langchain
 from memoryware._copying import ReconstructedOnUnpickling
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware._warning import warn_once
 from memoryware.events import Teller, is_heard, logger, span
 from memoryware.middleware._changes import CHANGING, planned
@@ -30,7 +33,7 @@ from memoryware.middleware._facts import tell_injected, tell_loaded
 from memoryware.middleware._gate import Gate, WriteContext
 from memoryware.middleware._loading import Loaded, Loader, Reading
 from memoryware.middleware._offers import Offers
-from memoryware.middleware._overridable import OverridableParts
+from memoryware.middleware._overridable import OverridableParts, run_in_loop
 from memoryware.middleware._own_tools import is_inside
 from memoryware.middleware._prompt import place, with_cache_mark
 from memoryware.middleware._provenance import Thread, of_others, thread_of
@@ -42,6 +45,44 @@ from memoryware.middleware.preview import Preview, previewed
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
+
+GUIDED: ContextVar[bool] = ContextVar("memoryware_guided", default=False)
+"""Whether another memory of the agent has put the general guidelines into this request."""
+
+
+@contextmanager
+def guiding(*, active: bool) -> Iterator[None]:
+    """Let memories further inside know that the general guidelines stand already."""
+    reset = GUIDED.set(GUIDED.get() or active)
+    try:
+        yield
+    finally:
+        GUIDED.reset(reset)
+
+
+def _is_base(method: Any) -> bool:
+    return getattr(method, "__qualname__", "").startswith("MemoryHooks.")
+
+
+def _without_text(method: Any, name: str) -> Any:
+    @wraps(method)
+    def before_agent(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        update = method(self, state, *args, **kwargs)
+        outermost = getattr(type(self), name) is before_agent
+        return self._as_snapshot(update, state) if outermost else update
+
+    return before_agent
+
+
+def _awithout_text(method: Any, name: str) -> Any:
+    @wraps(method)
+    async def abefore_agent(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        update = await method(self, state, *args, **kwargs)
+        outermost = getattr(type(self), name) is abefore_agent
+        return self._as_snapshot(update, state) if outermost else update
+
+    return abefore_agent
+
 
 Refresh = Literal["run", "call", "thread"]
 """When memory is read again: in each run, before each model call, or once per thread."""
@@ -104,6 +145,12 @@ class MemoryHooks(
         config=None,  # noqa: ANN001
     ) -> dict[str, Any] | None:
         """Async twin of `before_agent`."""
+        own = type(self).before_agent
+        if own is not MemoryHooks.before_agent and _is_base(type(self).abefore_agent):
+            # A subclass that replaces one of the two means both doors.
+            more = (config,) if "config" in inspect.signature(own).parameters else ()
+            update: dict[str, Any] | None = await in_thread(own, self, state, runtime, *more)
+            return update
         return await self._before(native, state, runtime, config)
 
     def wrap_model_call(
@@ -140,11 +187,13 @@ class MemoryHooks(
         hands, tools = self._offers.of(request.tools or [])
         before = request.system_message
         message: SystemMessage | None = before
-        if self._formats_itself():
-            text = self._format_agent_memory(loaded.contents)
+        if self.system_prompt is None:
+            pass
+        elif self._formats_itself():
+            text = self._formatted(loaded.contents)
             message = place(before, text, "append") if text else before
-        elif self.system_prompt is not None:
-            message = self._renderer.message(loaded, hands, before)
+        else:
+            message = self._renderer.message(loaded, hands, before, guided=GUIDED.get())
         if self.add_cache_control and _langchain.is_anthropic(request.model):
             message = with_cache_mark(message)
         if message is before and tools is None:
@@ -159,9 +208,11 @@ class MemoryHooks(
         loaded = await self._loaded(via, self._get_backend({}, None, None), ())
         hands, _ = self._offers.of([*getattr(self, "tools", ()), *tools])
         text = ""
-        if self._formats_itself():
-            text = self._format_agent_memory(loaded.contents)
-        elif self.system_prompt is not None:
+        if self.system_prompt is None:
+            pass
+        elif self._formats_itself():
+            text = self._formatted(loaded.contents)
+        else:
             rendered = self._renderer.render(loaded, hands)
             text = rendered.text if rendered is not None else ""
         block, count = self._renderer.block(loaded), self._renderer.count_tokens
@@ -178,7 +229,10 @@ class MemoryHooks(
         folders = self._folders(state)
         loaded = await self._load(via, state, runtime, config, folders)
         if not keeps_text:
-            return self._snapshots.keep(loaded, folders)
+            kept = dict[str, Any](self._snapshots.keep(loaded, folders))
+            if self._replaces_before_agent():  # it may want to change the texts
+                kept[CONTENTS] = dict(loaded.contents)
+            return kept
         return self._as_text(loaded, runtime) if in_node else {key: dict(loaded.contents)}
 
     async def _around_model(
@@ -187,9 +241,10 @@ class MemoryHooks(
         update = await self._refreshed(via, request)
         if update:
             request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
-        changed = self.modify_request(request)
+        changed = self.modify_request(self._with_contents(request))
         self._tell_injected(changed)
-        response: ModelResponse[Any] | AIMessage = await self._verified(via, handler, changed)
+        with guiding(active=self._guides(changed)):
+            response: ModelResponse[Any] | AIMessage = await self._verified(via, handler, changed)
         self._offers.note(changed.tools, response)
         update = {**update, **await self._noted(via, changed, response)}
         if not update:
@@ -211,7 +266,9 @@ class MemoryHooks(
             if carried is not None:
                 return {}
         config = _langchain.current_config()
-        loaded = await self._load(via, state, runtime, config, folders)
+        loaded = await self._loaded_by_subclass(via, state, runtime)
+        if loaded is None:
+            loaded = await self._load(via, state, runtime, config, folders)
         missed = self._snapshots.missed(state, loaded)
         if missed:
             logger.warning(
@@ -240,7 +297,74 @@ class MemoryHooks(
         self._snapshots.outdated(request.state, self._change_of(call, result))
         return result
 
+    # Subclasses.
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Keep texts that an overridden `before_agent` returns out of the checkpoints."""
+        super().__init_subclass__(**kwargs)
+        for name, decorate in (
+            ("before_agent", _without_text),
+            ("abefore_agent", _awithout_text),
+        ):
+            method = cls.__dict__.get(name)
+            if callable(method):
+                setattr(cls, name, decorate(method, name))
+
+    def _replaces_before_agent(self) -> bool:
+        kind = type(self)
+        return not (_is_base(kind.before_agent) and _is_base(kind.abefore_agent))
+
+    async def _loaded_by_subclass(self, via: Via, state: Any, runtime: Any) -> Loaded | None:
+        """Return what an overridden `before_agent` loads when memory is read again."""
+        if not self._replaces_before_agent() or not isinstance(state, Mapping):
+            return None
+        ours = (CONTENTS, self._keys.contents, self._keys.snapshot)
+        fresh = {key: value for key, value in state.items() if key not in ours}
+        both: tuple[Any, Any] = (self.before_agent, self.abefore_agent)
+        if _is_base(type(self).before_agent):
+            both = (partial(run_in_loop, self.abefore_agent), self.abefore_agent)
+        needs = inspect.signature(both[1] if via is native else both[0]).parameters
+        config = (_langchain.current_config(),) if "config" in needs else ()
+        update = await via(*both, fresh, runtime, *config)
+        contents = (update or {}).get(CONTENTS)
+        return None if contents is None else Loaded.by_hand(dict(contents), self._reading.sources)
+
+    def _as_snapshot(self, update: Any, state: Any) -> Any:
+        """Return the update of an overridden `before_agent` with an id in place of texts."""
+        in_node = _langchain.runs_in_node(_langchain.current_config(), f"{self.name}.before_agent")
+        if not in_node or not isinstance(update, Mapping) or CONTENTS not in update:
+            return update
+        rest = {key: value for key, value in update.items() if key != CONTENTS}
+        contents = dict(update[CONTENTS] or {})
+        if self._refresh == "thread":
+            return {**rest, self._keys.contents: contents}
+        loaded = self._snapshots.own(rest)
+        if loaded is not None and loaded.contents == contents:
+            return rest
+        sources = loaded.sources if loaded is not None else self._reading.sources
+        made = Loaded.by_hand(contents, sources)
+        return {**rest, **self._snapshots.keep(made, self._folders(state))}
+
     # What the cores need.
+
+    def _with_contents(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return the request with the loaded texts in the state that it carries.
+
+        Overrides of `modify_request`, and other middleware further inside, read them there. The
+        state of the graph has only an id.
+        """
+        loaded = self._snapshots.own(request.state)
+        if loaded is None:
+            return request
+        contents = dict(loaded.contents)
+        state: dict[str, Any] = {**request.state, self._keys.contents: contents}
+        state.setdefault(CONTENTS, contents)
+        return request.override(state=state)  # type: ignore[arg-type]  # keys of our own
+
+    def _guides(self, request: ModelRequest[Any]) -> bool:
+        """Say whether the general guidelines stand in this request."""
+        message = request.system_message
+        return message is not None and self._renderer.has_guidelines(message)
 
     def _loaded_in(self, state: Any) -> Loaded | None:
         """Return what a state says that is loaded: by this run, or carried as text."""
@@ -391,7 +515,7 @@ class MemoryHooks(
     async def _loaded(self, via: Via, backend: Any, folders: Folders) -> Loaded:
         if not self._loads_each_path():
             return await self._loader.load(via, backend, folders)
-        contents = await self._contents_one_by_one(via, backend)
+        contents = await self._contents_of(via, backend)
         return Loaded(contents, sources=self._reading.sources)
 
     def _warn_of_nothing(self, loaded: Loaded, scope: MemoryScope) -> None:
@@ -414,12 +538,6 @@ class MemoryHooks(
         guard = self._reading.guard
         redact = guard.redact if guard else None
         return Teller(writer, scope, self.name, self._trace_content, redact)
-
-    async def _contents_one_by_one(self, via: Via, backend: Any) -> dict[str, str]:
-        both = self._load_memory_from_backend_sync, self._load_memory_from_backend
-        paths = [source.path for source in self._reading.sources]
-        texts = {path: await via(*both, backend, path) for path in paths}
-        return {path: text for path, text in texts.items() if text is not None}
 
     def _tool_backend(self, runtime: Any) -> Any:
         return self._get_backend(runtime.state, runtime, runtime.config)

@@ -6,15 +6,23 @@ the middleware then loads path by path, or takes the subclass's text as it is.
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import contextvars
+import inspect
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Final
 
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends import _foreign
 from memoryware.backends.protocol import BackendProtocol
 from memoryware.middleware._loading import Loaded, Reading
 from memoryware.middleware._rendering import Renderer
 from memoryware.middleware._texts import BackendRuntime, OnError, check_count, text_of
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
+
+_EITHER: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 class OverridableParts:
@@ -68,6 +76,36 @@ class OverridableParts:
         if getattr(type(self), name) is getattr(OverridableParts, name) and not callable(backend):
             _foreign.must_be_backend(backend, "backend")
 
+    def _formatted(self, contents: dict[str, str]) -> str:
+        """Return the text of the method above, also of one that takes another form of call."""
+        template = getattr(self, "system_prompt", None) or MEMORY_SYSTEM_PROMPT
+        method: Any = self._format_agent_memory
+        parameters = inspect.signature(method).parameters.values()
+        places = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, _EITHER)]
+        takes_any = any(one.kind is one.VAR_POSITIONAL for one in parameters)
+        if takes_any or len(places) > 1:
+            return str(method(contents, template))
+        if any(one.name == "template" for one in parameters):
+            return str(method(contents, template=template))
+        return str(method(contents))
+
+    async def _contents_of(self, via: Via, backend: Any) -> dict[str, str]:
+        """Return the texts of the sources through the loaders that a subclass has replaced.
+
+        A subclass may replace only one of the two; it serves both doors.
+        """
+        paths = [source.path for source in self._reading.sources]
+        blocking_own = self._overrides("_load_memory_from_backend_sync")
+        native_own = self._overrides("_load_memory_from_backend")
+        load: Any = self._load_memory_from_backend_sync
+        aload: Any = self._load_memory_from_backend
+        if not blocking_own:
+            load = partial(run_in_loop, aload)
+        elif not native_own:
+            aload = partial(in_thread, load)
+        texts = {path: await via(load, aload, backend, path) for path in paths}
+        return {path: text for path, text in texts.items() if text is not None}
+
     def _loads_each_path(self) -> bool:
         return self._overrides("_load_memory_from_backend_sync") or self._overrides(
             "_load_memory_from_backend"
@@ -88,3 +126,26 @@ async def _load_one(via: Via, backend: Any, path: str, on_error: OnError) -> str
     if error == "invalid_path":
         reason = await _foreign.refusal_of(via, backend, path)
     return text_of(path, content, error, on_error=on_error, reason=reason)
+
+
+def run_in_loop(function: Callable[..., Awaitable[Any]], /, *args: Any) -> Any:
+    """Run a coroutine function from blocking code, also where a loop runs in this thread."""
+    result: list[Any] = []
+
+    def work() -> None:
+        try:
+            result.append((asyncio.run(_awaited(function, args)), None))
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            result.append((None, error))
+
+    thread = threading.Thread(target=partial(contextvars.copy_context().run, work))
+    thread.start()
+    thread.join()
+    value, error = result[0]
+    if error is not None:
+        raise error
+    return value
+
+
+async def _awaited(function: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> Any:
+    return await function(*args)

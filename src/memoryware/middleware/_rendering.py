@@ -14,6 +14,7 @@ from memoryware.middleware._loading import Loaded
 from memoryware.middleware._prompt import Placement, place
 from memoryware.middleware.guidelines import (
     READER,
+    TRUST,
     Condition,
     Hands,
     guidelines,
@@ -68,17 +69,21 @@ class Renderer:
             writers = (own,)  # file tools that only read mean that nothing is to be written
         return Hands(writers, READER if READER in names else "")
 
-    def render(self, loaded: Loaded, hands: Hands) -> Rendered | None:
-        """Return the prompt part, or None where nothing is to be said."""
-        if hands in loaded.rendered:
-            found: Rendered | None = loaded.rendered[hands]
+    def render(self, loaded: Loaded, hands: Hands, *, guided: bool = False) -> Rendered | None:
+        """Return the prompt part, or None where nothing is to be said.
+
+        With `guided` the general guidelines stand in the request already.
+        """
+        key = (hands, guided)
+        if key in loaded.rendered:
+            found: Rendered | None = loaded.rendered[key]
             return found
         block = self.block(loaded)
         rendered = None
         if loaded.sources and (block.loaded or loaded.problems or self._speaks(hands)):
-            template_ = self._template(loaded, block, hands)
+            template_ = self._template(loaded, block, hands, guided=guided)
             rendered = Rendered(fill(template_, block.text), block)
-        loaded.rendered[hands] = rendered
+        loaded.rendered[key] = rendered
         return rendered
 
     def block(self, loaded: Loaded) -> Block:
@@ -93,18 +98,23 @@ class Renderer:
         return block
 
     def message(
-        self, loaded: Loaded, hands: Hands, before: SystemMessage | None
+        self,
+        loaded: Loaded,
+        hands: Hands,
+        before: SystemMessage | None,
+        *,
+        guided: bool = False,
     ) -> SystemMessage | None:
         """Return the system message with the part in it; the same one for the same input.
 
         Where nothing is to be said it is the given message itself.
         """
-        key = ("message", hands)
+        key = ("message", hands, guided)
         known: tuple[SystemMessage | None, Any, SystemMessage] | None = loaded.rendered.get(key)
         content = None if before is None else before.content
         if known is not None and known[0] is before and known[1] == content:
             return known[2]
-        rendered = self.render(loaded, hands)
+        rendered = self.render(loaded, hands, guided=guided)
         if rendered is None:
             return before
         message = place(before, rendered.text, self._options.placement)
@@ -117,7 +127,12 @@ class Renderer:
         hands = Hands(("edit_file",))
         return fill(custom or self._template(loaded, block, hands), block.text)
 
-    def _template(self, loaded: Loaded, block: Block, hands: Hands) -> str:
+    def has_guidelines(self, message: SystemMessage) -> bool:
+        """Say whether this renderer has put the general guidelines into a message."""
+        own = self._options.custom is None and self._options.guidelines in ("balanced", "immediate")
+        return own and TRUST in str(message.text)
+
+    def _template(self, loaded: Loaded, block: Block, hands: Hands, *, guided: bool = False) -> str:
         options = self._options
         if options.custom is not None:
             return options.custom
@@ -127,7 +142,9 @@ class Renderer:
             return template(options.guidelines)
         unread = {path for path, _ in loaded.problems}
         files = [(one, _condition(one.path, block, unread)) for one in loaded.sources]
-        return template(guidelines(hands, style=options.guidelines, files=files))
+        return template(
+            guidelines(hands, style=options.guidelines, files=files, general=not guided)
+        )
 
     def _speaks(self, hands: Hands) -> bool:
         """Say whether an empty memory is worth a word in the prompt."""

@@ -92,7 +92,7 @@ class Snapshots:
         if known is not None and known[0] is contents and known[1] == contents:
             return known[2]
         ours = dict(contents)
-        if self._sources is not None:
+        if self._sources:  # without any of our own, all that is given is ours
             known_paths = {source.path for source in self._sources}
             ours = {path: text for path, text in contents.items() if path in known_paths}
         if contents and (not ours or (all_ours and len(ours) < len(contents))):

@@ -100,6 +100,7 @@ def guidelines(
     *,
     style: str = "balanced",
     files: Sequence[tuple[Source, Condition]] = (),
+    general: bool = True,
 ) -> str:
     """Return the guideline text for a request.
 
@@ -108,10 +109,14 @@ def guidelines(
             is returned.
         style: When in a turn to save, see `Guidelines`.
         files: Memory files, each with its condition.
+        general: Whether what holds for every memory is said too. An agent with several
+            memories reads it once.
     """
     if not hands.writers:
-        return TRUST
+        return TRUST if general else ""
     how = "**How to save:**\n" + "\n".join(_how(hands, files))
+    if not general:
+        return how
     when = f"{WHEN}\n{_TIMING[style]}"
     parts = [TRUST, how, LEARNING, ASKING, when, WHEN_NOT, EXAMPLES]
     return "\n\n".join(parts)

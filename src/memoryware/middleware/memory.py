@@ -7,8 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from langchain.agents.middleware.types import TracePolicy, omit_payload
 
+from memoryware import _langchain
 from memoryware._clock import NewId, random_id
 from memoryware.backends import _foreign
+from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.middleware import _options
 from memoryware.middleware._block import BlockStyle, CountTokens, tags_of
@@ -210,5 +212,27 @@ class MemoryMiddleware(MemoryHooks):
 
     @property
     def name(self) -> str:
-        """The name given, or the class name."""
+        """The name given, or the class name.
+
+        Raises:
+            SettingError: When an agent is built of two memories of one name.
+        """
+        if self._name is None:
+            _refuse_namesakes(self)
         return self._name or type(self).__name__
+
+
+def _refuse_namesakes(memory: MemoryMiddleware) -> None:
+    """Say what to do before langchain says "Please remove duplicate middleware instances."."""
+    others = _langchain.middleware_being_built()
+    kind = type(memory).__name__
+    for one in others:
+        if (
+            one is not memory
+            and isinstance(one, MemoryMiddleware)
+            and (one._name or type(one).__name__) == kind  # noqa: SLF001 - not `name`: it asks this
+        ):
+            raise SettingError(
+                f'this agent has two memories called "{kind}": give one of them a name of its own,'
+                f' such as {kind}(name="team", ...). Its tool is then called edit_memory_team'
+            )
