@@ -582,12 +582,12 @@ def middleware_being_built() -> Sequence[Any]:
 
     It reads the name of each middleware before it looks for duplicates.
     """
-    frame = sys._getframe(1)  # noqa: SLF001 - no public way is as quick
+    frame: Any = sys._getframe(1)  # noqa: SLF001 - no public way is as quick
     for _ in range(_FRAMES):
         if frame is None:
             return ()
         if frame.f_code.co_name == "create_agent":
             given = frame.f_locals.get("middleware")
             return given if isinstance(given, list | tuple) else ()
-        frame = frame.f_back  # type: ignore[assignment]  # None at the outermost one
+        frame = frame.f_back
     return ()

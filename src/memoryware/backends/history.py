@@ -18,6 +18,7 @@ from memoryware.backends._differing import unified
 from memoryware.backends._foreign import must_be_backend
 from memoryware.backends._hiding import HidingBackend, must_have_root
 from memoryware.backends._making import Kind, Made
+from memoryware.backends._namespaces import addressed
 from memoryware.backends._paths import normalise
 from memoryware.backends._peer import unwrapped
 from memoryware.backends._versions import Line, Stamp, Version, Which, named, too_many
@@ -31,12 +32,14 @@ from memoryware.backends._versions_made import (
 )
 from memoryware.backends._wrapping import FileChange
 from memoryware.errors import FileDenied, PathUnusable, SettingError, VersionMissing
+from memoryware.scope import MemoryScope
 from memoryware.settings import HistoryLimits
 
 logger = logging.getLogger(__name__)
 
 __all__ = ["FOLDER", "HistoryBackend", "Redact", "Version"]
 
+Namespace = Sequence[str]
 FOLDER: Final = ".memoryware/history"
 """Where versions are, from the root of the backend."""
 
@@ -52,6 +55,10 @@ class HistoryBackend(HidingBackend):
 
     The versions are hidden from whoever uses the backend: they are not listed, not found,
     not read and not changed through it.
+
+    In a store whose namespace is made from the runtime, a script says whose files it means: each
+    of the operations below takes `scope=MemoryScope(user_id="ann")`, with which the namespace is
+    made, or the very `namespace=("memory", "ann")`.
 
     Args:
         inner: Any backend, or wrapper around one.
@@ -140,7 +147,13 @@ class HistoryBackend(HidingBackend):
 
     # Looking back.
 
-    def log(self, path: str) -> list[Version]:
+    def log(
+        self,
+        path: str,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> list[Version]:
         """Return the versions of a file, newest first; of an unknown file none.
 
         The oldest one says how many earlier ones were dropped. If none is `current`, the
@@ -149,11 +162,19 @@ class HistoryBackend(HidingBackend):
         Raises:
             FileError: If the path is refused.
         """
-        return self._run(self._log, path)
+        with addressed(scope, namespace):
+            return self._run(self._log, path)
 
-    async def alog(self, path: str) -> list[Version]:
+    async def alog(
+        self,
+        path: str,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> list[Version]:
         """Async twin of `log`."""
-        return await self._run_native(self._log, path)
+        with addressed(scope, namespace):
+            return await self._run_native(self._log, path)
 
     async def _log(self, via: Via, path: str) -> list[Version]:
         line = await self._line(via, path)
@@ -181,18 +202,34 @@ class HistoryBackend(HidingBackend):
             raise FileDenied(identity, f"'{identity}' cannot be read: {got.error}")
         return got.content
 
-    def show(self, path: str, version: int | str | Version) -> str:
+    def show(
+        self,
+        path: str,
+        version: int | str | Version,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> str:
         """Return the text of a version, named by its number or id.
 
         Raises:
             VersionMissing: If there is no such version, or its text is not kept.
             FileError: If the path is refused.
         """
-        return self._run(self._show, path, version)
+        with addressed(scope, namespace):
+            return self._run(self._show, path, version)
 
-    async def ashow(self, path: str, version: int | str | Version) -> str:
+    async def ashow(
+        self,
+        path: str,
+        version: int | str | Version,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> str:
         """Async twin of `show`."""
-        return await self._run_native(self._show, path, version)
+        with addressed(scope, namespace):
+            return await self._run_native(self._show, path, version)
 
     async def _show(self, via: Via, path: str, version: int | str | Version) -> str:
         line = await self._line(via, path)
@@ -230,7 +267,15 @@ class HistoryBackend(HidingBackend):
         why = "its file cannot be read" if page is None else "it is too large to be kept"
         raise VersionMissing(path, f"Version {stamp.number} of '{path}' cannot be had: {why}")
 
-    def diff(self, path: str, a: Which | None, b: Which | None = None) -> str:
+    def diff(
+        self,
+        path: str,
+        a: Which | None,
+        b: Which | None = None,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> str:
         """Return the difference between two versions, or one and the file, as a unified diff.
 
         It is empty if they are equal. No file counts as an empty one; `a=None` is no file.
@@ -239,11 +284,21 @@ class HistoryBackend(HidingBackend):
             VersionMissing: As `show` does.
             FileError: If the path is refused.
         """
-        return self._run(self._diff, path, a, b)
+        with addressed(scope, namespace):
+            return self._run(self._diff, path, a, b)
 
-    async def adiff(self, path: str, a: Which | None, b: Which | None = None) -> str:
+    async def adiff(
+        self,
+        path: str,
+        a: Which | None,
+        b: Which | None = None,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> str:
         """Async twin of `diff`."""
-        return await self._run_native(self._diff, path, a, b)
+        with addressed(scope, namespace):
+            return await self._run_native(self._diff, path, a, b)
 
     async def _diff(self, via: Via, path: str, a: Which | None, b: Which | None) -> str:
         line = await self._line(via, path)
@@ -260,13 +315,25 @@ class HistoryBackend(HidingBackend):
             name, new = f"{line.path}@{second.number}", await self._content(via, line.path, second)
         return unified(old or b"", new or b"", before, name)
 
-    def files(self) -> list[str]:
+    def files(
+        self,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> list[str]:
         """Return the files of which there are versions, also deleted ones, sorted."""
-        return self._run(self._files)
+        with addressed(scope, namespace):
+            return self._run(self._files)
 
-    async def afiles(self) -> list[str]:
+    async def afiles(
+        self,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> list[str]:
         """Async twin of `files`."""
-        return await self._run_native(self._files)
+        with addressed(scope, namespace):
+            return await self._run_native(self._files)
 
     async def _files(self, via: Via) -> list[str]:
         found = await self._shelf.all(via)
@@ -276,7 +343,13 @@ class HistoryBackend(HidingBackend):
     # Going back.
 
     def undo(
-        self, path: str, to: int | str | Version | None = None, *, reason: str | None = None
+        self,
+        path: str,
+        to: int | str | Version | None = None,
+        *,
+        reason: str | None = None,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
     ) -> Version:
         """Take back the last change of a file, or bring back a version; return what was made.
 
@@ -294,13 +367,21 @@ class HistoryBackend(HidingBackend):
             VersionMissing: If there is no such version, or not its whole text.
             FileError: If the file cannot be written.
         """
-        return self._run(self._undo, path, to, reason)
+        with addressed(scope, namespace):
+            return self._run(self._undo, path, to, reason)
 
     async def aundo(
-        self, path: str, to: int | str | Version | None = None, *, reason: str | None = None
+        self,
+        path: str,
+        to: int | str | Version | None = None,
+        *,
+        reason: str | None = None,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
     ) -> Version:
         """Async twin of `undo`."""
-        return await self._run_native(self._undo, path, to, reason)
+        with addressed(scope, namespace):
+            return await self._run_native(self._undo, path, to, reason)
 
     async def _undo(
         self, via: Via, path: str, to: int | str | Version | None, reason: str | None
@@ -310,18 +391,32 @@ class HistoryBackend(HidingBackend):
 
         return await self._go_back(via, path, choose, "undo", reason)
 
-    def undo_target(self, path: str) -> Version | None:
+    def undo_target(
+        self,
+        path: str,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> Version | None:
         """Return the version that `undo(path)` would bring back; None if the file would go.
 
         Raises:
             VersionMissing: If nothing earlier is known.
             FileError: If the path is refused.
         """
-        return self._run(self._undo_target, path)
+        with addressed(scope, namespace):
+            return self._run(self._undo_target, path)
 
-    async def aundo_target(self, path: str) -> Version | None:
+    async def aundo_target(
+        self,
+        path: str,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> Version | None:
         """Async twin of `undo_target`."""
-        return await self._run_native(self._undo_target, path)
+        with addressed(scope, namespace):
+            return await self._run_native(self._undo_target, path)
 
     async def _undo_target(self, via: Via, path: str) -> Version | None:
         line = await self._line(via, path)
@@ -329,7 +424,15 @@ class HistoryBackend(HidingBackend):
         pages = await self._shelf.pages(via, line.path, stamps)
         return version_of(line.path, stamps[0], pages[0]) if stamps else None
 
-    def restore(self, path: str, at: datetime, *, reason: str | None = None) -> Version:
+    def restore(
+        self,
+        path: str,
+        at: datetime,
+        *,
+        reason: str | None = None,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> Version:
         """Make a file what it was at a time; return the version that was made.
 
         Args:
@@ -342,11 +445,21 @@ class HistoryBackend(HidingBackend):
             VersionMissing: If it is not known what the file was then.
             FileError: If the file cannot be written.
         """
-        return self._run(self._restore, path, at, reason)
+        with addressed(scope, namespace):
+            return self._run(self._restore, path, at, reason)
 
-    async def arestore(self, path: str, at: datetime, *, reason: str | None = None) -> Version:
+    async def arestore(
+        self,
+        path: str,
+        at: datetime,
+        *,
+        reason: str | None = None,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> Version:
         """Async twin of `restore`."""
-        return await self._run_native(self._restore, path, at, reason)
+        with addressed(scope, namespace):
+            return await self._run_native(self._restore, path, at, reason)
 
     async def _restore(self, via: Via, path: str, at: datetime, reason: str | None) -> Version:
         if at.tzinfo is None:
@@ -376,17 +489,29 @@ class HistoryBackend(HidingBackend):
         made = way.made or [one for one in await self._log(via, path) if one.applied]
         return replace(made[0], current=True)
 
-    def prune(self) -> int:
+    def prune(
+        self,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> int:
         """Drop what the limits leave no room for, of all files; return how many versions.
 
         That happens by itself as files change. Call it where they do not, so that versions
         do not stay longer than they may.
         """
-        return self._run(self._prune)
+        with addressed(scope, namespace):
+            return self._run(self._prune)
 
-    async def aprune(self) -> int:
+    async def aprune(
+        self,
+        *,
+        scope: MemoryScope | None = None,
+        namespace: Namespace | None = None,
+    ) -> int:
         """Async twin of `prune`."""
-        return await self._run_native(self._prune)
+        with addressed(scope, namespace):
+            return await self._run_native(self._prune)
 
     async def _prune(self, via: Via) -> int:
         return await self._shelf.sweep(via, self._clock())

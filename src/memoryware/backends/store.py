@@ -13,6 +13,7 @@ from memoryware._clock import Clock, utc_now
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via
 from memoryware.backends._locks import Holding, pause
+from memoryware.backends._namespaces import current_address
 from memoryware.backends._paths import is_below
 from memoryware.backends._port import Change, Records, add_folders
 from memoryware.backends._records import RecordBackend
@@ -102,12 +103,17 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
         )
 
     def _find_namespace(self, current: Any) -> tuple[str, ...]:
+        address = current_address()
+        if address is not None and address.namespace is not None:
+            return encoded(address.namespace)
         if self._namespace is None:
             return encoded(self._old_default())
         if not callable(self._namespace):
             return encoded(self._namespace)
         given = None
-        if self._runtime is not None or current is not None:
+        if address is not None:
+            given = _Context(address.as_runtime(self._store), current)
+        elif self._runtime is not None or current is not None:
             given = _Context(self._runtime, current)
         try:
             made = self._namespace(given)
@@ -115,7 +121,8 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
             if given is None:
                 raise BackendUnavailable(
                     f"The namespace is made from the runtime, and there is none outside a graph"
-                    f" ({error}). Run inside a graph, or pass a namespace that does not need it"
+                    f" ({error}). Run inside a graph, or pass a namespace that does not need it;"
+                    " the history of a file takes scope= or namespace="
                 ) from error
             raise NamespaceError(
                 f"The namespace could not be made from the runtime: {type(error).__name__}:"
