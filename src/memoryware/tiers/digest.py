@@ -110,6 +110,7 @@ class _Candidate:
     repeats: list[_Statement]
     conflicts: list[int]
     contradicts: list[str]
+    id: str = ""
     worth: float = 0.0
 
     @property
@@ -286,7 +287,9 @@ def _candidates(entries: Sequence[Entry], decided: Sequence[_Statement]) -> list
     for candidate in made:
         candidate.conflicts = [numbers[other] for other in candidate.conflicts if other in numbers]
     made += [_Candidate(one.text, [one], [], [], []) for one in alone]
-    return _in_order(made)
+    for candidate in made:
+        candidate.id = _id_of(candidate)
+    return _in_order(made, dict(zip(texts, form, strict=True)))
 
 
 def _rank(one: _Statement) -> tuple[object, ...]:
@@ -346,12 +349,16 @@ def _lineage(one: _Statement) -> tuple[object, ...]:
     return text, made.origin, made.roots, made.sources, one.entry.scope.user_id
 
 
-def _in_order(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return candidates worth most first, each followed by what it is in conflict with."""
-    texts = [one.text for one in candidates]
-    forms, rarity = boilerplate_of(texts), rarity_of(texts)
-    for one, form, rare in zip(candidates, forms, rarity, strict=True):
-        one.worth = _worth(one, form, rare)
+def _in_order(candidates: Sequence[_Candidate], forms: dict[str, float]) -> list[_Candidate]:
+    """Return candidates worth most first, each followed by what it is in conflict with.
+
+    Args:
+        candidates: What waits.
+        forms: For each text, how much of it is the form of a series.
+    """
+    rarity = rarity_of([one.text for one in candidates])
+    for one, rare in zip(candidates, rarity, strict=True):
+        one.worth = _worth(one, forms.get(one.text, 0.0), rare)
     order = sorted(range(len(candidates)), key=lambda place: -candidates[place].worth)
     ranked: list[int] = []
     placed: set[int] = set()
@@ -410,7 +417,7 @@ def _is_from(made: Provenance, origin: str) -> bool:
 def _page(
     candidates: Sequence[_Candidate], wanted: DigestFilter
 ) -> tuple[Sequence[_Candidate], str | None]:
-    ids = [_id_of(one) for one in candidates]
+    ids = [one.id for one in candidates]
     start = _offset(ids, wanted.after)
     if wanted.limit is None:
         return candidates[start:], None
@@ -506,13 +513,13 @@ def _insight(
     if written is not None:
         origin = Origin("agent", "digest")
     return Insight(
-        id=_id_of(one),
+        id=one.id,
         scope=_common(sources),
         summary=parts.redacted(one.text if written is None else written),
         source_entry_ids=tuple(entry.id for entry in sources),
         provenance=Provenance.made(origin, sources),
         extractive=written is None,
-        conflicts_with=tuple(_id_of(every[other]) for other in one.conflicts),
+        conflicts_with=tuple(every[other].id for other in one.conflicts),
         contradicts=tuple(dict.fromkeys(one.contradicts)),
         repeats=tuple(entry.id for entry in repeats),
         covers={id_: tuple(dict.fromkeys(digests)) for id_, digests in covers.items()},
@@ -558,7 +565,9 @@ def insight_of_entry(insight: Insight, entry: Entry) -> Insight:
 
 def _common(entries: Sequence[Entry]) -> MemoryScope:
     """Return what the scopes of all entries have in common."""
-    first, *others = (one.scope for one in entries)
+    first, *others = {one.scope for one in entries}
+    if not others:
+        return first
     shared = {
         one.name: getattr(first, one.name)
         for one in fields(MemoryScope)

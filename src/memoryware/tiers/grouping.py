@@ -8,6 +8,8 @@ approval of a group takes all of it.
 from __future__ import annotations
 
 import heapq
+import math
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -113,30 +115,36 @@ class StatementIndex:
         self._stems = [_stems(text) for text in texts]
         self._in_series = in_series
         self._having: dict[str, list[int]] = defaultdict(list)
+        # A statement of a series is compared with what is in none, so both are listed apart.
+        self._alone: dict[str, list[int]] = defaultdict(list)
         self._bags: dict[frozenset[str], list[int]] = defaultdict(list)
         for number, stems in enumerate(self._stems):
             self._bags[stems].append(number)
             for stem in stems:
                 self._having[stem].append(number)
+                if not in_series[number]:
+                    self._alone[stem].append(number)
 
     def candidates(self, number: int) -> list[int]:
         """Return which earlier statements one may repeat or contradict, the likeliest first."""
-        stems, is_series = self._stems[number], self._in_series[number]
-        found = [other for other in self._bags[stems][:_POSTINGS] if other < number]
+        stems = self._stems[number]
+        bag = self._bags[stems]
+        found = [other for other in bag[:CANDIDATES] if other < number] if len(bag) > 1 else []
+        lists = self._alone if self._in_series[number] else self._having
         shared: Counter[int] = Counter()
         for stem in stems:
-            having = self._having[stem]
+            having = lists.get(stem, ())
             if len(having) <= _POSTINGS:
-                shared.update(other for other in having if other < number)
+                shared.update(having[: bisect_left(having, number)])
         size = len(stems)
+        least = max(1, math.ceil(_LEAST * size))
         fits = [
             (count / max(size, len(self._stems[other])), -other)
             for other, count in shared.items()
-            if count >= _LEAST * max(size, len(self._stems[other]))
-            and not (is_series and self._in_series[other])
+            if count >= least and count >= _LEAST * len(self._stems[other])
         ]
-        best = heapq.nlargest(CANDIDATES, fits)
-        return list(dict.fromkeys([*found[:CANDIDATES], *(-other for _, other in best)]))
+        best = fits if len(fits) < 2 else heapq.nlargest(CANDIDATES, fits)
+        return list(dict.fromkeys([*found, *(-other for _, other in best)]))
 
 
 @remembered(4096)

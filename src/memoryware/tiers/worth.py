@@ -74,6 +74,7 @@ _COURTESY: Final = _words(
     merci bonjour salut gracias hola vale
     """
 )
+_INTENSIFIERS: Final = _words("much many lot lots really so sehr vielen beaucoup mucho muchas")
 _MOMENT_HAN: Final = (
     (re.compile("谢谢|你好|您好|好的|再见|不客气|辛苦"), 2.0),
     (re.compile("今天|明天|昨天|现在|刚才|马上|下周|上周|今早"), 1.2),
@@ -184,7 +185,7 @@ def says_nothing(text: str) -> bool:
         return True
     if any(map(str.isdigit, stripped)) or not stripped.isascii() or _RULES.intersection(words):
         return False
-    return all(word in _COURTESY or word in STOP for word in words)
+    return all(word in _COURTESY or word in STOP or word in _INTENSIFIERS for word in words)
 
 
 def _naming(written: Sequence[str], text: str) -> float:
