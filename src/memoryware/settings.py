@@ -305,9 +305,9 @@ class TierLimits(_Ranged):
     digest_days: float = _limit(7.0, 0)
     """Days that a digest looks back."""
     digest_entries: int = _limit(1000, 1)
-    """Entries that one digest looks at, newest first."""
+    """Waiting entries that one digest looks at, newest first."""
     digest_notes: int = _limit(50, 1)
-    """Entries of one group that the model is shown for its summary, newest first."""
+    """Wordings of one statement that the model is shown to write it once."""
     listed: int = _limit(50, 1)
     """Lines of one page of a listing."""
     looked_back: int = _limit(1000, 1)

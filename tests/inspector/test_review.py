@@ -77,8 +77,24 @@ def test_what_disagrees_has_cards_of_its_own_that_name_each_other(memory):
     [kept] = memory.list(SCOPE, layer="longterm").items
     assert kept.content in (NEVER, MONTHLY)
     page = client.get("/review", params={"fresh": "1"}).text
-    assert "Long-term memory says something else: " in page
+    assert "Long-term memory says: <a href" in page
+    assert kept.content in page
     assert f"/memories/one?id={kept.id}" in page
+
+
+def test_of_marked_groups_that_disagree_none_is_approved(memory):
+    for text in (NEVER, MONTHLY, OTHER):
+        memory.log_quarantine(text, SCOPE)
+    client = opened(memory)
+    page = client.get("/review").text
+    marks = [tag["value"] for _, tag in Forms(page).tags if tag.get("data-key") == "x"]
+    fields = form(page, "/review/bulk")
+    answer = send(client, "/review/bulk", {**fields, "do": "approve", "group": marks})
+    assert "Approved: 1." in status(answer.text)
+    assert "Not done (2): It is in conflict" in status(answer.text)
+    assert long_term(memory) == [OTHER]
+    again = send(client, "/review/bulk", {**fields, "do": "reject", "group": marks})
+    assert "Rejected: 2." in status(again.text)
 
 
 def test_an_entry_is_taken_out_of_its_group(memory):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import unquote
@@ -62,7 +63,13 @@ async def many_at_once(visit: Visit) -> str:
         return "Nothing was marked, so nothing was done."
     counted: Counter[str] = Counter()
     async with visit.site.deciding:
+        rivals = await _rivals(visit, keys) if do == "approve" else set()
         for key in keys:
+            if key in rivals:
+                counted[
+                    "It is in conflict with another marked statement; decide about it alone."
+                ] += 1
+                continue
             try:
                 done = await _one(visit, do, key)
                 counted[DONE[do] if done.changed else done.said] += 1
@@ -75,6 +82,19 @@ async def many_at_once(visit: Visit) -> str:
         if said not in DONE.values()
     ]
     return " ".join([*lines, *others])
+
+
+async def _rivals(visit: Visit, keys: Sequence[str]) -> set[str]:
+    """Return the marked groups that are in conflict with another marked one.
+
+    Whoever marks all of a page has not chosen between two statements that disagree.
+    """
+    marked = {one.insight.id: one for one in (await queue(visit)).groups if one.key in keys}
+    return {
+        one.key
+        for one in marked.values()
+        if not marked.keys().isdisjoint(one.insight.conflicts_with)
+    }
 
 
 async def _one(visit: Visit, do: str, key: str) -> Done:

@@ -82,8 +82,8 @@ class TieredMemory(
             "provider:model" for `init_embeddings`. Without one, words alone find.
         embedding_space: The name of its space, which is stored with the vectors; the name of
             its model by default. Vectors of two spaces are never compared.
-        model: A chat model that writes the summaries of a digest; without one they are made
-            of sentences that are there.
+        model: A chat model that may write a statement of a digest that has several wordings;
+            without one it stands in the words of an entry.
         limits: Every limit.
         ranking: What counts how much where recalled texts are ranked.
         reranker: A model that scores the best of what was found once more: a `Reranker`, or

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from starlette.responses import Response
 
 from memoryware.inspector.deciding import decide, many_at_once
-from memoryware.inspector.keeping import changed
+from memoryware.inspector.keeping import by_ids, changed
 from memoryware.inspector.layout import button, empty, field, form, hidden, page
 from memoryware.inspector.lineage import origin_tag
 from memoryware.inspector.markup import Html, Piece, h
@@ -71,13 +71,22 @@ async def review(visit: Visit) -> Response:
     if waiting.more:
         text += f"{waiting.more:,} older entries wait behind them. "
     first = (number - 1) * size
-    cards = [_card(visit, one, place, waiting) for place, one in enumerate(shown, first)]
+    texts = await _texts(visit, waiting, shown)
+    cards = [_card(visit, one, place, texts) for place, one in enumerate(shown, first)]
     bulk = None if visit.site.read_only else _bulk(visit)
     intro = h.p(text, again, class_="quiet")
     rules = _policy(visit.memory.parts.policy)
     filters, pages = _filters(visit, waiting), _pages(visit, number, last)
     none = None if fitting else empty("Nothing that waits fits these filters.")
     return page(visit, "Review", intro, filters, rules, none, cards, pages, bulk)
+
+
+async def _texts(visit: Visit, waiting: Queue, shown: Sequence[Group]) -> dict[str, str]:
+    """Return the texts of what groups are in conflict with, by the id of insight or memory."""
+    texts = {one.insight.id: one.insight.summary for one in waiting.groups}
+    ids = tuple({id_ for one in shown for id_ in one.insight.contradicts})
+    records = await by_ids(visit, ids)
+    return texts | {id_: record.content for id_, (_, record) in records.items()}
 
 
 def _filter_query(visit: Visit) -> dict[str, str]:
@@ -120,8 +129,8 @@ def _filters(visit: Visit, waiting: Queue) -> Html | None:
     ]
     inner = h.div(selects, h.button("Show", type="submit", class_="button"), class_="row end")
     action = visit.url("/review")
-    label = "Filters"
-    return h.form(inner, method="get", action=action, class_="filters", aria_label=label)
+    made = h.form(inner, method="get", action=action, class_="filters", aria_label="Filters")
+    return h.details(h.summary("Filter"), made, open=bool(chosen))
 
 
 def _select(name: str, label: str, choices: list[tuple[str, str]], chosen: dict[str, str]) -> Html:
@@ -182,7 +191,7 @@ async def _after(visit: Visit) -> tuple[str, int]:
 # One group.
 
 
-def _card(visit: Visit, group: Group, place: int, waiting: Queue) -> Html:
+def _card(visit: Visit, group: Group, place: int, texts: Mapping[str, str]) -> Html:
     count = len(group.entries) + len(group.repeats)
     title = "1 entry" if count == 1 else f"{count} entries say the same"
     mark = None
@@ -194,7 +203,7 @@ def _card(visit: Visit, group: Group, place: int, waiting: Queue) -> Html:
         head,
         h.div(_tags(visit, group), class_="tags"),
         body(group.insight.summary, visit.limits.text_chars, _whole(visit, group)),
-        _conflicts(visit, group, waiting),
+        _conflicts(visit, group, texts),
         _evidence(visit, group, place),
         None if visit.site.read_only else _actions(visit, group, place),
         id=group.anchor,
@@ -221,17 +230,19 @@ def _tags(visit: Visit, group: Group) -> list[Piece]:
     return tags
 
 
-def _conflicts(visit: Visit, group: Group, waiting: Queue) -> Html | None:
+def _conflicts(visit: Visit, group: Group, texts: Mapping[str, str]) -> Html | None:
     """Return what says something else about the same matter, here and in long-term memory."""
-    known = {one.insight.id: one for one in waiting.groups}
+    insight = group.insight
     items: list[Html] = []
-    for id_ in group.insight.conflicts_with:
-        if id_ in known:
-            text = one_line(known[id_].insight.summary, visit.limits.line_chars)
-            items.append(h.li("Waits as well: ", h.a(text, href=f"#{anchor_of(id_)}")))
-    for id_ in group.insight.contradicts:
-        link = h.a("a memory", href=visit.url("/memories/one", id=id_))
-        items.append(h.li("Long-term memory says something else: ", link))
+    for ids, label in (
+        (insight.conflicts_with, "Waits as well: "),
+        (insight.contradicts, "Long-term memory says: "),
+    ):
+        for id_ in (one for one in ids if one in texts):
+            is_memory = ids is insight.contradicts
+            href = visit.url("/memories/one", id=id_) if is_memory else f"#{anchor_of(id_)}"
+            text = one_line(texts[id_], visit.limits.line_chars)
+            items.append(h.li(label, h.a(text, href=href)))
     if not items:
         return None
     return h.div(h.p(h.strong("In conflict")), h.ul(items), class_="notice warn")
