@@ -244,10 +244,8 @@ class TierLimits(_Ranged):
     """The least `confidence` with which a text enters working memory."""
     near_duplicate: float = _limit(0.9, 0, 1)
     """Cosine from which two texts say the same."""
-    echo_share: float = _limit(0.7, 0, 1)
-    """Share of a text that repeats what memory knows, from which it says nothing new."""
     echo_chars: int = _limit(20_000, 1)
-    """Characters of each known text that a new one is held against, to tell an echo."""
+    """Characters of each shown or remembered text with which a new one is compared."""
     hot_items: int = _limit(10, 0)
     """Entries of working memory in one recall."""
     outside_similarity: float = _limit(0.5, -1, 1)

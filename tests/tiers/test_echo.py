@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path as FilePath
 
 import pytest
 from hypothesis import given, settings
@@ -22,8 +24,6 @@ from memoryware.tiers.ingress.echo import (
 from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.showing import recalled_block
 from memoryware.tiers.values import ContextItem
-
-SHARE = TierLimits().echo_share
 
 
 def item(id_: str, content: str) -> ContextItem:
@@ -110,9 +110,7 @@ FILLERS = [
 @pytest.mark.parametrize("change", [str, str.upper, str.lower], ids=["as it is", "upper", "lower"])
 def test_a_repetition_with_words_around_it_is_an_echo(filler, change):
     missed = [
-        one.id
-        for one in KNOWN
-        if one.id not in echo_of(filler.format(change(one.content)), [one], SHARE)
+        one.id for one in KNOWN if one.id not in echo_of(filler.format(change(one.content)), [one])
     ]
     assert missed == []
 
@@ -174,55 +172,119 @@ SENTENCES = [
 @pytest.mark.parametrize("text", NEW)
 @pytest.mark.parametrize("filler", ["{}", "As I recall, {}", "Thanks. {} Let me know!"])
 def test_a_correction_is_no_echo(text, filler):
-    assert echo_of(filler.format(text), KNOWN, SHARE) == ()
+    assert echo_of(filler.format(text), KNOWN) == ()
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_a_really_new_sentence_among_many_that_are_known_is_no_echo(sentence):
     for place in range(len(FACTS)):
         said = [*FACTS[:place], sentence, *FACTS[place:]]
-        assert echo_of(" ".join(said), KNOWN, SHARE) == ()
+        assert echo_of(" ".join(said), KNOWN) == ()
 
 
 def test_everything_that_is_known_in_another_order_is_an_echo_of_all_of_it():
     said = [*FACTS]
     random.Random(7).shuffle(said)
     text = "Here is everything I remember:\n\n" + "\n".join(f"- *{one}*" for one in said)
-    assert set(echo_of(text, KNOWN, SHARE)) == {one.id for one in KNOWN}
+    assert set(echo_of(text, KNOWN)) == {one.id for one in KNOWN}
 
 
 @pytest.mark.parametrize("mark", ["\u0336", "\u0332", "\ufe0f", "\u20dd", "\u0336\u0316"])
 def test_marks_on_every_letter_hide_no_echo(mark):
     for one in KNOWN:
         said = "".join(f"{letter}{mark}" for letter in one.content)
-        assert echo_of(said, KNOWN, SHARE) == (one.id,)
+        assert echo_of(said, KNOWN) == (one.id,)
 
 
 def test_two_facts_in_one_sentence_are_an_echo():
     text = "I recall that Maria Lopez is the owner of the billing service and the project uses"
-    assert echo_of(f"{text} PostgreSQL 16 for orders and Redis for sessions", KNOWN, SHARE)
+    assert echo_of(f"{text} PostgreSQL 16 for orders and Redis for sessions", KNOWN)
 
 
 def test_nothing_is_an_echo_of_nothing():
-    assert echo_of("Maria Lopez is the owner of the billing service.", [], SHARE) == ()
-    assert echo_of("", KNOWN, SHARE) == ()
-    assert echo_of(" \n\t", KNOWN, SHARE) == ()
-    assert echo_of("...!?", KNOWN, SHARE) == ()
+    assert echo_of("Maria Lopez is the owner of the billing service.", []) == ()
+    assert echo_of("", KNOWN) == ()
+    assert echo_of(" \n\t", KNOWN) == ()
+    assert echo_of("...!?", KNOWN) == ()
 
 
 def test_politeness_alone_is_no_echo():
-    assert echo_of("Sure! Let me know if you need anything else.", KNOWN, SHARE) == ()
+    assert echo_of("Sure! Let me know if you need anything else.", KNOWN) == ()
 
 
 def test_a_text_that_was_cut_for_showing_is_an_echo_of_the_whole():
     long = Known("long", " ".join(FACTS[:9]))
     shown = f"{long.content[:317]}…"
-    assert echo_of(f"I remember: {shown}", [long], SHARE) == ("long",)
+    assert echo_of(f"I remember: {shown}", [long]) == ("long",)
 
 
 def test_the_words_of_two_facts_in_new_relations_are_no_echo():
     known = [Known("a", "Ann reports to Bob and Carol trains Dave.")]
-    assert echo_of("Bob reports to Ann and Dave trains Carol.", known, SHARE) == ()
+    assert echo_of("Bob reports to Ann and Dave trains Carol.", known) == ()
+
+
+# Pairs of what was shown and what was said.
+
+PAIRS = FilePath(__file__).parent / "pairs" / "echoes.tsv"
+BESIDE = Known("o", "The coffee machine in the kitchen is broken since Monday.")
+
+
+def pairs(half: str, kind: str) -> list[tuple[str, str]]:
+    """Return what was shown and what was said; rules were tuned on one half only."""
+    lines = PAIRS.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    rows = rows[0 if half == "tuned" else 1 :: 2]
+    return [
+        (
+            shown,
+            re.sub(r"\\u([0-9a-f]{4})", lambda m: chr(int(m[1], 16)), said.replace("\\n", "\n")),
+        )
+        for one, _, shown, said in rows
+        if one == kind
+    ]
+
+
+def test_the_pairs_are_enough_of_both_kinds():
+    counts = [len(pairs(half, kind)) for kind in ("echo", "news") for half in ("tuned", "reported")]
+    assert sum(counts) >= 200
+    assert min(counts) >= 30
+
+
+@pytest.mark.parametrize("half", ["tuned", "reported"])
+def test_news_in_known_words_is_never_an_echo(half):
+    lost = [
+        one for one in pairs(half, "news") if echo_of(one[1], [Known("k", one[0]), BESIDE]) != ()
+    ]
+    assert lost == []
+
+
+@pytest.mark.parametrize(("half", "most"), [("tuned", 0), ("reported", 3)])
+def test_an_echo_is_mostly_seen_as_one(half, most):
+    missed = [
+        one for one in pairs(half, "echo") if echo_of(one[1], [Known("k", one[0]), BESIDE]) == ()
+    ]
+    assert len(missed) <= most, missed
+
+
+def test_hidden_characters_before_an_echo_hide_nothing():
+    for hidden in ("\u200b", "\u2060", "\ufeff", "\u00ad", "\u202e"):
+        assert echo_of(hidden * 20_000 + FACTS[3], KNOWN) == ("k3",)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "Let me know if db3 replaces db2.",
+        "Would you like to hear that Tom owns it now?",
+        "But only on request.",
+        "Not any more.",
+        "That is no longer so.",
+        "Hope this helps Tom, who owns it now.",
+        "Is there anything else, such as the limit of 500?",
+    ],
+)
+def test_news_inside_of_an_offer_is_no_echo(rest):
+    assert echo_of(f"{FACTS[3]} {rest}", KNOWN) == ()
 
 
 # Marks.
@@ -272,7 +334,7 @@ def test_a_text_that_speaks_of_the_tag_keeps_its_words():
 def test_a_block_without_its_fence_is_an_echo_of_its_items():
     items = [item("a" * 32, FACTS[0]), item("b" * 32, FACTS[3])]
     lines = recalled_block(items, limits=TierLimits()).splitlines()[1:-1]
-    assert set(echo_of("\n".join(lines), items, SHARE)) == {"a" * 32, "b" * 32}
+    assert set(echo_of("\n".join(lines), items)) == {"a" * 32, "b" * 32}
 
 
 # Properties.
@@ -299,10 +361,10 @@ def test_text_with_forty_percent_new_words_is_never_swallowed(fact, news, seed, 
     old = old[: max(1, int(len(news) * 1.5))]  # at least two of five words are new
     mixed = [*old, *news]
     random.Random(seed).shuffle(mixed)
-    assert echo_of(filler.format(" ".join(mixed)), KNOWN, SHARE) == ()
-    assert echo_of(filler.format(f"{' '.join(old)} {' '.join(news)}."), KNOWN, SHARE) == ()
-    assert echo_of(filler.format(f"{fact} {' '.join(news)}."), KNOWN, SHARE) == ()
-    assert echo_of(filler.format(", ".join(mixed)), KNOWN, SHARE) == ()
+    assert echo_of(filler.format(" ".join(mixed)), KNOWN) == ()
+    assert echo_of(filler.format(f"{' '.join(old)} {' '.join(news)}."), KNOWN) == ()
+    assert echo_of(filler.format(f"{fact} {' '.join(news)}."), KNOWN) == ()
+    assert echo_of(filler.format(", ".join(mixed)), KNOWN) == ()
 
 
 @settings(max_examples=300, deadline=None)
@@ -313,13 +375,13 @@ def test_text_with_forty_percent_new_words_is_never_swallowed(fact, news, seed, 
 )
 def test_known_facts_with_fillers_in_any_order_are_always_caught(facts, fillers, joint):
     said = joint.join(filler.format(fact) for filler, fact in zip(fillers, facts, strict=False))
-    assert echo_of(said, KNOWN, SHARE) != ()
+    assert echo_of(said, KNOWN) != ()
 
 
 @settings(max_examples=200, deadline=None)
 @given(text=st.text(max_size=300), other=st.text(max_size=300))
 def test_any_text_can_be_asked_about(text, other):
-    echo_of(text, [Known("a", other)], SHARE)
+    echo_of(text, [Known("a", other)])
     only_marks(text, [Known("a", other)])
     assert borrowed(text, [Known("a", "")]) == []
     assert isinstance(without_marks(text), str)
@@ -342,9 +404,9 @@ def test_any_text_can_be_asked_about(text, other):
 )
 @pytest.mark.timeout(20)
 def test_a_hostile_text_is_answered_soon(text):
-    echo_of(text, KNOWN, SHARE)
+    echo_of(text, KNOWN)
     only_marks(text, KNOWN)
-    echo_of(FACTS[0], [Known("x", text)], SHARE)
+    echo_of(FACTS[0], [Known("x", text)])
 
 
 # What else is made of it.

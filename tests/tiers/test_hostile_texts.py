@@ -66,7 +66,7 @@ SHAPES = {
 USES = {
     "words": words_of,
     "statements": _statements._made,
-    "an echo": lambda text: echo_of(text, [Piece(text[: len(text) // 2], "x")], 0.8),
+    "an echo": lambda text: echo_of(text, [Piece(text[: len(text) // 2], "x")]),
     "marks": lambda text: only_marks(text, [Piece(KNOWN, "x")]),
     "copied marks": without_marks,
     "the same": lambda text: says_the_same(text, f"{text} Ann"),

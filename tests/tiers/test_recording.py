@@ -30,6 +30,7 @@ from memoryware.tiers.recording import (
     update_working_memory,
 )
 from memoryware.tiers.records import Entry, Origin, Provenance, Trust
+from memoryware.tiers.retrieval import retrieve
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sqlite import sqlite_stores
@@ -683,19 +684,35 @@ async def test_an_echo_is_kept_in_quarantine_and_nowhere_else(door, making, hear
     assert p.stores.long_term.find(Select.within(SCOPE)).total == 0
 
 
-async def test_an_echo_of_working_memory_is_seen_without_being_told_what_was_shown(door, making):
+async def test_what_another_says_again_without_having_been_shown_it_is_a_duplicate(door, making):
     p = making()
     first = await run(door, record, p, TEXT, SCOPE)
+    other = replace(SCOPE, agent_id="editor", session_id="s9")
+    done = await run(door, record, p, f"I remember this: {TEXT.lower()}", other)
+    assert (done.working, done.refused, done.entry.echo_of) == (False, "duplicate", ())
+    assert logged(p)[0].duplicate_of == (first.entry.id,)
+
+
+async def test_an_echo_of_what_was_recalled_is_seen_without_being_told_what_was_shown(door, making):
+    p = making()
+    first = await run(door, record, p, TEXT, SCOPE)
+    assert await run(door, retrieve, p, TEXT, SCOPE)
     done = await run(door, record, p, f"I remember this: {TEXT.lower()}", SCOPE)
     assert (done.refused, done.entry.echo_of) == ("echo", (first.entry.id,))
     assert logged(p)[0].echo_of == (first.entry.id,)
+    for other in (replace(SCOPE, agent_id="editor"), replace(SCOPE, session_id="s9")):
+        done = await run(door, record, p, f"I remember this: {TEXT.lower()}", other)
+        assert (done.refused, done.entry.duplicate_of) == ("duplicate", (first.entry.id,))
 
 
-async def test_an_echo_of_long_term_memory_is_seen_by_its_words(door, making):
+async def test_a_duplicate_of_long_term_memory_is_seen_by_its_words(door, making):
     p = making()
     for text in numbered(30):
         await run(door, promote, p, text, SCOPE, by="ann")
     promoted = await run(door, promote, p, TEXT, SCOPE, by="ann")
+    done = await run(door, record, p, f"As far as I know, {TEXT}", SCOPE)
+    assert (done.refused, done.entry.duplicate_of) == ("duplicate", promoted.ids)
+    await run(door, retrieve, p, TEXT, SCOPE)
     done = await run(door, record, p, f"As far as I know, {TEXT}", SCOPE)
     assert (done.refused, done.entry.echo_of) == ("echo", promoted.ids)
     other = await run(door, record, p, f"As far as I know, {TEXT}", MemoryScope(group_id="other"))
@@ -716,7 +733,7 @@ async def test_a_user_who_says_what_an_agent_said_is_no_echo(door, making):
     made = Made(provenance=Provenance(Origin("user", "ann")), shown=(item_of(first.entry),))
     done = await run(door, record, p, f"Yes. {TEXT}", SCOPE, made=made)
     assert done.working
-    assert done.entry.echo_of == ()
+    assert (done.entry.echo_of, done.entry.duplicate_of) == ((), (first.entry.id,))
 
 
 async def test_an_echo_stays_one_however_it_is_offered(door, making):

@@ -86,6 +86,7 @@ def _of_entry(one: Entry) -> Iterable[tuple[str, object]]:
     yield "key", one.key
     yield "not in working memory", one.refused
     yield "echo of", "\n".join(one.echo_of)
+    yield "duplicate of", "\n".join(one.duplicate_of)
     yield "proposed by", ", ".join(one.all_proposers) or None
     yield "decided", _by(one.decided_by, showing.moment(one.decided_at))
     yield "became", "\n".join(one.memory_ids)

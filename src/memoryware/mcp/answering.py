@@ -179,7 +179,7 @@ class MemoryServer:
         told = [tools.KEPT_FOR_REVIEW]
         if recorded.entry.content != text and "[redacted: " in recorded.entry.content:
             told.append(tools.REDACTED)
-        if recorded.entry.echo_of:
+        if recorded.entry.echo_of or recorded.entry.duplicate_of:
             told.append(tools.ALREADY_KNOWN)
         return " ".join(told)
 

@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from memoryware import _langchain
 from memoryware._clock import Clock, NewId, random_id, utc_now
@@ -24,6 +25,13 @@ from memoryware.tiers.stores.protocol import Select, Stores
 
 if TYPE_CHECKING:
     from memoryware.tiers.policy import PromotionPolicy
+
+_Agent: TypeAlias = tuple[str | None, str | None, str | None]
+"""Tenant, group and agent."""
+_Recalled: TypeAlias = tuple[str | None, str | None, str]
+"""User, session, and the id of a record."""
+_MAX_AGENTS: Final = 1024
+_MAX_RECALLED: Final = 256
 
 OnError = Literal["warn", "raise"]
 """What a failing tier does to a run: it is told, or it ends the run."""
@@ -46,13 +54,15 @@ class Refusal:
         detail: In words, with numbers; no text of the entry.
         same_as: The id of the entry in working memory that says the same; it is moved to the
             front instead.
-        echo_of: Ids of what the entry only repeats.
+        echo_of: Ids of what was shown and the entry only repeats.
+        duplicate_of: Ids of what says the same already and was not shown.
     """
 
     reason: str
     detail: str = ""
     same_as: str | None = None
     echo_of: tuple[str, ...] = ()
+    duplicate_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +154,46 @@ def _put(kept: OrderedDict[Hashable, Any], key: Hashable, value: Any) -> None:
         kept.popitem(last=False)
 
 
+class RecallLog:
+    """Which records this process recalled lately, and for whom; ids only, no texts.
+
+    It tells an echo from a duplicate where a caller does not say what the model was shown.
+    """
+
+    def __init__(self) -> None:
+        self._recalls: OrderedDict[_Agent, OrderedDict[_Recalled, None]] = OrderedDict()
+        self._lock = Lock()
+
+    def note(self, scope: MemoryScope, ids: Iterable[str]) -> None:
+        """Keep what was recalled for an agent; the oldest agents and ids are dropped."""
+        agent = (scope.tenant, scope.group_id, scope.agent_id)
+        with self._lock:
+            recalled = self._recalls.setdefault(agent, OrderedDict())
+            self._recalls.move_to_end(agent)
+            for id_ in ids:
+                recalled[scope.user_id, scope.session_id, id_] = None
+                recalled.move_to_end((scope.user_id, scope.session_id, id_))
+            while len(recalled) > _MAX_RECALLED:
+                recalled.popitem(last=False)
+            while len(self._recalls) > _MAX_AGENTS:
+                self._recalls.popitem(last=False)
+
+    def ids(self, scope: MemoryScope) -> frozenset[str]:
+        """Return the ids that were recalled for an agent, in this session or user's name.
+
+        Tenant, group and agent must be the same. A session or user counts only where both the
+        recall and the scope name one.
+        """
+        with self._lock:
+            recalled = [*self._recalls.get((scope.tenant, scope.group_id, scope.agent_id), ())]
+        return frozenset(
+            id_
+            for user, session, id_ in recalled
+            if (user is None or scope.user_id is None or user == scope.user_id)
+            and (session is None or scope.session_id is None or session == scope.session_id)
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """The stores and the rules of one `TieredMemory`."""
@@ -166,6 +216,8 @@ class Parts:
     new_id: NewId = random_id
     forgotten: Forgotten = field(default_factory=Forgotten)
     settled: SettledThreads = field(default_factory=SettledThreads)
+
+    recalls: RecallLog = field(default_factory=RecallLog)
     journal: Journal | None = None
 
     def redacted(self, text: str) -> str:

@@ -7,6 +7,7 @@ fails" stays.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
 
 PAUSE: Final = ","
-"""The token of a comma, colon or semicolon."""
+"""The token of a comma, colon, dash or semicolon."""
+BREAK: Final = ";"
+"""The stem of a pause that is no comma."""
 MAX_CACHED_CHARS: Final = 4_000
 CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 
@@ -144,7 +147,7 @@ _DAYS: Final = _words("""
 monday tuesday wednesday thursday friday saturday sunday
 montag dienstag mittwoch donnerstag freitag samstag sonntag sonnabend
 """)
-_DAYS_AND_MONTHS: Final = _DAYS | _words("""
+DAYS_AND_MONTHS: Final = _DAYS | _words("""
 january february march april june july august september october november december
 januar februar märz april juni juli august september oktober november dezember
 """)
@@ -193,6 +196,8 @@ _PLURAL_OS: Final = _words("repos photos videos memos demos logos typos todos au
 _UNSTRIPPED: Final = ("ss", "us", "is", "as", "os")
 """Ends of words (and names: Carlos, Lukas) whose "s" is no plural."""
 _MIN_STEM: Final = 3
+_LEAST_SHOUTED: Final = 20
+_SHOUTED_SHARE: Final = 0.4
 _MIN_VERB: Final = 5
 
 _APOSTROPHES: Final = re.compile("[\u2018\u2019\u02bc\u2032`´](?=[a-zA-Z]{1,2}\\b)")
@@ -218,36 +223,29 @@ _SHORT: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b(?:that|which|who) (?:is|are) (?=called\b|named\b)", ""),
         (r"\be-mail", "email"),
         (r"(?<=\d)\s*(?:%|percent\b|per cent\b|prozent\b)", "%"),
-        (r"\b(\d{1,2})(?::([0-5]\d))?\s?uhr\b", r"\1:\2"),
         (r"\bon ((?:mon|tues|wednes|thurs|fri|satur|sun)day)s\b", r"every \1"),
     )
 )
 _TWELVE: Final = re.compile(r"\b(\d{1,2})(?::([0-5]\d))?\s?([ap])\.?m\b\.?", re.IGNORECASE)
-_BARE_HOUR: Final = re.compile(r"\b(\d{1,2}):(?!\d)(?=\s|$)")
+_UHR: Final = re.compile(r"\b(\d{1,2})(?::([0-5]\d))?\s?uhr\b", re.IGNORECASE)
 _THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.])")
 _MARKUP: Final = re.compile(
     r"^[ \t]{0,20}(?:(?:[-*+|•·]+|>+(?![ \t]*\d)|#{1,6}|\[[ xX]\])[ \t]+)+"
-    r"|^```\w*[ \t]*$|^[-=|:+ \t]{3,}$",
+    r"|(?:```|~~~)\w*[ \t]*$|```|^[-=|:+ \t]{3,}$",
     re.MULTILINE,
 )
 _NUMBERED: Final = re.compile(r"^[ \t]{0,20}\(?(\d{1,3})[.)][ \t]+", re.MULTILINE)
 _EMPHASIS: Final = re.compile(
     r"(?<!\w)(\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)([^*_`~\n]{1,400}?)(?<=\S)\1(?!\w)"
 )
-_ENTITIES: Final = {
-    "&amp;": "&",
-    "&quot;": '"',
-    "&#39;": "'",
-    "&lt;": "<",
-    "&gt;": ">",
-    "&nbsp;": " ",
-}
-_ENTITY: Final = re.compile("|".join(_ENTITIES))
-_OVER: Final = re.compile("[\u0334-\u0338\u20d0-\u20ff\ufe00-\ufe0f]+")
-"""Marks that strike a letter through or put it into a box."""
+_LONG_CODE: Final = re.compile(r"&#\d{1000,}+;?")
+"""A character by a number that is none, and too long for Python to make a number of it."""
+_OVER: Final = re.compile("[\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f]+")
+"""Marks over, under and through letters, of which normalisation made no letter."""
 _END: Final = re.compile(r"(?<![.!?])([.!?\u2026]+)(?=[\s\"'”’)\]*_]|$)|([。！？!?])|\n+")
 _PIECE: Final = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 _OUTER: Final = "\"'“”‘’„‚«»‹›()[]{},;:.!?…、。．，；：（）「」『』《》【】—–*_`|"
+_COMMAS: Final = ",，"
 _PAUSES: Final = frozenset(",;:，；：—–")
 _HYPHENS: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _ABBREVIATION: Final = re.compile(
@@ -434,9 +432,9 @@ def is_german(*texts: str) -> bool:
     return german > english
 
 
-def fold(text: str) -> str:
+def without_markup(text: str) -> str:
     """Return a text without hidden characters, markup and width variants of characters."""
-    plain = _ENTITY.sub(lambda found: _ENTITIES[found.group()], text) if "&" in text else text
+    plain = html.unescape(_LONG_CODE.sub("\ufffd", text)) if "&" in text else text
     if not plain.isascii():
         plain = _OVER.sub("", drop_hidden(normalised("NFKC", plain))[0])
         plain = _APOSTROPHES.sub("'", plain)
@@ -448,13 +446,13 @@ def fold(text: str) -> str:
 
 
 def _read(text: str, german: bool) -> tuple[Sentence, ...]:
-    plain = fold(text)
-    if plain.isupper() and plain.upper() != plain.lower():
+    plain = without_markup(text)
+    if _is_shouted(plain):
         plain = plain.casefold()
     for short, full in _SHORT:
         plain = short.sub(full, plain)
     plain = _TWELVE.sub(_in_24_hours, plain)
-    plain = _BARE_HOUR.sub(r"\1:00", plain)
+    plain = _UHR.sub(lambda found: f"{found[1]}:{found[2] or '00'}", plain)
     plain = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), plain)
     has_han = re.search(f"[{CJK}]", plain) is not None
     if has_han:
@@ -477,6 +475,7 @@ _cached: Final = remembered(2048)(_read)
 def _without_politeness(text: str) -> tuple[str, bool, bool]:
     """Return the rest of a sentence, and the `reports` and `is_cut` of `Sentence`."""
     reports = is_cut = False
+    text = text.lstrip(" \"'”’»*_`)")
 
     def remove(found: re.Match[str]) -> str:
         nonlocal reports, is_cut
@@ -507,14 +506,14 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
 
 def _tokens(text: str, german: bool) -> tuple[Token, ...]:
     tokens: list[Token] = []
-    if text.isupper() and text.upper() != text.lower():
+    if _is_shouted(text):
         text = text.casefold()
     case, has_determiner, is_definite = "", False, False
     for found in _PIECE.finditer(text):
         piece = found.group()
         word = piece.strip(_OUTER)
         if piece[0] in _PAUSES or piece in ("-", "--"):
-            _pause(tokens)
+            _pause(tokens, piece[0])
         for part in _parts(word if word not in ("-", "--") else ""):
             lower = part.casefold()
             if german and lower in _GERMAN_ARTICLES:
@@ -540,15 +539,23 @@ def _tokens(text: str, german: bool) -> tuple[Token, ...]:
             elif part[0].isupper():
                 has_determiner = False
         if piece[-1] in _PAUSES and word:
-            _pause(tokens)
+            _pause(tokens, piece[-1])
     while tokens and tokens[-1].exact == PAUSE:
         tokens.pop()
     return tuple(tokens)
 
 
-def _pause(tokens: list[Token]) -> None:
+def _is_shouted(text: str) -> bool:
+    """Return whether a text is in capitals, in which names and words look alike."""
+    if text.isupper():
+        return text.upper() != text.lower()
+    capitals = sum(map(str.isupper, text))
+    return capitals > _LEAST_SHOUTED and capitals > _SHOUTED_SHARE * sum(map(str.isalpha, text))
+
+
+def _pause(tokens: list[Token], mark: str) -> None:
     if tokens and tokens[-1].exact != PAUSE:
-        tokens.append(Token(PAUSE, PAUSE))
+        tokens.append(Token(PAUSE, PAUSE if mark in _COMMAS else BREAK))
 
 
 def _parts(word: str) -> list[str]:
@@ -569,8 +576,8 @@ def _token(part: str, *, german: bool, first: bool, has_determiner: bool) -> Tok
     if not part.isalpha() or lower.isdigit():
         return Token(lower, lower, 2, is_name=any(map(str.isdigit, lower)))
     singular = lower.removesuffix("s")
-    if lower in _DAYS_AND_MONTHS or singular in _DAYS_AND_MONTHS:
-        day = lower if lower in _DAYS_AND_MONTHS else singular
+    if lower in DAYS_AND_MONTHS or singular in DAYS_AND_MONTHS:
+        day = lower if lower in DAYS_AND_MONTHS else singular
         return Token(day, day, 2, is_name=True)
     has_capital = any(map(str.isupper, part))
     if german:

@@ -184,6 +184,7 @@ def _entry(parts: Parts, record: Entry | Memory, scope: MemoryScope, origin: Ori
         metadata={**said, "imported_id": _name(parts, record.id), "imported_as": origin.name},
         key=f"import:{origin.name}:{was.hexdigest()}",
         echo_of=tuple(map(mended, record.echo_of)) if isinstance(record, Entry) else (),
+        duplicate_of=tuple(map(mended, getattr(record, "duplicate_of", ()))),
         refused=refused if isinstance(refused, str) and _CODE.fullmatch(refused) else None,
     )
 
@@ -299,6 +300,7 @@ def _record(data: Mapping[str, Any], number: int, longest: int) -> Entry | Memor
         checking.instance("scope", one.scope, (MemoryScope,))
         checking.instance("provenance", one.provenance, (Provenance,))
         checking.texts("echo_of", getattr(one, "echo_of", ()))
+        checking.texts("duplicate_of", getattr(one, "duplicate_of", ()))
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
         raise BundleRefused(f"Line {number} is no record: {_said(error)}", number) from None
     if len(one.content) > longest:

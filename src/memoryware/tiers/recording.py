@@ -15,9 +15,9 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Refusal, warn_without_group
 from memoryware.tiers.grounds import SAID_AGAIN, SOURCE_GONE, inherited_receipts, taken_back
 from memoryware.tiers.ingress.chain import asked
-from memoryware.tiers.ingress.echo import ECHO, without_marks
+from memoryware.tiers.ingress.echo import DUPLICATE, ECHO, without_marks
 from memoryware.tiers.ingress.filters import ExactDuplicate
-from memoryware.tiers.ingress.knowing import repeated
+from memoryware.tiers.ingress.knowing import Repetition, repetition_of
 from memoryware.tiers.ingress.making import Made, entry_of, redacted
 from memoryware.tiers.noticing import notice_recorded
 from memoryware.tiers.records import DECIDED, Entry, Memory, Status
@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 _OPEN: Final[tuple[Status, ...]] = ("pending", "proposed", "promoted")
 _BOTH: Final[tuple[Layer, ...]] = ("quarantine", "working")
+_NEW: Final = Repetition()
 
 
 async def log_quarantine(
@@ -164,7 +165,7 @@ async def _as_its_sources(parts: Parts, via: Via, entry: Entry) -> Entry:
     def change(one: Entry) -> Entry:
         for receipt in receipts:
             one = taken_back(one, receipt)
-        return replace(one, refused=SOURCE_GONE, echo_of=()) if gone else one
+        return replace(one, refused=SOURCE_GONE, echo_of=(), duplicate_of=()) if gone else one
 
     edited = await via(
         stores.quarantine.edit,
@@ -201,11 +202,16 @@ async def _logged_before(parts: Parts, via: Via, entry: Entry) -> Entry | None:
     return replace(found[0], metadata={**entry.metadata, **found[0].metadata})
 
 
-async def _note(parts: Parts, via: Via, entry: Entry, refusal: Refusal | None) -> Entry:
-    """Write into quarantine what working memory said; a failure is only logged."""
-    reason = None if refusal is None else refusal.reason
-    echo = () if refusal is None else refusal.echo_of
-    if (reason, echo) == (entry.refused, entry.echo_of):
+async def _note(
+    parts: Parts,
+    via: Via,
+    entry: Entry,
+    reason: str | None = None,
+    repetition: Repetition = _NEW,
+) -> Entry:
+    """Write into quarantine what working memory decided; a failure is only logged."""
+    echo, duplicate = repetition.echo_of, repetition.duplicate_of
+    if (reason, echo, duplicate) == (entry.refused, entry.echo_of, entry.duplicate_of):
         return entry
     quarantine = parts.stores.quarantine
     which = Select.within(entry.scope, ids=(entry.id,))
@@ -214,11 +220,11 @@ async def _note(parts: Parts, via: Via, entry: Entry, refusal: Refusal | None) -
             quarantine.edit,
             quarantine.aedit,
             which,
-            lambda one: replace(one, refused=reason, echo_of=echo),
+            lambda one: replace(one, refused=reason, echo_of=echo, duplicate_of=duplicate),
         )
     except Exception as error:  # noqa: BLE001 - the entry is there, and the run goes on
         logger.warning("the refusal of entry %s was not noted: %s", entry.id, error)
-    return replace(entry, refused=reason, echo_of=echo)
+    return replace(entry, refused=reason, echo_of=echo, duplicate_of=duplicate)
 
 
 # Working memory.
@@ -268,16 +274,27 @@ async def _offer(parts: Parts, via: Via, entry: Entry, *, replayed: bool) -> Rec
     answer = await asked(parts, via, candidate, others)
     if not isinstance(answer, Refusal):
         candidate = replace(candidate, metadata={**entry.metadata, **answer.labels})
-        echo = await repeated(parts, via, candidate, others)
-        if not echo:
-            return await _admitted(parts, via, offer, candidate)
-        answer = Refusal(ECHO, echo_of=echo)
+        repetition = await repetition_of(parts, via, candidate, others)
+        if repetition == _NEW or entry.provenance.origin.kind != "agent":
+            return await _admitted(parts, via, offer, candidate, repetition)
+        answer = _refusal_of(repetition, others)
     return await _turned_away(parts, via, offer, answer)
+
+
+def _refusal_of(repetition: Repetition, others: Sequence[Entry]) -> Refusal:
+    """Return why working memory refuses what it has already, or had shown."""
+    if repetition.echo_of:
+        return Refusal(ECHO, echo_of=repetition.echo_of)
+    there = {one.id for one in others}
+    same_as = next((one for one in repetition.duplicate_of if one in there), None)
+    return Refusal(DUPLICATE, same_as=same_as, duplicate_of=repetition.duplicate_of)
 
 
 async def _turned_away(parts: Parts, via: Via, offer: _Offer, refusal: Refusal) -> Recorded:
     refusal = replace(refusal, reason=refusal.reason or "refused")
-    noted = await _note(parts, via, offer.entry, refusal)
+    same = () if refusal.same_as is None else (refusal.same_as,)
+    repetition = Repetition(refusal.echo_of, refusal.duplicate_of or same)
+    noted = await _note(parts, via, offer.entry, refusal.reason, repetition)
     _tell_refusal(parts, offer.entry, refusal.reason)
     for one in offer.others:
         if one.id == refusal.same_as:
@@ -287,9 +304,17 @@ async def _turned_away(parts: Parts, via: Via, offer: _Offer, refusal: Refusal) 
     return Recorded(entry=noted, refused=refusal.reason)
 
 
-async def _admitted(parts: Parts, via: Via, offer: _Offer, candidate: Entry) -> Recorded:
-    entry = await _note(parts, via, offer.entry, None)
-    placed = replace(candidate, refused=None, echo_of=(), expires_at=offer.until)
+async def _admitted(
+    parts: Parts, via: Via, offer: _Offer, candidate: Entry, repetition: Repetition
+) -> Recorded:
+    entry = await _note(parts, via, offer.entry, repetition=repetition)
+    placed = replace(
+        candidate,
+        refused=None,
+        echo_of=(),
+        duplicate_of=repetition.duplicate_of,
+        expires_at=offer.until,
+    )
     if not await _pushed(parts, via, placed, offer.now):
         return Recorded(entry=entry, refused="revoked")
     if any(isinstance(one, ExactDuplicate) for one in parts.filters):
@@ -319,10 +344,10 @@ async def _one_of_each(parts: Parts, via: Via, entry: Entry, now: datetime) -> N
     working = parts.stores.working
     which = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
     same = (await via(working.find, working.afind, which)).items
-    _, *later = sorted(same, key=lambda one: (one.created_at, one.id)) or [entry]
+    first, *later = sorted(same, key=lambda one: (one.created_at, one.id)) or [entry]
     for one in later:
         await via(working.delete, working.adelete, which.also(hashes=None, ids=(one.id,)))
-        await _note(parts, via, one, Refusal("duplicate"))
+        await _note(parts, via, one, DUPLICATE, Repetition(duplicate_of=(first.id,)))
 
 
 def _end(start: datetime, parts: Parts) -> datetime:

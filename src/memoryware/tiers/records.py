@@ -189,6 +189,7 @@ class Entry:
         status: What became of it.
         refused: Why working memory did not take it: a code; None if it did or was not asked.
         echo_of: Ids of what memory had shown, where the text only repeats that.
+        duplicate_of: Ids of what said the same before, which its maker had not been shown.
         proposed_by: Who proposed it for long-term memory last.
         proposers: Everybody who ever proposed it, the first one first.
         waits: The promotion that waits for somebody who may replace what is current.
@@ -215,6 +216,7 @@ class Entry:
     status: Status = "pending"
     refused: str | None = None
     echo_of: tuple[str, ...] = ()
+    duplicate_of: tuple[str, ...] = ()
     proposed_by: str | None = None
     proposers: tuple[str, ...] = ()
     waits: PendingPromotion | None = None

@@ -139,7 +139,7 @@ _LATIN: Final = (
     r"(?:without|no)\s+further\s+ado",
     r"not\s+to\s+mention",
     (
-        r"(?:do\s+not|don't|never|will\s+not|won't|have\s+not|haven't|has\s+not|hasn't|did\s+not|didn't|not)"
+        r"(?:(?:i|we)\s+)?(?:do\s+not|don't|never|will\s+not|won't|have\s+not|haven't|has\s+not|hasn't|did\s+not|didn't|not)"
         r"\s+(?:ever\s+)?forg[eo]t(?:ten)?"
     ),
     r"no\s+(?:new\s+|further\s+)?(?:updates?|changes?|news)\b(?:\s+since\b[^.!?\n:;,]{0,30})?",
@@ -235,6 +235,12 @@ POLITE: Final = re.compile(
 
 With what a phrase begins is looked at first: there is one at few places.
 """
+REMEMBERING: Final = re.compile(
+    rf"\b(?=[a-z(])(?:{'|'.join((*_LATIN, *_LABELS))})"
+    rf"|(?=[^\x00-\x7f])(?:{'|'.join(_UNSPACED)})|{'|'.join(_LABELLED)}",
+    re.IGNORECASE,
+)
+"""Phrases of remembering; without offers of help, in which somebody could say something else."""
 UNSPACED_DENIALS: Final = re.compile(
     "不|没|沒|非|無|无|未|别|別に|ない|ませ?ん|なく|せず|じゃな|やめ"
 )

@@ -1,51 +1,148 @@
-"""Echoes: texts that only repeat what memory knows.
+"""Echoes: texts that only repeat what memory has shown, and say nothing else.
 
-A text is an echo if none of its statements says something new and enough of it is made of
-pairs of words that what is known has as well. Something new is a name, a number, a word that
-corrects, another word in the place of a known one, yes for no, or simply words that nobody
-has said. Words with which one says that one remembers, or is polite, count neither way.
-Where it is not clear the text is taken as new.
+Every word of an echo is part of a stretch that stands in a shown text in the same order, or is
+politeness around it. No share of new words is allowed and no word may take the place of another:
+a rule with shares lost "may" against "must" and db2 against db7, which is exactly what somebody
+who corrects a memory says. Where it is not clear the text is news.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
-from memoryware.tiers.ingress._novelty import is_surely_new
+from memoryware.tiers._wording import (
+    BREAK,
+    CJK,
+    DAYS_AND_MONTHS,
+    MODALS,
+    NEGATIONS,
+    PAUSE,
+    QUANTIFIERS,
+    Sentence,
+    Token,
+    is_german,
+    read,
+    without_markup,
+)
+from memoryware.tiers.comparison import same_sentence
+from memoryware.tiers.ingress import _phrases
 from memoryware.tiers.ingress._statements import Statement, statements_of
 from memoryware.tiers.showing import FENCE, NOTE
 
 ECHO: Final = "echo"
 """The code under which working memory refuses an echo."""
+DUPLICATE: Final = "duplicate"
+"""The code under which it refuses what it has already and had not shown."""
 
 _TAG: Final = re.compile(rf"<\s*+(/?+)\s*+{FENCE}\b[^<>]*>", re.IGNORECASE)
 _LINE_START: Final = re.compile(r"(?:^|\n)[ \t>*`-]*\Z")
 _SHIELDED: Final = re.compile(rf"&lt;(\s*+/?+\s*+{FENCE}\b[^<>&]*)&gt;", re.IGNORECASE)
 _FOREIGN: Final = 8
-"""How many times as long as all that is known a text may be and still be looked at."""
+"""How many times as long as all that was shown a text may be and still be compared."""
 _SLACK: Final = 4000
 _BORROWED: Final = 0.5
 """Share of a known text that a text must repeat to be made of it."""
-_HALF: Final = 0.5
-_NEAREST: Final = 8
-"""Known clauses that are compared with one of a text, where several are as near."""
 _CHATTER: Final = 12
-"""Unknown words around a repetition that say nothing; more of them do say something."""
-_REMARK: Final = 3
-"""Words of a sentence that is too short to say much by words that mostly say nothing."""
-_LEADING: Final = 2
-"""Unknown words of a clause that says that something is remembered."""
-_PLACES: Final = 256
-"""Known clauses with the same word that are looked at."""
-_LONGEST: Final = 400
-"""Words of a clause that are held against a known one, word by word."""
+"""Words of politeness around a repetition that say nothing; more of them do say something."""
+_STARTS: Final = 256
+"""Places with the same word at which a stretch may begin that are tried."""
+_TURNED: Final = 16
+"""Shown sentences with the same rare word whose reorderings are tried."""
+_PLACE: Final = 3
+"""Words of a place, such as "in New York"."""
+_LEAST: Final = 2
+"""Words of a stretch that is not a whole sentence."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_RESTRICTING: Final = NEGATIONS | _words("""
+if unless except excluding only until but whereas provided instead rather anymore longer
+wenn falls nur außer bis aber sofern sondern statt mehr
+如 若 除 只 仅 但 才 直
+""")
+"""Words after which a statement holds less widely; a repetition may not leave them out."""
+_UNCERTAIN: Final = _words("""
+probably possibly perhaps maybe might likely unlikely apparently allegedly supposedly unclear guess
+vielleicht wahrscheinlich möglicherweise vermutlich angeblich wohl
+也 许 能 概
+""")
+_ORDERING: Final = _words("""
+then first last next before after later earlier again once twice second finally up down over under
+off on left right more less best better free open all each every both most
+""")
+"""Words of `FILLER` that say something inside of a statement."""
+_LEADING: Final = (
+    _phrases.RECALLING
+    | _phrases.GREETINGS
+    | _words("""
+say says said saying confirm confirmed confirms repeat repeating tell telling told think believe
+state stated sum summing summarize summarise quote quoting answer found find see question help
+helps understand correct right follows following clarify point points remark discussed asked
+sage sagt gesagt erinnere erinnern notizen weiß denke glaube
+""")
+)
+"""Words of which a phrase around a repetition must have one."""
+_BETWEEN: Final = _words(
+    "and but also so well indeed additionally und sowie auch 和 而 且 还 also and"
+)
+_POINTING: Final = _BETWEEN | _words("it is are that this these here as das ist hier dies")
+"""Words that may stand before a repetition without one of remembering: "It is so: ..."."""
+_AROUND: Final = (
+    _phrases.EMPTY
+    | _phrases.FILLER
+    | _phrases.PERSONAL
+    | _phrases.GREETINGS
+    | _phrases.RECALLING
+    | _LEADING
+    | _BETWEEN
+    | _words("""
+unclear stored entries entry memory any anything anyone nothing need like want would more some
+good morning afternoon evening elaborate on points question questions you me i can may could dass
+mein meine meinen meinem ihr ihre dir ihnen noch das ist hier
+""")
+)
+_OPEN: Final = _words("""
+be is are was were of by in on at for from to with a an and or must may can should will has have do
+does not per über von mit für auf an bei zu ist sind wird und oder muss darf kann soll nicht
+是 在 的 和 把 被 由
+""")
+"""Words after which a stretch is not complete."""
+_DROPPED: Final = _words("called named also genannt namens indeed too auch")
+"""Words that a repetition may leave out or add."""
+_KEPT: Final = _words("kept stored held located hosted saved gespeichert")
+_LIVES: Final = _words("live lives reside resides sit sits liegt liegen steht stehen befindet")
+_WHERE: Final = _words("in on at auf an bei")
+_COUNTED: Final = _words("things facts notes points items memories results entries thing fact note")
+_ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LINE_END: Final = re.compile(r"[ \t]*\n\s*")
+_HEADER: Final = re.compile(r"^[ \t]*\|([^\n]{0,200})\n[ \t]*\|[-| :\t]{3,200}$", re.MULTILINE)
+_HEADING: Final = 12
+_ROW: Final = re.compile(r"^[^\n|]{0,400}(?:\|[^\n|]{0,4000}){1,12}$", re.MULTILINE)
+_INDEX: Final = re.compile(r"#|\d{1,3}[.)]?")
+_CELL: Final = re.compile(r"\|")
+_NUMBERING: Final = re.compile(
+    r"^[ \t>]{0,20}\(?\d{1,3}[.)][ \t]+|(?<=[.!?。！？)\"]) {0,3}\d{1,2}[.)] ", re.MULTILINE
+)
+_CUT_OFF: Final = re.compile(rf"(?:[^\W{CJK}]{{1,40}}+|[{CJK}])\s?\u2026")
+"""The rest of a word before the mark with which a shown text is cut."""
+_BULLET: Final = re.compile(r"[-#>*+•]+")
+_HAS_WORD: Final = re.compile(r"\w")
+_UNSPACED: Final = re.compile(f"[{CJK}]")
+_NARROW: Final = 2
+"""Words of a line in a text that has one word a line."""
+_LINES: Final = 4
+_LETTER: Final = re.compile(r"(?:(?<=\s)|^)\S(?=\s|$)")
+_SPACED: Final = 0.6
+"""Share of single characters in a text whose letters are spaced out."""
+_NOISE: Final = re.compile(r"[\s*_`|>\"'“”‘’]+")
 
 
 class Known(Protocol):
@@ -81,27 +178,34 @@ def without_marks(text: str) -> str:
 def only_marks(text: str, shown: Sequence[Known] = ()) -> tuple[str, ...] | None:
     """Return what a text repeats that is a block of recalled texts and says nothing beside it.
 
-    None for a text without such a block, or with something of its own.
+    Args:
+        text: The text.
+        shown: What memory had shown.
+
+    Returns:
+        Ids of what the block repeats, perhaps none; None for a text without such a block, or
+        with something of its own.
     """
     rest, inside = _split(text)
     if inside is None:
         return None
-    known = [*shown, Piece(inside)]
     says = any(set(one.words) - one.filler for one in statements_of(rest))
-    if says and _covering(rest, known, _HALF) is None:
+    if says and _covering(rest, [*shown, Piece(inside)]) is None:
         return None
-    return tuple(one for one in (_covering(inside, shown, 0.0) or ()) if one)
+    return tuple(one for one in (_covering(inside, shown) or ()) if one)
 
 
-def echo_of(text: str, known: Iterable[Known], share: float) -> tuple[str, ...]:
-    """Return the ids of what a text only repeats; nothing if it says something new.
+def echo_of(text: str, known: Iterable[Known]) -> tuple[str, ...]:
+    """Return the ids of the texts that a text repeats without saying anything else.
 
     Args:
         text: The text.
-        known: What memory had shown, or knows.
-        share: Share of the text that must be a repetition.
+        known: Texts that were shown; for a duplicate, texts that are remembered.
+
+    Returns:
+        Ids in the order of the repetition; () for a text that says something else or nothing.
     """
-    return _covering(text, list(known), share) or ()
+    return tuple(one for one in _covering(text, list(known)) or () if one)
 
 
 def borrowed(text: str, known: Iterable[K]) -> list[K]:
@@ -136,258 +240,357 @@ def _split(text: str) -> tuple[str, str | None]:
     return "\n".join(rest).strip(), "\n".join(inside) if inside else None
 
 
-# What is known, and what of a text is new against it.
-
-
-@dataclass(slots=True)
-class Background:
-    """Everything that is known, word by word."""
-
-    words: set[str] = field(default_factory=set)
-    pairs: set[tuple[str, str]] = field(default_factory=set)
-    clauses: list[tuple[Statement, str]] = field(default_factory=list)
-    by_word: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    seen: set[tuple[tuple[str, ...], bool, bool]] = field(default_factory=set)
-    alone: set[str] = field(default_factory=set)
-    """Words that are all that a clause says."""
-    denies_barely: bool = False
-    """Whether some clause denies and says nothing else, such as "not at all"."""
-
-    @classmethod
-    def of(cls, known: Iterable[Known]) -> Background:
-        """Return the ground that these texts make."""
-        ground = cls()
-        for one in known:
-            statements = statements_of(one.content)
-            for words in _sequences(statements):
-                ground.pairs.update(pairwise(words))
-            for statement in statements:
-                ground.words.update(statement.words)
-                ground._add(statement, one.id)
-        return ground
-
-    def _add(self, statement: Statement, source: str) -> None:
-        key = (statement.words, statement.denies, statement.denies_here)
-        if key in self.seen:
-            return
-        self.seen.add(key)
-        telling = set(statement.words) - statement.filler
-        self.alone.update(telling if len(telling) == 1 else ())
-        self.denies_barely = self.denies_barely or (statement.denies and not statement.words)
-        for word in set(statement.words):
-            places = self.by_word[word]
-            if len(places) < _PLACES:
-                places.append(len(self.clauses))
-        self.clauses.append((statement, source))
-
-    def nearest(self, statement: Statement) -> list[tuple[Statement, str]]:
-        """Return the known clauses that have the most words in common with a clause."""
-        counts: dict[int, int] = defaultdict(int)
-        for word in set(statement.words) - statement.filler or set(statement.words):
-            for place in self.by_word.get(word, ()):
-                counts[place] += 1
-        best = max(counts.values(), default=0)
-        return [self.clauses[place] for place, count in counts.items() if count == best]
-
-    def corrects(self, statement: Statement) -> bool:
-        """Say whether a clause has a name, number, correction or denial that is not known."""
-        known = set(statement.words) & self.words
-        strange = statement.hard - self.words
-        if strange and (known - statement.filler or not _only_addresses(statement, strange)):
-            return True
-        if not statement.words:
-            return statement.denies and not self.denies_barely
-        if not known - statement.filler:
-            return statement.denies and not statement.filler.issuperset(statement.words)
-        return not any(
-            statement.denies in (one.denies, one.denies_here) for one, _ in self.nearest(statement)
-        )
-
-    def is_new(self, statement: Statement, share: float, beside: frozenset[str]) -> bool:
-        """Say whether a clause says something that is not known.
-
-        Args:
-            statement: The clause.
-            share: Share of its words that must be known.
-            beside: All words of its sentence.
-        """
-        if self.corrects(statement):
-            return True
-        near = self.nearest(statement)[:_NEAREST]
-        if near and all(_swaps(statement, one, beside) for one, _ in near):
-            return True
-        if self._leads(statement):
-            return False
-        novel = set(statement.words) - self.words - statement.filler - statement.hard
-        weighed = set(statement.words) - statement.filler
-        much = len(novel) > (1 - share) * len(weighed)
-        return much and (len(weighed) > 1 or statement.has_verb)
-
-    def _leads(self, statement: Statement) -> bool:
-        """Say whether a clause only leads to what is remembered, such as "My notes say:"."""
-        said = set(statement.words) - statement.filler
-        return statement.leads and len(said) <= _LEADING and said.isdisjoint(self.words)
-
-    def covered(self, statement: Statement) -> tuple[int, int]:
-        """Return how many words of a clause are repeated in their order, and how many it has."""
-        weighed = [word for word in statement.words if word not in statement.filler]
-        dated = statement.filler and not statement.has_verb and all(map(str.isdigit, weighed))
-        if not weighed or dated or self._leads(statement):
-            return 0, 0
-        near = [word for word in statement.words if word in self.words or word in weighed]
-        runs = [_repeated(words, self.pairs, self.alone) for words in (weighed, near)]
-        count = sum(1 for word in weighed if any(word in run for run in runs))
-        return count, len(weighed)
-
-
-def _only_addresses(statement: Statement, strange: AbstractSet[str]) -> bool:
-    """Say whether a clause only names whom it greets, or when something was said."""
-    if statement.has_verb:
-        return False
-    said = set(statement.words) - statement.filler - strange
-    dated = bool(statement.filler) and all(one.isdigit() for one in strange)
-    return not said and (statement.greets or dated)
-
-
-def _covering(text: str, known: Sequence[Known], share: float) -> tuple[str, ...] | None:
-    """Return the ids of what a text is made of; None if it says something new."""
-    size = sum(len(one.content) for one in known)
-    if not size or len(text) > _FOREIGN * size + _SLACK:
-        return None
-    statements = statements_of(text)
-    pieces = list(distinct(statements, words_beside(statements)))
-    texts = [*(one.content for one in known), NOTE]
-    if is_surely_new((one for one, _ in pieces), texts, share):
-        return None
-    ground = Background.of([*known, Piece(NOTE)])
-    if any(ground.is_new(one, share, words) for one, words in pieces):
-        return None
-    counts = _counted(ground, statements)
-    if any(one.says_more for one in counts):
-        return None
-    repeated, weighed = sum(one.repeated for one in counts), sum(one.weighed for one in counts)
-    if not weighed or not repeated:
-        same = _folded(text)
-        return tuple(one.id for one in known if same and _folded(one.content) == same) or None
-    chatter = sum(len(one.filler - ground.words) for one in statements)
-    if repeated < share * weighed or chatter > _CHATTER + 2 * weighed:
-        return None
-    return tuple(one for one in dict.fromkeys(_sources(ground, statements)) if one)
-
-
-def words_beside(statements: Iterable[Statement]) -> dict[int, frozenset[str]]:
-    """Return all words of each sentence, by its number."""
-    words: dict[int, set[str]] = defaultdict(set)
-    for one in statements:
-        words[one.sentence].update(one.words)
-    return {number: frozenset(several) for number, several in words.items()}
-
-
-@dataclass(slots=True)
-class _Count:
-    """How much of a sentence is repeated: words that tell something, and all of them."""
-
-    repeated: int = 0
-    weighed: int = 0
-    repeated_of_all: int = 0
-    of_all: int = 0
-    talks: bool = False
-
-    @property
-    def says_more(self) -> bool:
-        """Whether it puts known words together in a way that is not known."""
-        if self.weighed > 1 and self.repeated < _HALF * self.weighed:
-            return True
-        plain = not self.talks and self.of_all > _REMARK
-        return plain and self.repeated_of_all < _HALF * self.of_all
-
-
-def _counted(ground: Background, statements: Iterable[Statement]) -> list[_Count]:
-    """Return how much is repeated of each sentence."""
-    counts: dict[int, _Count] = defaultdict(_Count)
-    for one in statements:
-        count, (repeated, weighed) = counts[one.sentence], ground.covered(one)
-        count.repeated += repeated
-        count.weighed += weighed
-        count.repeated_of_all += sum(
-            map(_repeated(one.words, ground.pairs, ground.alone).__contains__, one.words)
-        )
-        count.of_all += len(one.words)
-        count.talks = count.talks or one.personal or one.greets or one.leads
-    return list(counts.values())
-
-
-def distinct(
-    statements: Iterable[Statement], beside: Mapping[int, frozenset[str]]
-) -> Iterator[tuple[Statement, frozenset[str]]]:
-    """Return each clause once, with the words of its sentence."""
-    seen = set()
-    for one in statements:
-        words = beside[one.sentence]
-        key = (one.words, one.denies, one.has_verb, one.greets, words)
-        if key not in seen:
-            seen.add(key)
-            yield one, words
-
-
-def _folded(text: str) -> list[tuple[str, ...]]:
-    return [one.words for one in statements_of(text) if one.words]
-
-
-def _sources(ground: Background, statements: Iterable[Statement]) -> Iterator[str]:
-    for statement in statements:
-        if set(statement.words) - statement.filler:
-            for _, source in ground.nearest(statement)[:1]:
-                yield source
-
-
-def _sequences(statements: Iterable[Statement]) -> Iterator[list[str]]:
-    """Return the words of each sentence, all of them and without those that say nothing."""
-    sentences: dict[int, list[Statement]] = defaultdict(list)
-    for one in statements:
-        sentences[one.sentence].append(one)
-    for clauses in sentences.values():
-        yield [word for one in clauses for word in one.words]
-        yield [word for one in clauses for word in one.words if word not in one.filler]
-
-
 def _pairs(statement: Statement) -> set[tuple[str, str]]:
     words = [word for word in statement.words if word not in statement.filler]
     return set(pairwise(words)) if len(words) > 1 else {(word, "") for word in words}
 
 
-def _repeated(words: Sequence[str], pairs: set[tuple[str, str]], alone: set[str]) -> set[str]:
-    """Return the words that stand beside a word that they stand beside in what is known.
+# What was shown, and how a text is laid over it.
 
-    A word that stands alone must stand alone there.
+
+class _Shown(NamedTuple):
+    """One sentence of a shown text.
+
+    Attributes:
+        id: Of the text.
+        sentence: As it was read.
+        tokens: Its words, without pauses.
+        starts: Places where a clause begins.
     """
-    if len(words) == 1:
-        return alone.intersection(words)
-    found: set[str] = set()
-    for pair in pairwise(words):
-        if pair in pairs:
-            found.update(pair)
-    return found
+
+    id: str
+    sentence: Sentence
+    tokens: tuple[Token, ...]
+    starts: tuple[int, ...]
 
 
-def _swaps(mine: Statement, known: Statement, beside: frozenset[str]) -> bool:
-    """Say whether a clause has another word in a place where a known one has one."""
-    words, theirs = mine.words[:_LONGEST], known.words[:_LONGEST]
-    if set(words) <= set(theirs):
+class _Match(NamedTuple):
+    ids: tuple[str, ...]
+    covered: int
+    around: int
+
+
+@dataclass(slots=True)
+class _Ground:
+    """All sentences that were shown, indexed by the words with which a clause begins."""
+
+    sentences: list[_Shown] = field(default_factory=list)
+    starts: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    by_word: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    words: set[str] = field(default_factory=set)
+    german: bool = False
+    is_cut: bool = False
+
+    @classmethod
+    def of(cls, known: Iterable[Known], *, german: bool, is_cut: bool) -> _Ground:
+        """Read the shown texts."""
+        ground = cls(german=german, is_cut=is_cut)
+        for one in known:
+            for sentence in read(one.content, is_german=german):
+                ground._add(one.id, sentence)
+        return ground
+
+    def _add(self, id_: str, sentence: Sentence) -> None:
+        tokens, starts = _clauses(sentence.tokens)
+        number = len(self.sentences)
+        self.sentences.append(_Shown(id_, sentence, tokens, starts))
+        for at in starts:
+            for name in {tokens[at].exact, tokens[at].stem}:
+                if len(self.starts[name]) < _STARTS:
+                    self.starts[name].append((number, at))
+        for token in set(tokens):
+            self.words.update((token.exact, token.stem))
+            places = self.by_word[token.stem]
+            if len(places) <= _TURNED:
+                places.append(number)
+
+    def match(self, sentence: Sentence) -> _Match | None:
+        """Lay a sentence over what was shown.
+
+        Returns:
+            The ids of what it repeats, and how many words that are; None if it says more.
+        """
+        tokens, _ = _clauses(sentence.tokens)
+        ids: list[str] = []
+        covered = at = 0
+        around: list[Token] = []
+        passed = 0
+        while at < len(tokens):
+            best = self._longest(tokens, at)
+            if best is not None:
+                if not _is_around(around, between=bool(ids)):
+                    return self._turned(sentence)
+                ids.append(best[1])
+                covered += best[0] - at
+                passed += len(around)
+                at, around = best[0], []
+                continue
+            around.append(tokens[at])
+            at += 1
+        if around and not (_is_around(around) if ids else _says_nothing(around)):
+            return self._turned(sentence)
+        return _Match(tuple(ids), covered, passed + len(around))
+
+    def _longest(self, tokens: Sequence[Token], at: int) -> tuple[int, str] | None:
+        """Return where the longest stretch ends that begins at a word, and whose it is."""
+        best: tuple[int, str] | None = None
+        token = tokens[at]
+        places = self.starts.get(token.stem, ())
+        for number, start in (
+            (*places, *self.starts.get(token.exact, ()))
+            if places
+            else (self.starts.get(token.exact, ()))
+        ):
+            shown = self.sentences[number]
+            end = self._run(tokens, at, shown, start)
+            if end and (best is None or end > best[0]):
+                best = end, shown.id
+        return best
+
+    def _run(self, tokens: Sequence[Token], at: int, shown: _Shown, start: int) -> int:
+        """Return where a stretch of the same words ends; 0 if it is none."""
+        theirs, here, there = shown.tokens, at, start
+        content = 0
+        while here < len(tokens) and there < len(theirs):
+            if tokens[here].matches(theirs[there]):
+                content += theirs[there].exact not in _OPEN
+                here, there = here + 1, there + 1
+            elif theirs[there].exact in _DROPPED:
+                there += 1
+            elif tokens[here].exact in _DROPPED and here > at:
+                here += 1
+            elif after := _after_attribute(theirs, there, tokens[here]):
+                there = after
+            else:
+                break
+        while there < len(theirs) and theirs[there].exact in _DROPPED:
+            there += 1
+        whole = there == len(theirs) and start == 0
+        is_cut = self.is_cut and here == len(tokens)
+        if not whole and not is_cut and (here - at < _LEAST or not content):
+            return 0
+        if there < len(theirs) and not is_cut and not _may_end(shown, start, there):
+            return 0
+        return here
+
+    def _turned(self, sentence: Sentence) -> _Match | None:
+        """Match a sentence that says the same as a shown one in another order."""
+        words = [token for token in sentence.tokens if token.exact != PAUSE]
+        rare = [self.by_word[token.stem] for token in words if token.stem in self.by_word]
+        if len(rare) < len(words) / 2:
+            return None
+        for number in min(rare, key=len, default=[])[:_TURNED]:
+            shown = self.sentences[number]
+            if same_sentence(sentence, shown.sentence, german=self.german):
+                return _Match((shown.id,), len(words), 0)
+        return None
+
+
+def _clauses(tokens: Sequence[Token]) -> tuple[tuple[Token, ...], tuple[int, ...]]:
+    """Return the words of a sentence in one form, and where its clauses begin.
+
+    What follows "if" or "only" is no clause that could be repeated alone.
+    """
+    made: list[Token] = []
+    starts = [0]
+    free = True
+    for at, token in enumerate(tokens):
+        word = token.exact
+        if word == PAUSE:
+            following = tokens[at + 1].exact if at + 1 < len(tokens) else ""
+            if free and made and (token.stem == BREAK or following in _BETWEEN):
+                starts.append(len(made))
+            if not any(one.exact in NEGATIONS for one in tokens[max(0, at - 1) : at + 2]):
+                continue
+        if not made and _BULLET.fullmatch(word):
+            continue
+        following = tokens[at + 1].exact if at + 1 < len(tokens) else ""
+        if (
+            following in _WHERE
+            and word in _KEPT
+            and made
+            and made[-1].stem in ("be", "ist", "wird")
+        ):
+            continue
+        if following in _WHERE and word in _LIVES:
+            token = Token("is", "be")  # noqa: PLW2901
+        free = free and word not in _RESTRICTING
+        made.append(token)
+        if free and word in _BETWEEN and starts[-1] == len(made) - 1:  # ", and": a new clause
+            starts.append(len(made))
+    return tuple(made), tuple(dict.fromkeys(at for at in starts if at < len(made)))
+
+
+def _after_attribute(theirs: Sequence[Token], there: int, wanted: Token) -> int:
+    """Return the place after "of the shop" if a repetition leaves it out there; else 0."""
+    if theirs[there].exact not in ("of", "von"):
+        return 0
+    for end in range(there + 2, min(there + 5, len(theirs))):
+        word = theirs[end]
+        if word.exact in _BETWEEN or word.exact in _RESTRICTING:
+            return 0
+        if word.exact in _OPEN:
+            return end if wanted.matches(word) and word.exact not in ("of", "von") else 0
+    return 0
+
+
+def _may_end(shown: _Shown, start: int, there: int) -> bool:
+    """Return whether a repetition may leave out the rest of a sentence.
+
+    It may leave out further clauses, but no part of one: "The bridge is closed" says more than
+    "The bridge is closed for trucks", and "approved by Ann" than "approved by Ann and Bob". Only
+    one more place may go, where one was named.
+    """
+    tokens = shown.tokens
+    if {tokens[there].exact, tokens[there].stem} & _RESTRICTING:
         return False
-    telling = set(theirs) - known.filler
-    common = telling & set(words) - mine.filler
-    if not common or len(common) < _HALF * len(telling):
+    if any({token.exact, token.stem} & _RESTRICTING for token in tokens[there : there + 3]):
         return False
-    matcher = difflib.SequenceMatcher(None, theirs, words, autojunk=False)
-    return any(
-        kind == "replace"
-        and _replaces(mine, set(words[start:end]) - set(theirs), (right - left, end - start))
-        and not beside.issuperset(theirs[left:right])
-        for kind, left, right, start, end in matcher.get_opcodes()
-    )
+    if there in shown.starts:
+        return True
+    places = [_names_place(tokens, at) for at in range(start, len(tokens))]
+    return len(tokens) - there <= _PLACE and places[there - start] and any(places[: there - start])
 
 
-def _replaces(mine: Statement, others: set[str], sizes: tuple[int, int]) -> bool:
-    """Say whether words take the place of others; those that say nothing only one by one."""
-    return bool(others - mine.filler) or (bool(others) and sizes[0] == sizes[1])
+def _names_place(tokens: Sequence[Token], at: int) -> bool:
+    if tokens[at].exact not in _WHERE:
+        return False
+    following = tokens[at + 1] if at + 1 < len(tokens) else tokens[at]
+    return following.is_name and following.exact not in DAYS_AND_MONTHS
+
+
+def _is_around(tokens: Sequence[Token], *, between: bool = False) -> bool:
+    """Return whether words around a repetition are only politeness or remembering."""
+    words = [token.exact.casefold() for token in tokens if token.exact != PAUSE]
+    if not words or (between and set(words) <= _BETWEEN):
+        return True
+    known = set(words)
+    if known & (NEGATIONS | _UNCERTAIN | _phrases.TURNS):
+        return False
+    if known & (MODALS | QUANTIFIERS) and not known & _phrases.PERSONAL:
+        return False
+    if not known & _LEADING:
+        return known <= _POINTING
+    return all(_is_nothing(words, at) for at in range(len(words)))
+
+
+def _says_nothing(tokens: Sequence[Token]) -> bool:
+    """Return whether a sentence of its own is only politeness or remembering."""
+    words = [token.exact.casefold() for token in tokens if token.exact != PAUSE]
+    known = set(words)
+    if known & _phrases.TURNS:
+        return False
+    talks = known & (_phrases.PERSONAL | _LEADING)
+    if not talks and known & (_RESTRICTING | _ORDERING | MODALS | QUANTIFIERS | _UNCERTAIN):
+        return False
+    if known & NEGATIONS:
+        return False
+    return all(_is_nothing(words, at) for at in range(len(words)))
+
+
+def _is_nothing(words: Sequence[str], at: int) -> bool:
+    word = words[at]
+    if word in _AROUND or _ISO_DATE.fullmatch(word):
+        return True
+    if word.isdigit() and at + 1 < len(words):
+        return words[at + 1] in _COUNTED
+    return False
+
+
+def _covering(text: str, known: Sequence[Known]) -> tuple[str, ...] | None:
+    """Return the ids of what a text is made of; None if it says something else, or nothing."""
+    pieces = [one for one in known if one.content]
+    size = sum(len(one.content) for one in pieces)
+    is_cut = "\u2026" in text
+    plain = without_markup(_in_lines(_CUT_OFF.sub(" ", text) if is_cut else text))
+    if not size or len(plain) > _FOREIGN * size + _SLACK:
+        return None
+    spaced = _spaced_out(plain, pieces)
+    if spaced:
+        return spaced
+    german = is_german(plain)  # not of what was shown: it may be in several languages
+    ground = _Ground.of([*pieces, Piece(NOTE)], german=german, is_cut=is_cut)
+    plain = _phrases.REMEMBERING.sub(" ", plain)
+    found: dict[str, None] = {}
+    covered = around = 0
+    for attempt in (plain, _NUMBERING.sub(" ", plain)):
+        found, covered, around = {}, 0, 0
+        for sentence in read(attempt, is_german=german):
+            match = ground.match(sentence)
+            if match is None:
+                break
+            found.update(dict.fromkeys(match.ids))
+            covered += match.covered
+            around += match.around
+        else:
+            break
+    else:
+        return None
+    if not covered or around > _CHATTER + 2 * covered:
+        return None
+    return tuple(found)
+
+
+def _in_lines(text: str) -> str:
+    """Return a text with the words of a column, or the cells of a table, as lines of text."""
+    if "|" in text:
+        text = _ROW.sub(_cells, _HEADER.sub(_without_heading, text))
+        text = _CELL.sub("\n", text)
+    lines = [line for line in text.splitlines() if _HAS_WORD.search(line)]
+    if len(lines) >= _LINES and sum(map(_is_narrow, lines)) > _SPACED * len(lines):
+        return _LINE_END.sub(" ", text)
+    return text
+
+
+def _cells(row: re.Match[str]) -> str:
+    """Return the cells of a row as lines, without numbers of rows and words said beside them."""
+    cells = [cell.strip() for cell in row[0].split("|")]
+    words = [set(cell.casefold().split()) for cell in cells]
+    told = [
+        cell
+        for cell, mine in zip(cells, words, strict=True)
+        if not (_INDEX.fullmatch(cell) or any(mine < others for others in words))
+    ]
+    return "\n".join(told)
+
+
+def _without_heading(row: re.Match[str]) -> str:
+    """Return the first row of a table without short headings, such as "Fact"."""
+    for cell in filter(None, map(str.strip, row[1].split("|"))):
+        words = {cell.casefold(), *cell.casefold().split(), *cell}
+        if len(cell) > _HEADING or words & (_RESTRICTING | _phrases.TURNS | MODALS | QUANTIFIERS):
+            return row[0]
+        if any(map(str.isdigit, cell)):
+            return row[0]
+    return "\n"
+
+
+def _is_narrow(line: str) -> bool:
+    return len(_UNSPACED.findall(line)) <= _NARROW and len(line.split()) <= _NARROW
+
+
+def _spaced_out(text: str, known: Sequence[Known]) -> tuple[str, ...]:
+    """Return the ids of what a text repeats whose letters are spaced out, as "d b 2"."""
+    letters = len(_LETTER.findall(text))
+    if letters < _LINES or letters < _SPACED * len(text.split()):
+        return ()
+    squeezed = _squeezed(text)
+    for one in known:
+        parts = [_squeezed(part) for part in _sentences(without_markup(one.content))]
+        for first in range(len(parts)):
+            rest = squeezed
+            for part in parts[first:]:
+                if not rest.startswith(part):
+                    break
+                rest = rest.removeprefix(part).lstrip(".!?。！？")
+                if not rest:
+                    return (one.id,)
+    return ()
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return filter(None, (part.strip() for part in re.split(r"(?<=[.!?。！？])\s+|\n+", text)))
+
+
+def _squeezed(text: str) -> str:
+    return _NOISE.sub("", text).casefold().rstrip(".!?。！？")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -21,21 +23,53 @@ _WORDS: Final = 64
 """Words of a text by which long-term memory is asked."""
 
 
-async def repeated(
-    parts: Parts, via: Via, entry: Entry, recent: Sequence[Entry]
-) -> tuple[str, ...]:
-    """Return the ids of what an entry of an agent only repeats; nothing if it says something.
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """What an entry repeats without saying anything else.
 
-    What others than agents say is never an echo here: a user who says the same as an agent
-    confirms it.
+    Attributes:
+        echo_of: Ids of what was shown to its maker.
+        duplicate_of: Ids of what is remembered, and was not shown to its maker.
     """
-    if entry.provenance.origin.kind != "agent":
-        return ()
+
+    echo_of: tuple[str, ...] = ()
+    duplicate_of: tuple[str, ...] = ()
+
+
+async def repetition_of(
+    parts: Parts, via: Via, entry: Entry, recent: Sequence[Entry]
+) -> Repetition:
+    """Find out what an entry only repeats: what it was shown, or what is remembered.
+
+    Only what an agent says can be an echo. A person who says the same as memory confirms it,
+    and so does an agent that was not shown it.
+
+    Args:
+        parts: The stores and rules of the memory.
+        via: The blocking or the native door.
+        entry: The entry.
+        recent: Working memory of its group, newest first.
+
+    Returns:
+        Ids of what it repeats; nothing for an entry that says something else.
+    """
+    kind = entry.provenance.origin.kind
+    if kind not in ("agent", "user", "person"):
+        return Repetition()
     found: list[Known] = [*recent, *await _long_term(parts, via, entry)]
     known = Piece.of(found, parts.limits.echo_chars)
+    shown = parts.recalls.ids(entry.scope) if kind == "agent" else frozenset()
     size = len(entry.content) + sum(len(one.content) for one in known)
-    work = partial(echo_of, entry.content, known, parts.limits.echo_share)
+    work = partial(_compare, entry.content, known, shown)
     return await via(work, partial(in_thread if size > AT_ONCE else at_once, work))
+
+
+def _compare(text: str, known: Sequence[Piece], shown: AbstractSet[str]) -> Repetition:
+    everything = echo_of(text, known)
+    if not everything:
+        return Repetition()
+    echo = echo_of(text, [one for one in known if one.id in shown])
+    return Repetition(echo_of=echo) if echo else Repetition(duplicate_of=everything)
 
 
 async def _long_term(parts: Parts, via: Via, entry: Entry) -> list[Memory]:
@@ -51,8 +85,8 @@ async def _long_term(parts: Parts, via: Via, entry: Entry) -> list[Memory]:
         hits = await via(
             store.by_words, store.aby_words, words, which, limit=parts.limits.candidates
         )
-    except Exception as error:  # noqa: BLE001 - an echo more is better than a run less
-        logger.warning("long-term memory was not asked for an echo: %s", error)
+    except Exception as error:  # noqa: BLE001 - a repetition more is better than a run less
+        logger.warning("long-term memory was not asked for a repetition: %s", error)
         return []
     return [one.memory for one in hits]
 

@@ -18,7 +18,6 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.ingress.claims import retold
 from memoryware.tiers.ingress.echo import ECHO, Piece, borrowed, echo_of, only_marks
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Role, plain
 from memoryware.tiers.screening import lineage, owner
@@ -128,7 +127,7 @@ def _echo(
         return marked
     if provenance.origin.kind in ("user", "person"):  # they have not read the prompt
         return None
-    return echo_of(text, known, limits.echo_share) or retold(text, known) or None
+    return echo_of(text, known) or None
 
 
 def _provenance(scope: MemoryScope, made: Made, text: str) -> Provenance:

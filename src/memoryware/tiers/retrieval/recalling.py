@@ -49,6 +49,7 @@ async def retrieve(
         kept = await choose(search, found)
         items = [one.item() for one in kept]
         notice_recalled(items)
+        parts.recalls.note(scope, (one.id for one in items))
         emit(teller, "retrieved", within=work, **_facts(kept), ms=work.ms)
     return Recall(
         items,

@@ -33,7 +33,9 @@ _NAMES: Final = {kind: frozenset(names) for kind, names in _ORDERED.items()}
 _VALUES: Final = {kind: attrgetter(*_ORDERED[kind]) for kind in (Entry, Memory)}
 _SCOPE: Final = _ORDERED[MemoryScope]
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool})
-_TUPLES: Final = frozenset({"against", "echo_of", "memory_ids", "proposers", "revocations"})
+_TUPLES: Final = frozenset(
+    {"against", "duplicate_of", "echo_of", "memory_ids", "proposers", "revocations"}
+)
 _MADE: Final = _TIMES | _TUPLES | {"further", "scope", "provenance", "verdict", "waits"}
 """What is something else than JSON has."""
 _MANY: Final = _TUPLES | {"further", "metadata", "decided", "ungrouped"}
