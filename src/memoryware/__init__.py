@@ -85,6 +85,7 @@ _HOMES: Final = {
     "memoryware.tiers.ingress": (
         "ConsistencyJudge",
         "ExactDuplicate",
+        "HasContent",
         "IngressFilter",
         "MinConfidence",
         "MinLength",
@@ -356,6 +357,7 @@ if TYPE_CHECKING:
     from memoryware.tiers.ingress import (
         ConsistencyJudge,
         ExactDuplicate,
+        HasContent,
         IngressFilter,
         MinConfidence,
         MinLength,
@@ -470,6 +472,7 @@ __all__ = [
     "GrepResult",
     "Guard",
     "GuardedBackend",
+    "HasContent",
     "Headings",
     "HistoryBackend",
     "HistoryLimits",

@@ -238,8 +238,8 @@ class TierLimits(_Ranged):
     """Entries that working memory keeps of one group; the newest stay."""
     entry_chars: int = _limit(1_000_000, 1)
     """Characters of one entry; a longer text is refused."""
-    min_chars: int = _limit(50, 0)
-    """Characters that a text must have to enter working memory; 0 takes any."""
+    min_chars: int = _limit(0, 0)
+    """Characters that a text must have to enter working memory; 0 takes any that says something."""
     min_confidence: float = _limit(0.8, 0, 1)
     """The least `confidence` with which a text enters working memory."""
     near_duplicate: float = _limit(0.9, 0, 1)

@@ -1,9 +1,11 @@
 """The first page."""
 
 import re
+from dataclasses import replace
 
 from inspector.rig import FACT, OTHER, SCOPE, WEB, decide, opened, record
 from memoryware import InspectorLimits
+from memoryware.tiers.stores.protocol import Select
 
 
 def figures(page):
@@ -39,8 +41,20 @@ def test_junk_is_what_was_refused_or_rejected(memory):
     )
     page = opened(memory).get("/").text
     assert "<strong>50%</strong> of the newest 4 entries" in page
-    assert "too short" in page
+    assert "says nothing" in page
     assert "rejected by a reviewer" in page
+
+
+def test_what_is_short_is_no_junk(memory):
+    for text in ("Carl is allergic to peanuts.", "We deploy on Fridays.", "db2 is down."):
+        record(memory, text)
+    short = memory.record("Ann likes tea.", SCOPE).entry
+    store = memory.parts.stores.quarantine
+    store.edit(Select.within(SCOPE), lambda one: replace(one, refused="too_short"))
+    assert memory.get(short.id, SCOPE).refused == "too_short"
+    page = opened(memory).get("/").text
+    assert "<strong>0%</strong> of the newest 4 entries" in page
+    assert "too short" not in page.lower()
 
 
 def test_figures_are_kept_for_a_moment_and_then_counted_anew(memory):

@@ -26,6 +26,7 @@ from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.ingress import (
     ConsistencyJudge,
     ExactDuplicate,
+    HasContent,
     MinConfidence,
     MinLength,
     NearDuplicate,
@@ -68,17 +69,25 @@ def test_the_default_chain_has_its_filters_in_their_order():
     assert [type(one) for one in default_filters(TierLimits(), Guard())] == [
         SecretsReported,
         MinConfidence,
-        MinLength,
+        HasContent,
         ExactDuplicate,
         NoVerifyPending,
     ]
     assert len(default_filters()) == 5
+    with_length = default_filters(TierLimits(min_chars=50))
+    assert [type(one) for one in with_length][2:4] == [MinLength, HasContent]
+    assert with_length[2] == MinLength(50) == MinLength()
 
 
 def test_the_default_chain_follows_the_limits():
     limits = TierLimits(min_chars=10, min_confidence=0.2)
     filters = default_filters(limits)
-    assert [reason(one, entry("ten chars.", confidence=0.2)) for one in filters] == [None] * 5
+    text = "Ann is ten"
+    assert [reason(one, entry(text, confidence=0.2)) for one in filters] == [None] * 6
+    assert [reason(one, entry(text[1:], confidence=0.1)) for one in filters] == [
+        *(None, "low_confidence", "too_short"),
+        *(None, None, None),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,19 +104,22 @@ def test_the_default_chain_follows_the_limits():
         (" 85 % ", False),
         ("0.1", True),
         ("10%", True),
-        ("high", True),
-        ("", True),
-        ("nan", True),
-        ("inf", True),
-        (float("inf"), True),
-        (float("nan"), True),
-        (95, True),
-        (True, True),
-        (False, True),
-        ([0.9], True),
+        ("high", False),
+        ("", False),
+        ("nan", False),
+        ("inf", False),
+        (float("inf"), False),
+        (float("nan"), False),
+        (95, False),
+        (True, False),
+        (False, False),
+        ([0.1], False),
+        ({"low": 0.1}, False),
     ],
 )
-def test_confidence_below_the_limit_is_refused_and_so_is_what_is_no_number(confidence, refused):
+def test_confidence_below_the_limit_is_refused_and_what_is_no_number_is_ignored(
+    confidence, refused
+):
     found = reason(MinConfidence(), entry(confidence=confidence))
     assert found == ("low_confidence" if refused else None)
 
@@ -129,6 +141,173 @@ async def test_numbers_of_other_kinds_are_numbers(door, confidence):
     p = parts(filters=default_filters())
     done = await run(door, record, p, TEXT, SCOPE, {"confidence": confidence})
     assert done.refused == "low_confidence"
+
+
+FACTS = [
+    "Carl is allergic to peanuts.",
+    "We deploy on Fridays.",
+    "Invoices go to accounts@shop.example.",
+    "Use pnpm, never npm.",
+    "Never delete the backup bucket.",
+    "The CEO is Ann.",
+    "Tea at four.",
+    "Port 8080.",
+    "db2 is down.",
+    "Dora is vegan.",
+    "Ann likes tea.",
+    "The budget is 500 EUR.",
+    "No meetings on Monday.",
+    "Orders are in MySQL.",
+    "Max 3 retries.",
+    "API v2 only.",
+    "Bob works in Rome.",
+    "Python 3.11 is required.",
+    "Don't restart db2.",
+    "Backups run at 3:00.",
+    "The wifi password changed.",
+    "Refunds take 14 days.",
+    "Wir deployen freitags.",
+    "Carl ist gegen Erdnüsse allergisch.",
+    "Büro in Rom.",
+    "Nie den Bucket löschen.",
+    "Ann ist Chefin.",
+    "办公室在罗马。",
+    "我们周五部署。",
+    "数据库用MySQL。",
+    "不要删除备份。",
+    "卡尔对花生过敏。",
+    "オフィスはローマにあります。",
+    "El servidor está en Madrid.",
+    "Nous utilisons MySQL.",
+    "Сервер в Москве.",
+    "Офис в Риме.",
+    "사무실은 로마에 있다.",
+    "สำนักงานอยู่ที่กรุงโรม",
+    "مكتبنا في روما",
+    "Anna mag keinen Fisch.",
+    "Ship it on 2026-03-01.",
+    "Sie mag Tee.",
+    "Free returns.",
+    "Not allowed: npm.",
+    "Rate limit: 100/s",
+    "Deadline: May 5",
+    "Call Ann first.",
+    "I work at Acme.",
+    "My name is Ann.",
+    "He is my brother Tom.",
+    "She speaks Dutch.",
+    "Today is a holiday in Rome.",
+    "I need glasses to read.",
+    "Ann is pregnant.",
+    "It rains in Bergen.",
+    "The answer is 42.",
+    "I am diabetic.",
+    "I hate mushrooms.",
+    "Emma left.",
+    "I'm vegan.",
+    "I am left-handed.",
+    "My dog is Rex.",
+    "We like pnpm.",
+]
+"""Short statements: of people, rules, names, numbers and denials, in several languages."""
+CHATTER = [
+    "ok",
+    "OK!",
+    "Sure.",
+    "Sure, I can help you with that!",
+    "Thanks!",
+    "Thank you very much for your help.",
+    "You're welcome.",
+    "Done.",
+    "Hello! How can I help you today?",
+    "I'm sorry, I can't help with that.",
+    "Let me check.",
+    "I'll look into it.",
+    "Great question!",
+    "Got it.",
+    "Sounds good!",
+    "No problem.",
+    "No worries.",
+    "Yes.",
+    "No.",
+    "Not sure.",
+    "No idea.",
+    "I don't know.",
+    "...",
+    "👍",
+    "🎉🎉🎉",
+    "Hmm",
+    "Let me know if you need anything else.",
+    "Please wait a moment.",
+    "Okay, got it, thanks.",
+    "Good morning, Ann!",
+    "As an AI language model, I cannot do that.",
+    "Is there anything else I can help you with?",
+    "I don't understand.",
+    "Working on it.",
+    "Thinking...",
+    "lol nice",
+    "Gerne!",
+    "Alles klar.",
+    "Danke schön!",
+    "Kein Problem.",
+    "Ich schaue mal nach.",
+    "Guten Morgen!",
+    "Ich weiß es nicht.",
+    "好的",
+    "谢谢",
+    "没问题",
+    "你好",
+    "请稍等",
+    "明白了",
+    "收到",
+    "我来看看",
+    "好的，我会处理",
+    "ありがとうございます",
+    "わかりました",
+    "Merci beaucoup",
+    "De rien",
+    "Bonjour !",
+    "Gracias",
+    "Hola",
+    "Sure, I would be happy to help you with that!",
+    "I hope this helps! Let me know if you have any other questions.",
+    "short",
+    "   ",
+    "Certainly! Here you go.",
+    "Absolutely, let me do that for you right away.",
+    "I am here to help you with whatever you need.",
+    "hi",
+    "test",
+    "Of course!",
+    "That makes sense.",
+    "I see.",
+    "Will do.",
+]
+"""What keeps a conversation going, short and long."""
+
+
+@pytest.mark.parametrize("text", FACTS)
+def test_what_states_something_passes_however_short_it_is(text):
+    assert reason(HasContent(), entry(text)) is None
+    assert reason(HasContent(), entry(f"Sure! {text} Hope this helps!")) is None
+    assert reason(HasContent(), entry(f"\u200b{text}\u200b")) is None
+
+
+@pytest.mark.parametrize("text", CHATTER)
+def test_what_states_nothing_is_refused_however_long_it_is(text):
+    assert reason(HasContent(), entry(text)) == "no_content"
+    assert reason(HasContent(), entry(f"{text} " * 20)) == "no_content"
+    assert reason(HasContent(), entry(text + "\u200b" * 50)) == "no_content"
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_the_default_chain_judges_what_a_text_says(door):
+    p = parts(filters=default_filters())
+    for text in ("Carl is allergic to peanuts.", "We deploy on Fridays."):
+        assert (await run(door, record, p, text, SCOPE)).working
+    polite = "Sure, I would be happy to help you with that! Let me know if you need anything else."
+    assert (await run(door, record, p, polite, SCOPE)).refused == "no_content"
 
 
 @pytest.mark.parametrize(
@@ -403,4 +582,4 @@ def test_many_threads_record_one_key_once():
 
 def test_parts_can_be_copied_with_other_filters():
     p: Parts = replace(parts(), filters=default_filters())
-    assert finish(record(p, blocking, "short", SCOPE)).refused == "too_short"
+    assert finish(record(p, blocking, "short", SCOPE)).refused == "no_content"

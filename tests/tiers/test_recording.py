@@ -374,13 +374,13 @@ async def test_a_time_beyond_all_dates_is_for_ever(door, making):
 async def test_a_refusal_is_noted_in_quarantine_and_told(door, making, heard):
     p = making()
     done = await run(door, record, p, "too short", SCOPE)
-    assert (done.working, done.refused) == (False, "too_short")
-    assert [one.refused for one in logged(p)] == ["too_short"]
+    assert (done.working, done.refused) == (False, "no_content")
+    assert [one.refused for one in logged(p)] == ["no_content"]
     assert done.entry == logged(p)[0]
     assert hot(p) == []
     told = [(one["event"], one["tier"]) for one in heard]
     assert told == [("recorded", "quarantine"), ("rejected", "working")]
-    assert heard[1]["reason"] == "too_short"
+    assert heard[1]["reason"] == "no_content"
     assert "too short" not in repr(heard)
 
 
@@ -511,7 +511,7 @@ async def test_a_failing_quarantine_raises_and_nothing_is_kept_elsewhere(door, m
 async def test_a_refusal_that_cannot_be_noted_is_a_refusal_all_the_same(door, making, caplog):
     stores = embedded()
     p = making(stores=replace(stores, quarantine=Failing(stores.quarantine, "edit")))
-    assert (await run(door, record, p, "short", SCOPE)).refused == "too_short"
+    assert (await run(door, record, p, "short", SCOPE)).refused == "no_content"
     assert "was not noted" in caplog.text
 
 

@@ -29,7 +29,7 @@ _CHARS_OF_TOKEN: Final = 4
 _NAME: Final = 40
 _GROWING: Final[tuple[Layer, Layer]] = ("long_term", "quarantine")
 _REASONS: Final = {
-    "too_short": "too short",
+    "no_content": "says nothing",
     "low_confidence": "the agent was not sure",
     "near_duplicate": "nearly the same was there",
     "duplicate": "the same was there",
@@ -118,11 +118,14 @@ async def _curve(visit: Visit, layer: Layer, total: int) -> Curve:
 
 
 def _refused(entries: Sequence[Entry]) -> Counter[str]:
-    """Return why entries were no good: refused on their way in, or rejected by a reviewer."""
+    """Count why entries were no good: refused on their way in, or rejected by a reviewer.
+
+    What was only too short for a memory with `min_chars` is left out: many facts are short.
+    """
     return Counter(
         "rejected" if one.status == "rejected" else str(one.refused)
         for one in entries
-        if one.status == "rejected" or one.refused
+        if one.status == "rejected" or one.refused not in (None, "too_short")
     )
 
 

@@ -18,7 +18,8 @@ from memoryware.tiers.sessions import Session, Shown, Turn
 
 _NAME = 80
 _REFUSED = {
-    "too_short": "too short",
+    "too_short": "shorter than this memory takes",
+    "no_content": "it says nothing by itself",
     "duplicate": "said before",
     "near_duplicate": "nearly said before",
     "echo": "it only repeats what memory had shown",

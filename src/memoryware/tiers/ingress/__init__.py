@@ -5,6 +5,7 @@ from __future__ import annotations
 from memoryware.tiers._parts import IngressFilter, Passed, Refusal
 from memoryware.tiers.ingress.filters import (
     ExactDuplicate,
+    HasContent,
     MinConfidence,
     MinLength,
     NoVerifyPending,
@@ -17,6 +18,7 @@ from memoryware.tiers.ingress.near import NearDuplicate
 __all__ = [
     "ConsistencyJudge",
     "ExactDuplicate",
+    "HasContent",
     "IngressFilter",
     "MinConfidence",
     "MinLength",

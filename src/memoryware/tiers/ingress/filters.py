@@ -13,6 +13,7 @@ from memoryware.errors import SettingError
 from memoryware.guard import Guard, drop_hidden
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import IngressFilter, Passed, Refusal
+from memoryware.tiers.ingress.content import says_something
 from memoryware.tiers.records import Entry
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,8 @@ def default_filters(
     return (
         SecretsReported(guard),
         MinConfidence(limits.min_confidence),
-        MinLength(limits.min_chars),
+        *([MinLength(limits.min_chars)] if limits.min_chars else []),
+        HasContent(),
         ExactDuplicate(),
         NoVerifyPending(),
     )
@@ -77,8 +79,8 @@ class SecretsReported(Quick):
 class MinConfidence(Quick):
     """Refuses what its maker is not sure of: `metadata["confidence"]` below a limit.
 
-    It is a number from 0 to 1, or a text that says one, such as "0.9" or "90%". What is none
-    of these says nothing, and whoever gives it is not known to be sure, so it is refused.
+    It is a number, or a text that is one, such as "0.9" or "90%". Anything else says nothing
+    about how sure its maker is, and is ignored.
 
     Attributes:
         least: The limit; what is exactly there passes, and so does what has no confidence.
@@ -96,7 +98,8 @@ class MinConfidence(Quick):
             return None
         value = _confidence(given)
         if value is None:
-            return Refusal("low_confidence", "its confidence is no number from 0 to 1")
+            logger.debug("the confidence of entry %s is no number and is ignored", entry.id)
+            return None
         if value < self.least:
             return Refusal("low_confidence", f"confidence {value:g} is below {self.least:g}")
         return None
@@ -105,6 +108,8 @@ class MinConfidence(Quick):
 @dataclass(frozen=True, slots=True)
 class MinLength(Quick):
     """Refuses what is short; blanks at the ends and hidden characters do not count.
+
+    It is in the default chain only if `TierLimits(min_chars=...)` is set: many facts are short.
 
     Attributes:
         least: How many characters a text must have; 0 takes any that has one.
@@ -128,6 +133,22 @@ class MinLength(Quick):
         if not text or size < self.least:
             return Refusal("too_short", f"{size:g} characters, at least {self.least} are needed")
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class HasContent(Quick):
+    """Refuses what states nothing: acknowledgements, courtesy, emoji, a single word.
+
+    A text passes if one of its sentences has two content words (names and numbers are such), or
+    one beside a denial, a "must" or a person. How long it is does not count: "We deploy on
+    Fridays." passes, and "Sure, I would be happy to help you with that!" does not.
+    """
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
+        """Return why an entry is refused, None to let it pass."""
+        if says_something(entry.content):
+            return None
+        return Refusal("no_content", "it states nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +192,8 @@ def _confidence(given: Any) -> float | None:
             value = float(said.removesuffix("%")) / (100 if said.endswith("%") else 1)
         except ValueError:
             return None
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-    return float(value) if good else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and math.isfinite(value) else None
 
 
 def _is_on(value: Any) -> bool:

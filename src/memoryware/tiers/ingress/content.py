@@ -1,0 +1,136 @@
+"""Does a text say anything? Judged by its content words, not by its length."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from memoryware.guard import drop_hidden
+from memoryware.tiers._stemming import STOP
+from memoryware.tiers._wording import MODALS, NEGATIONS, PAUSE, Sentence, is_german, read
+
+_BEGINNING: Final = 300
+_LOOKED_AT: Final = 4_000
+"""Characters in which a text has to say something."""
+_ENOUGH: Final = 2.0
+"""Content words of a statement: what is spoken of, and what is said of it."""
+_ENOUGH_WITH_MORE: Final = 1.0
+"""The same beside a denial or a person: "Never deploy.", "I am diabetic." """
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_CHATTER: Final = _words("""
+ok okay yes yeah yep sure fine good great nice cool awesome perfect excellent wonderful super
+amazing lovely glad happy sorry apologies apologize excuse thanks thank welcome hello hi hey dear
+bye goodbye morning afternoon evening night day today tomorrow see later soon course certainly
+absolutely definitely exactly indeed correct right wrong true false agreed noted understood
+understand got gotcha done ready finished completed complete sounds sound look looks looking
+looked check checking think thinking believe guess hope wish try trying start starting begin
+working wait waiting moment minute second sec please kindly help helps helped helping assist
+assistance question questions problem problems worry worries idea ideas thing things stuff way lot
+bit kind let lets want wants wanted need needs would go going come coming get getting take taking
+give make makes sense say says said ask asking tell find found continue proceed next step move
+forward really actually basically simply maybe perhaps probably possible possibly well still even
+much many any here else okey whatever however lol haha hmm hm uh um oh ah wow yay oops cheers i me you
+we us it its that this these those here there what which who how when where why be am been being
+is are was were do did done have had
+
+ja jo nein doch gern gerne klar natürlich sicher genau richtig falsch stimmt gut super toll prima
+perfekt wunderbar danke dank vielen schön bitte hallo hi moin tschüss tag morgen abend guten
+servus okay fertig erledigt verstanden verstehe alles moment sekunde minute warte warten mal
+schaue schau schauen sehe sehen gucke prüfe mache machen mach sag sage hilfe helfen helfe frage
+fragen antwort problem sorge sorgen ahnung leid tut entschuldigung dir mir dich mich dein mein
+ihnen sie du er es wir uns noch schon auch nur so dann jetzt hier da heute gleich bald weiter los
+bin bist war wäre habe hast hatte weiß weiss wissen werde wirst kannst soll willst möchte das dies
+dieser diese dieses ein eine einen einem an auf aus bei mit nach um zum zur im am vom für merci
+bonjour salut oui non voilà d'accord bien sûr très rien plaisir bonsoir revoir désolé pardon
+gracias hola sí vale claro bueno buenas buenos días adiós perdón favor nada grazie ciao sì certo
+bene prego scusa obrigado obrigada olá sim tudo bem спасибо привет да нет хорошо пожалуйста
+понятно ладно готово
+""")
+"""Words with which people keep a conversation going. They are not counted; a text may have them."""
+_TELLING: Final = _words("down up off out over under above below before after between mag mögen")
+"""Words that other lists leave out, and that short statements need: "db2 is down"."""
+_SOMEBODY: Final = _words("i we he she they ich wir er")
+_RULES: Final = _words("must shall muss müssen darf dürfen 必 须")
+"""Words of a rule: "The VPN must be on." says something about one thing."""
+_IS: Final = _words("be am is are was were bin ist sind war")
+_NOT_COUNTED: Final = (_CHATTER | STOP | MODALS | NEGATIONS) - _TELLING
+_PHRASES: Final = re.compile(
+    r"\bas an ai\b(?: language)?(?: model| assistant)?|\b(?:you'?re|you are) (?:very )?welcome\b"
+    r"|ありがとう(?:ございます)?|わかりました|承知しました|了解(?:です|しました)?|お待ちください|こんにちは"
+    r"|不客气|不用谢|没问题|没关系|知道了|明白了?|收到|稍等(?:一下|片刻)?|再见|你好|您好|谢谢|好的",
+    re.IGNORECASE,
+)
+_IDEOGRAPHS: Final = re.compile("[\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_HIRAGANA: Final = re.compile("[\u3040-\u309f]")
+_CJK_FUNCTION: Final = frozenset(
+    "的了吗呢吧啊呀哦嗯是在和也就都还很太我你您他她它们这那个些来去看说想请会能可要好啦么什怎"
+)
+_UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+_CHARS_OF_WORD: Final = 4
+"""Characters of a word in a script without blanks, about."""
+
+
+def says_something(text: str) -> bool:
+    """Say whether a text states something, in any of its first sentences.
+
+    Args:
+        text: The text; its beginning decides.
+
+    Returns:
+        False for courtesy, acknowledgements, single words and signs.
+    """
+    plain = drop_hidden(text)[0].strip()
+    # Nearly every text says something at once, and to read a long one takes milliseconds.
+    return any(_has_statement(_beginning(plain, chars)) for chars in (_BEGINNING, _LOOKED_AT))
+
+
+def _beginning(text: str, chars: int) -> str:
+    """Return whole words from the beginning of a text: half a word is no known one."""
+    if len(text) <= chars:
+        return text
+    return text[:chars].rsplit(maxsplit=1)[0]
+
+
+def _has_statement(text: str) -> bool:
+    kept = _PHRASES.sub(" ", text)
+    return any(map(_states, read(kept, is_german=is_german(kept))))
+
+
+def _states(sentence: Sentence) -> bool:
+    words = {one.exact for one in sentence.tokens if one.exact != PAUSE}
+    is_denied = not words.isdisjoint(NEGATIONS)
+    # "I am diabetic": a fact about somebody needs no second content word.
+    is_about_somebody = not words.isdisjoint(_SOMEBODY) and not words.isdisjoint(_IS)
+    is_rule = not words.isdisjoint(_RULES)
+    enough = _ENOUGH_WITH_MORE if is_denied or is_about_somebody or is_rule else _ENOUGH
+    return _content(words) >= enough
+
+
+def _content(words: Iterable[str]) -> float:
+    """Return how many content words these are; a character of Chinese is a part of one."""
+    count = 0.0
+    for word in words:
+        if word in _NOT_COUNTED:
+            continue
+        if not any(map(_is_letter_or_digit, word)) or word in _CJK_FUNCTION:
+            continue
+        if _HIRAGANA.fullmatch(word):
+            count += 0.15
+        elif _IDEOGRAPHS.fullmatch(word):
+            count += 0.5
+        elif _UNSPACED.search(word):
+            count += max(1.0, len(word) / _CHARS_OF_WORD)
+        else:
+            count += 1.0
+    return count
+
+
+def _is_letter_or_digit(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LN"
