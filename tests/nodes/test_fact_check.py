@@ -10,7 +10,14 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
 from kit import ScriptedModel, say
-from memoryware import FactCheckNode, SettingError, TieredMemory, TierLimits, with_memory
+from memoryware import (
+    FactCheckNode,
+    PromotionRefused,
+    SettingError,
+    TieredMemory,
+    TierLimits,
+    with_memory,
+)
 from nodes.rig import DOORS, LONG, WHO, broken, kept, line, memory, run
 
 pytestmark = pytest.mark.parametrize("door", DOORS)
@@ -26,22 +33,35 @@ def known() -> TieredMemory:
     return tiers
 
 
+def informed(**options) -> TieredMemory:
+    """Return a memory that knows something of every claim of these tests."""
+    tiers = memory(**options)
+    for text in (
+        "The orders are in MySQL, says the plan of last year.",
+        "Each claim with a number holds.",
+        "Tea is hot at four.",
+        "One is one, and two is two.",
+    ):
+        tiers.promote(text, "shop", by="ann")
+    return tiers
+
+
 async def checked(door, node, text="The orders are in MySQL."):
     return await run(line(("check", node)).compile(), door, {"content": text})
 
 
 async def test_the_model_is_shown_what_memory_knows_of_each_claim(door):
     model = ScriptedModel(answer(False, issue="They are in PostgreSQL."), answer(True))
-    done = await checked(
-        door, FactCheckNode(model, known()), "The orders are in MySQL. Tea is hot."
-    )
+    tiers = known()
+    tiers.promote("Tea is hot at four.", "shop", by="ann")
+    done = await checked(door, FactCheckNode(model, tiers), "The orders are in MySQL. Tea is hot.")
     assert LONG in str(model.requests[0][-1].content)
     assert "Claim: The orders are in MySQL." in str(model.requests[0][-1].content)
     assert "Claim: Tea is hot." in str(model.requests[1][-1].content)
     assert done["verified"] is False
     assert done["issues"] == ["They are in PostgreSQL."]
     assert done["confidence"] == pytest.approx(0.9)
-    assert len(done["sources"]) == 1
+    assert len(done["sources"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -54,13 +74,13 @@ async def test_the_model_is_shown_what_memory_knows_of_each_claim(door):
 )
 async def test_enough_claims_must_hold(door, replies, verified):
     text = " ".join(f"Claim number {n} holds." for n in range(5))
-    done = await checked(door, FactCheckNode(ScriptedModel(*replies), memory()), text)
+    done = await checked(door, FactCheckNode(ScriptedModel(*replies), informed()), text)
     assert done["verified"] is verified
 
 
 @pytest.mark.parametrize("said", ["yes", "", "{}", '{"supported": 1}', '{"supported": tru', "[1]"])
 async def test_an_answer_that_cannot_be_read_verifies_nothing(door, said):
-    done = await checked(door, FactCheckNode(ScriptedModel(say(said)), memory()))
+    done = await checked(door, FactCheckNode(ScriptedModel(say(said)), informed()))
     assert done["verified"] is False
     assert "could not be checked" in done["issues"][0]
 
@@ -99,7 +119,7 @@ async def test_how_sure_a_model_must_be_is_a_setting(door):
         (0.6, {"claim_confidence": 0.4}, False),
         (0, {"claim_confidence": 1}, True),
     ):
-        tiers = memory(limits=TierLimits(**limits))
+        tiers = informed(limits=TierLimits(**limits))
         node = FactCheckNode(ScriptedModel(answer(True, 0.5)), tiers, min_confidence=sure)
         assert (await checked(door, node))["verified"] is verified
 
@@ -115,7 +135,7 @@ async def test_a_doubt_of_which_a_model_is_not_sure_marks_nothing_as_wrong(door)
 
 
 async def test_where_no_claim_holds_nothing_is_verified_whatever_the_share(door):
-    node = FactCheckNode(ScriptedModel(answer(False)), memory(), threshold=0)
+    node = FactCheckNode(ScriptedModel(answer(False)), informed(), threshold=0)
     assert (await checked(door, node))["verified"] is False
 
 
@@ -147,9 +167,62 @@ async def test_a_search_that_fails_is_left_out(door):
         raise OSError("no net")
 
     done = await checked(
-        door, FactCheckNode(ScriptedModel(answer(True)), memory(), search_tool=broken_search)
+        door, FactCheckNode(ScriptedModel(answer(True)), informed(), search_tool=broken_search)
     )
     assert (done["verified"], done["search_summary"]) == (True, "")
+
+
+@pytest.mark.parametrize("layers", [("cold",), ("hot", "cold"), ()])
+async def test_without_evidence_nothing_is_verified_whatever_the_judge_says(door, layers):
+    tiers = memory()
+    said = tiers.record("The moon base of the shop opened in Bremen with forty guests.", "shop")
+    assert said.working  # the text itself is no evidence for it
+    for reply in (answer(True, 1.0), answer(False, 1.0, "No such base.")):
+        node = FactCheckNode(
+            ScriptedModel(reply), tiers, layers=layers, threshold=0, output_key="metadata"
+        )
+        done = (await checked(door, node, said.entry.content))["metadata"]
+        assert (done["verified"], done["sources"]) == (False, [])
+        (issue,) = done["issues"]
+        assert issue.startswith("nothing is known that could support it: The moon base")
+        (claim,) = done["claims"]
+        assert (claim["supported"], claim["judged"]) == (False, False)
+    assert "(No such base.)" in issue
+    assert tiers.get(said.entry.id, "shop").verdict is None, "nor is it wrong"
+
+
+async def test_one_claim_with_evidence_does_not_carry_the_others(door):
+    tiers = memory()
+    tiers.promote("Tea is hot at four.", "shop", by="ann")
+    model = ScriptedModel(answer(True), answer(True))
+    node = FactCheckNode(model, tiers, threshold=1, output_key="metadata")
+    done = (await checked(door, node, "Tea is hot. Bremen has a harbour."))["metadata"]
+    assert done["verified"] is False
+    assert [one["supported"] for one in done["claims"]] == [True, False]
+
+
+async def test_a_verdict_is_no_candidate_and_no_evidence(door):
+    tiers = known()
+    text = "The orders are in MySQL, which is on the old server that we have."
+    said = tiers.record(text, "shop").entry
+    await checked(door, FactCheckNode(ScriptedModel(answer(True)), tiers), text)
+    (verdict,) = (
+        one.record
+        for one in tiers.list("shop", layer="quarantine").items
+        if one.record.role == "fact_check"
+    )
+    assert [one.summary for one in tiers.digest("shop").insights] == [said.content]
+    for what in (verdict, verdict.id, verdict.content):
+        for by in ("ann", "agent:a"):
+            with pytest.raises(PromotionRefused, match="verdict of a check"):
+                tiers.promote(what, "shop", by=by)
+    # A verdict that a version before let in is not shown to the judge.
+    older = memory()
+    older.promote(verdict.content, "shop", by="ann")
+    model = ScriptedModel(answer(True))
+    done = await checked(door, FactCheckNode(model, older), text)
+    assert "nothing" in str(model.requests[0][-1].content)
+    assert (done["verified"], done["sources"]) == (False, [])
 
 
 async def test_the_result_is_in_quarantine_and_nowhere_else(door):
@@ -188,14 +261,15 @@ async def test_a_broken_memory_is_checked_without_or_raised(door):
     done = await checked(
         door, FactCheckNode(model, TieredMemory(broken("working", "long_term", "quarantine")))
     )
-    assert done["verified"] is True
+    assert done["verified"] is False
+    assert done["issues"][0].startswith("nothing is known that could support it")
     strict = TieredMemory(broken("working", "long_term", "quarantine"), on_error="raise")
     with pytest.raises(OSError, match="could not be asked"):
         await checked(door, FactCheckNode(ScriptedModel(answer(True)), strict))
 
 
 async def test_messages_are_checked_and_the_result_may_have_a_key(door):
-    node = FactCheckNode(ScriptedModel(answer(True)), memory(), output_key="metadata")
+    node = FactCheckNode(ScriptedModel(answer(True)), informed(), output_key="metadata")
     done = await run(
         line(("check", node)).compile(), door, {"messages": [AIMessage("Tea is hot.")]}
     )
@@ -203,7 +277,7 @@ async def test_messages_are_checked_and_the_result_may_have_a_key(door):
 
 
 async def test_claims_that_were_not_looked_at_verify_nothing(door):
-    tiers = memory(limits=TierLimits(fact_claims=2))
+    tiers = informed(limits=TierLimits(fact_claims=2))
     model = ScriptedModel(*[answer(True)] * 9)
     done = await checked(door, FactCheckNode(model, tiers), "One is one. Two is two. Lies follow.")
     assert (done["verified"], len(model.requests)) == (False, 2)
@@ -276,7 +350,7 @@ async def test_a_model_that_hangs_or_fails_verifies_nothing(door):
     def fails(messages):
         raise ConnectionError("no model")
 
-    tiers = memory(limits=TierLimits(model_timeout=0.1))
+    tiers = informed(limits=TierLimits(model_timeout=0.1))
     for turn in (hangs, fails):
         done = await checked(door, FactCheckNode(ScriptedModel(turn), tiers))
         assert done["verified"] is False

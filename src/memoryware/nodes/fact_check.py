@@ -40,6 +40,8 @@ from memoryware.tiers.showing import cut, item_line, one_line
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem
 
+_VERDICT: Final = '{"checked": '
+"""How the record of a check begins. Older versions let it be promoted."""
 _SHORT: Final = 200
 """Characters of the checked text in the record of a check."""
 
@@ -72,8 +74,9 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
 
     It returns `verified`, `confidence`, `issues`, `sources`, `search_summary` and `claims`; with
     `output_key` as one mapping under that key. A claim counts as verified only where the model
-    answers with one JSON object and nothing else that says so with at least `min_confidence`; all
-    else is not verified, also a claim that was not looked at. Neither working nor long-term memory
+    answers with one JSON object and nothing else that says so with at least `min_confidence`, and
+    where memory or the search knew something to hold it against; all else is not verified, also a
+    claim that was not looked at. Neither working nor long-term memory
     gets anything new; the entries of the checked text get the verdict.
 
     Args:
@@ -174,7 +177,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         claims = claims_in(text)
         with running(self.memory) as noticed:
             looked_at = claims[: self.memory.limits.fact_claims]
-            checked = await via.all([self._claim(via, one, scope) for one in looked_at])
+            checked = await via.all([self._claim(via, one, text, scope) for one in looked_at])
         result = self._result(checked, claims)
         if claims:
             await self._noted(via, _Noted(text, state, noticed, result), scope, checked)
@@ -199,21 +202,27 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
 
     # One claim.
 
-    async def _claim(self, via: Via, claim: str, scope: MemoryScope) -> _Checked:
+    async def _claim(self, via: Via, claim: str, text: str, scope: MemoryScope) -> _Checked:
+        """Check one claim of a text. What nothing is known of is neither verified nor wrong.
+
+        A judge that is asked without evidence answers from what its training made it believe.
+        """
         limits = self.memory.limits
         if len(claim) > limits.query_chars:
             issue = f"too long to be checked: {cut(claim, 100)}"
             return _Checked(claim, False, 0.0, issue, (), judged=False)  # noqa: FBT003
-        memories, found = await self._memories(via, claim, scope), await self._searched(via, claim)
+        recalled, found = await self._memories(via, claim, scope), await self._searched(via, claim)
+        memories = self._evidence(recalled, claim, text)
         answer = answer_in(await self._asked(via, claim, memories, found))
-        sure = answer is not None and answer.confidence >= self._sure
+        is_known = bool(memories or found)
+        sure = is_known and answer is not None and answer.confidence >= self._sure
         tool = f"tool:{self._tool_name}"
         names = [*(one.id for one in memories), *(one.address or tool for one in found)]
         return _Checked(
             claim,
             supported=sure and answer is not None and answer.supported,
             confidence=answer.confidence if answer else 0.0,
-            issue=_issue_of(claim, answer, sure=sure),
+            issue=_issue_of(claim, answer, sure=sure) if is_known else _unknown(claim, answer),
             sources=tuple(names),
             searched=" ".join(one_line(one.text, limits.item_chars) for one in found),
             judged=sure,
@@ -230,6 +239,18 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         ]
         text = f"Claim: {one_line(claim, None)}\n\nKnown:\n" + ("\n".join(known) or "nothing")
         return await ask_model(self._parts, via, TASK, text)
+
+    def _evidence(
+        self, recalled: Sequence[ContextItem], claim: str, text: str
+    ) -> list[ContextItem]:
+        """Leave out what is no evidence: the checked text itself, and verdicts of other checks."""
+        own = {hash_of(self._kept(one)) for one in (claim, text)}
+        return [
+            one
+            for one in recalled
+            if not one.content.startswith(_VERDICT)
+            and (one.source == "cold" or hash_of(one.content) not in own)
+        ]
 
     async def _memories(self, via: Via, claim: str, scope: MemoryScope) -> Sequence[ContextItem]:
         if not self._k_memory or not self._layers:
@@ -354,6 +375,12 @@ def _issue_of(claim: str, answer: Answer | None, *, sure: bool) -> str:
         said = f" ({answer.issue})" if answer.issue else ""
         return f"judged with a confidence of {answer.confidence:.2f} only: {cut(claim, 100)}{said}"
     return answer.issue or ("" if answer.supported else f"not supported: {cut(claim, 100)}")
+
+
+def _unknown(claim: str, answer: Answer | None) -> str:
+    """Return why a claim is not verified of which nothing is known, whatever a judge thinks."""
+    objection = f" ({answer.issue})" if answer is not None and answer.issue else ""
+    return f"nothing is known that could support it: {cut(claim, 100)}{objection}"
 
 
 def _plain(one: _Checked) -> dict[str, Any]:

@@ -36,8 +36,8 @@ assistance question questions problem problems worry worries idea ideas thing th
 bit kind let lets want wants wanted need needs would go going come coming get getting take taking
 give make makes sense say says said ask asking tell find found continue proceed next step move
 forward really actually basically simply maybe perhaps probably possible possibly well still even
-much many any here else okey whatever however lol haha hmm hm uh um oh ah wow yay oops cheers i me you
-we us it its that this these those here there what which who how when where why be am been being
+much many any here else okey whatever however lol haha hmm hm uh um oh ah wow yay oops cheers i me
+you we us it its that this these those here there what which who how when where why be am been being
 is are was were do did done have had
 
 ja jo nein doch gern gerne klar natürlich sicher genau richtig falsch stimmt gut super toll prima
