@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from memoryware import MemoryScope
 from memoryware.settings import TierLimits
-from tiers.kit import DOORS, HashEmbeddings, parts
+from tiers.kit import DOORS, Clock, HashEmbeddings, ids, parts
 from tiers.known import SHOP, cold, hot, recall, texts
 from tiers.long_term import KINDS, both_stores
 from tiers.test_retrieval import Planes
@@ -148,3 +150,67 @@ async def test_a_speaker_who_is_called_like_a_small_word_is_known_by_the_capital
     cold(given, "The stock was counted twice.", metadata={"speaker": "Will"})
     found = await recall(door, given, question, explain=True)
     assert ("speaker" in found.candidates[0].ranks) is named
+
+
+# What does not hold now.
+
+
+@pytest.mark.parametrize("way", ["retrieve", "aretrieve"])
+async def test_what_was_superseded_or_revoked_is_among_the_candidates(opened, way):
+    clock = Clock()
+    memory = opened(clock=clock, new_id=ids())
+    shop = MemoryScope(group_id="shop")
+    old = memory.promote("The orders are in MySQL.", shop, by="ann", subject="database")
+    wrong = memory.promote("The orders are in a drawer.", shop, by="bob")
+    later = clock() + timedelta(days=9)
+    memory.promote("The orders will be in the cloud.", shop, by="ann", valid_from=later)
+    memory.promote("Tea is at four.", shop, by="ann")
+    clock.forward(hours=1)
+    new = memory.promote("The orders are in PostgreSQL.", shop, by="ann", subject="database")
+    receipt = memory.revoke(wrong, shop, by="ann")
+    ask = getattr(memory, way)
+    found = ask("orders", shop, layers=("cold",), explain=True)
+    found = await found if way == "aretrieve" else found
+    assert [one.content for one in found] == ["The orders are in PostgreSQL."]
+    left = {one.item.content: one for one in found.candidates if one.left_out}
+    assert {text: one.left_out for text, one in left.items()} == {
+        "The orders are in MySQL.": "superseded",
+        "The orders are in a drawer.": "revoked",
+        "The orders will be in the cloud.": "not_yet",
+    }
+    assert new.document_id in left["The orders are in MySQL."].detail
+    assert clock().isoformat() in left["The orders are in MySQL."].detail
+    assert receipt.id in left["The orders are in a drawer."].detail
+    assert left["The orders are in MySQL."].item.id == old.ids[0]
+    assert left["The orders are in MySQL."].reason == "has words of the query"
+    plain = ask("orders", shop, layers=("cold",))
+    plain = await plain if way == "aretrieve" else plain
+    assert [(one.id, one.score) for one in plain] == [(one.id, one.score) for one in found]
+    await memory.aclose()
+
+
+def test_what_was_revoked_in_working_memory_is_among_the_candidates(opened):
+    memory = opened()
+    shop = MemoryScope(group_id="shop")
+    entry = memory.record("The orders of the shop are in a drawer.", shop).entry
+    memory.record("The orders of the shop are in PostgreSQL.", shop)
+    receipt = memory.revoke(entry, shop, by="ann")
+    found = memory.retrieve("orders", shop, explain=True)
+    assert [one.content for one in found] == ["The orders of the shop are in PostgreSQL."]
+    (left,) = (one for one in found.candidates if one.left_out)
+    assert (left.item.id, left.left_out) == (entry.id, "revoked")
+    assert receipt.id in left.detail
+
+
+def test_the_past_is_explained_as_of_its_moment(opened):
+    clock = Clock()
+    memory = opened(clock=clock)
+    shop = MemoryScope(group_id="shop")
+    memory.promote("The orders are in MySQL.", shop, by="ann", subject="database")
+    before = clock()
+    clock.forward(hours=1)
+    memory.promote("The orders are in PostgreSQL.", shop, by="ann", subject="database")
+    found = memory.retrieve("orders", shop, at=before, explain=True)
+    assert [one.content for one in found] == ["The orders are in MySQL."]
+    left = {one.item.content: one.left_out for one in found.candidates if one.left_out}
+    assert left == {"The orders are in PostgreSQL.": "not_yet"}

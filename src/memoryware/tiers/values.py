@@ -247,7 +247,7 @@ class Candidate:
             it had before.
         reason: Why it was found, in words.
         left_out: Why it is not in the answer: a code such as "threshold", "limit",
-            "duplicate", "time_range"; None if it is.
+            "duplicate", "time_range", "superseded", "revoked", "not_yet"; None if it is.
         detail: That in words.
     """
 

@@ -38,6 +38,11 @@ async def _part(search: Search, part: Part, agent: str | None) -> list[Considere
                 found[id_] = one
                 _say_why(search, one)
     await _leave_out_of_date(search, found)
+    if search.wanted.explain:
+        everything = whole.also(live_at=None)
+        for id_, one in (await _found(search, part, everything, counts=False)).items():
+            if id_ not in found and _is_past_or_future(search, one):
+                found[id_] = one
     return list(found.values())
 
 
@@ -63,12 +68,29 @@ def _say_why(search: Search, one: Considered) -> None:
         one.leave_out("time_range", f"older than {search.wanted.time_range_days} days")
 
 
+def _is_past_or_future(search: Search, one: Considered) -> bool:
+    """Say whether a text does not hold now, and note what became of it: "why not MySQL?"."""
+    memory = one.record
+    if not isinstance(memory, Memory):
+        return False
+    if memory.revocation is not None:
+        one.leave_out("revoked", f"taken back with receipt {memory.revocation}")
+    elif memory.valid_to is not None and memory.valid_to <= search.now:
+        by = f", superseded by document {memory.superseded_by}" if memory.superseded_by else ""
+        one.leave_out("superseded", f"held until {memory.valid_to.isoformat()}{by}")
+    elif memory.valid_from > search.now:
+        one.leave_out("not_yet", f"holds from {memory.valid_from.isoformat()} on")
+    return one.left_out is not None
+
+
 async def _found(search: Search, part: Part, which: Select, *, counts: bool = True) -> Heap:
     last: list[tuple[Sight, Sequence[Found]]] = []
 
     def judge(sight: Sight) -> Sequence[Found]:
         if not last or last[-1][0] is not sight:
-            search.cold_words = Corpus.of(sight)
+            words = Corpus.of(sight)
+            if counts:  # a wider look, for an explanation, must not change the scores
+                search.cold_words = words
             last.append((sight, judged(sight, search.parts.ranking, search.corpus)))
         return last[-1][1]
 

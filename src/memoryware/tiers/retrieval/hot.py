@@ -15,6 +15,7 @@ from memoryware.tiers.records import Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.retrieval.standing import stand_as_promoted
 from memoryware.tiers.stores._looking import Item, look
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Vector
 
 
@@ -49,6 +50,21 @@ async def load_hot(search: Search) -> HotEntries:
         having = tuple(sum(counts[word] > 0 for counts in words) for word in search.words)
         search.hot_words = Corpus(having, len(words), sum(counts.total() for counts in words))
     return HotEntries(candidates, words)
+
+
+async def load_revoked(search: Search) -> list[Considered]:
+    """Return entries of working memory that were taken back, for an explanation only."""
+    store = search.parts.stores.working
+    page = await search.via(store.find, store.afind, Select.within(search.scope))
+    revoked = [
+        Considered(entry, "hot")
+        for entry in page.items
+        if entry.revocation is not None
+        and (entry.expires_at is None or entry.expires_at > search.now)
+    ]
+    for one in revoked:
+        one.leave_out("revoked", f"taken back with receipt {one.record.revocation}")
+    return revoked
 
 
 async def compare_hot(search: Search, entries: HotEntries) -> HotEntries:

@@ -16,7 +16,7 @@ from memoryware.tiers.noticing import notice_recalled
 from memoryware.tiers.retrieval.asking import BOTH, Considered, Search, Source, Wanted
 from memoryware.tiers.retrieval.choosing import choose
 from memoryware.tiers.retrieval.cold import ask_cold
-from memoryware.tiers.retrieval.hot import compare_hot, judge_hot, load_hot
+from memoryware.tiers.retrieval.hot import compare_hot, judge_hot, load_hot, load_revoked
 from memoryware.tiers.values import Recall
 
 _ANYTHING: Final = Wanted()
@@ -82,6 +82,8 @@ async def _searched(search: Search) -> list[Considered]:
     vectors = measured or (cold and search.measures_meaning)
     for one in [*found, *(hot_found if search.ranks_hot else ())]:
         one.weigh(search, vectors=vectors)
+    if entries is not None and search.wanted.explain:
+        hot_found += await _safely(search, "hot", load_revoked(search)) or []
     return [*hot_found, *found]
 
 
