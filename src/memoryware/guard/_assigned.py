@@ -8,6 +8,7 @@ from typing import Final
 
 from memoryware.guard import _tables
 from memoryware.guard._mentions import Mention
+from memoryware.guard._scan import Scan
 from memoryware.guard._values import assigned, has_digit, is_strong, trimmed
 from memoryware.guard._words import Sort
 from memoryware.guard.finding import Span
@@ -53,8 +54,9 @@ _NOT_ASSIGNED: Final = (Sort.LOGIN, Sort.SEED, Sort.OPENER)
 _Place = tuple[int, int] | None
 
 
-def find(text: str, mention: Mention) -> Iterator[Span]:
+def find(scan: Scan, mention: Mention) -> Iterator[Span]:
     """Return the values that are assigned to the word, or stand under it, and are secrets."""
+    text = scan.text
     if mention.sort in _NOT_ASSIGNED or _in_resource_name(text, mention):
         return
     kind = _kind(text, mention)
@@ -62,7 +64,7 @@ def find(text: str, mention: Mention) -> Iterator[Span]:
     if place is not None:
         yield kind, *place
     else:
-        for start, end in _tables.find(text, mention):
+        for start, end in _tables.find(scan, mention):
             yield kind, start, end
 
 

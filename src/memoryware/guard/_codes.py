@@ -7,7 +7,8 @@ from typing import Final
 
 from memoryware.guard._lexicon import PLACES, listed
 from memoryware.guard._passwords import candidate, certain
-from memoryware.guard._sentence import Place, Sentence, Word
+from memoryware.guard._scan import Word
+from memoryware.guard._sentence import Place, Sentence
 from memoryware.guard._values import has_digit, is_digits
 from memoryware.guard._words import Sort
 

@@ -6,9 +6,11 @@ import re
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from memoryware.guard._lexicon import BEGINNINGS, OTHER_STEMS, SAYS_OTHERWISE, STEMS
+from memoryware.guard._scan import Scan
 from memoryware.guard._words import UNSPACED, Sort, sort_of
 
 _INSIDE: Final = string.ascii_letters + string.digits + "_-."
@@ -17,9 +19,11 @@ _LETTER: Final = (
 )
 """A letter of a script that puts blanks between words, or a sign inside an identifier."""
 _REST: Final = re.compile(f"{_LETTER}{{0,60}}")
-_BEGUN: Final = re.compile(f"{_LETTER}{{0,40}}$")
+_BACKWARDS: Final = re.compile(f"{_LETTER}*")
 _NETWORK: Final = re.compile(r"ssid|wi-?fi|wlan|wpa|netzwerk|hotspot")
 """What makes a key or a code near it that of a wireless network."""
+_STEPS: Final = 2
+"""What looking at a word costs."""
 _WIDEST: Final = 60
 """Characters of an identifier that are looked at before the word for a secret."""
 
@@ -43,36 +47,43 @@ class Mention:
     unspaced: bool = False
 
 
-def mentions(text: str, low: str) -> Iterator[Mention]:
-    """Return every word that announces a secret, each once, in no particular order.
+def mentions(scan: Scan) -> Iterator[Mention]:
+    """Return every word that announces a secret, each once, in the order of the text.
 
-    Args:
-        text: What is looked through.
-        low: The same in lower case, character by character.
+    Where too many stand together, those for which the budget of their place has nothing left are
+    passed over.
     """
-    seen: set[int] = set()
-    for stem in STEMS if text.isascii() else (*STEMS, *OTHER_STEMS):
+    text, seen = scan.text, -1
+    for at, stem, sort in _hits(text, scan.low):
+        if not scan.afford(at, _STEPS):
+            continue
+        if sort is not None:
+            yield Mention(sort, at, at + len(stem), unspaced=True)
+            continue
+        start = -1 if stem in BEGINNINGS and _goes_on(text, at) else _start(text, at)
+        if start > seen:
+            seen = start
+            mention = _mention(text, scan.low, start, _end(text, at + len(stem)))
+            if mention is not None:
+                yield mention
+
+
+def _hits(text: str, low: str) -> list[tuple[int, str, Sort | None]]:
+    """Return where stems of words for secrets stand, in order, and the sort of unspaced ones."""
+    ascii_only = text.isascii()
+    found: list[tuple[int, str, Sort | None]] = []
+    for stem in STEMS if ascii_only else (*STEMS, *OTHER_STEMS):
         at = low.find(stem)
         while at >= 0:
-            end = at + len(stem)
-            start = -1 if stem in BEGINNINGS and _goes_on(text, at) else _start(text, at)
-            if start >= 0 and start not in seen:
-                seen.add(start)
-                end = _end(text, end)
-                mention = _mention(text, low, start, end)
-                if mention is not None:
-                    yield mention
-            at = low.find(stem, end)
-    if not text.isascii():
-        yield from _unspaced(low)
-
-
-def _unspaced(low: str) -> Iterator[Mention]:
-    for word, sort in UNSPACED.items():
+            found.append((at, stem, None))
+            at = low.find(stem, at + len(stem))
+    for word, sort in () if ascii_only else UNSPACED.items():
         at = low.find(word)
         while at >= 0:
-            yield Mention(sort, at, at + len(word), unspaced=True)
+            found.append((at, word, sort))
             at = low.find(word, at + len(word))
+    found.sort(key=itemgetter(0))
+    return found
 
 
 def _mention(text: str, low: str, start: int, end: int) -> Mention | None:
@@ -100,8 +111,8 @@ def _start(text: str, at: int) -> int:
     if chunk.isascii():
         start = at - len(chunk) + len(chunk.rstrip(_INSIDE))
     else:
-        begun = _BEGUN.search(chunk)
-        start = at - len(begun.group()) if begun else at
+        begun = _BACKWARDS.match(chunk[::-1])
+        start = at - begun.end() if begun else at
     while start < at and text[start] in "-.":
         start += 1
     return start

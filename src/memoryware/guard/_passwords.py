@@ -7,9 +7,10 @@ from typing import Final
 
 from memoryware.guard import _plausible
 from memoryware.guard._lexicon import CHANGES, COMMON, FILLERS, listed
+from memoryware.guard._scan import Word
 from memoryware.guard._seeds import JOINING
-from memoryware.guard._sentence import Place, Sentence, Word
-from memoryware.guard._values import has_digit, is_ordinary, is_strong, told
+from memoryware.guard._sentence import Place, Sentence
+from memoryware.guard._values import has_digit, is_ordinary, is_strong
 from memoryware.guard._words import Sort, announces
 
 _MINE: Final = frozenset(listed("my our his her their wifi wi-fi"))
@@ -89,7 +90,7 @@ def candidate(sentence: Sentence, number: int) -> Place | None:
         return start, start + len(quoted["value"].strip())
     value, place = sentence.value(word)
     following = sentence.behind[number + 1].low if number + 1 < len(sentence.behind) else ""
-    return place if told(value, following) else None
+    return place if sentence.scan.is_password(value, following, place[0]) else None
 
 
 def _in_quotes(value: str, *, bold: bool) -> bool:
@@ -170,5 +171,6 @@ def before(sentence: Sentence) -> Place | None:
 def _told_before(sentence: Sentence, word: Word) -> Place | None:
     value, place = sentence.value(word)
     if sentence.mention.sort is Sort.PASSWORD:
-        return place if told(value) and not value.isdigit() else None
+        good = not value.isdigit() and sentence.scan.is_password(value, "", place[0])
+        return place if good else None
     return place if _plausible.looks_random(value, 20) else None

@@ -42,7 +42,9 @@ _FIRST: Final = re.compile(r"[|,:]")
 _UUID: Final = re.compile(r"(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$")
 _HEX: Final = re.compile(r"(?i)^(?:0x)?[0-9a-f]+$")
 _MACHINE_MADE: Final = re.compile(
-    r"^[A-Za-z0-9+/_.~%:@!*#$^&-]+=*(?:[.:;,&-][A-Za-z0-9+/_.~%-]+=*)*$"
+    # possessive, since the same signs part pieces and stand in them: there would be
+    # exponentially many ways to fail
+    r"^[A-Za-z0-9+/_.~%:@!*#$^&-]++=*+(?:[.:;,&-][A-Za-z0-9+/_.~%-]++=*+)*+$"
 )
 _VERSION: Final = re.compile(r"v?(?:\d+:)?\d+(?:\.\d+)+[+~:-]")
 _PIECES: Final = re.compile(r"[^A-Za-z0-9]+")
@@ -112,7 +114,7 @@ def bits(value: str) -> float:
 
 def in_series(value: str) -> bool:
     """Say whether a good part of a value runs along the alphabet, the digits or the keyboard."""
-    low = value[:_LOOKED_AT].lower()
+    low = value[:_READ].lower()
     hits = sum(low[at : at + _RUN] in _SERIES for at in range(len(low) - _RUN + 1))
     return hits * 4 > len(low)
 

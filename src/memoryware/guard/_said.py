@@ -8,6 +8,7 @@ from typing import Final
 from memoryware.guard import _codes, _passwords, _plausible, _seeds, _unspaced
 from memoryware.guard._lexicon import IS, KEYED, SOMETHING_ELSE, listed
 from memoryware.guard._mentions import Mention
+from memoryware.guard._scan import Scan
 from memoryware.guard._sentence import BEFORE, BEHIND, Place, Sentence
 from memoryware.guard._values import has_digit, is_strong, told, trimmed
 from memoryware.guard._words import Sort
@@ -41,8 +42,9 @@ _TOLD: Final = IS - {"="} | {"is:", "now", "jetzt"}
 _OPENED: Final = frozenset(listed("api service app"))
 
 
-def find(text: str, mention: Mention) -> Span | None:
+def find(scan: Scan, mention: Mention) -> Span | None:
     """Return the secret that a sentence tells around the word, if it does."""
+    text = scan.text
     start, end = max(0, mention.start - BEFORE), mention.end + BEHIND
     if mention.sort not in _WITHOUT_DIGITS and not _DIGIT.search(text, start, end):
         return None
@@ -53,9 +55,9 @@ def find(text: str, mention: Mention) -> Span | None:
     elif mention.sort is Sort.SEED:
         place = _seeds.find(text, mention)
     elif mention.sort is Sort.LOGIN:
-        place = _pair(text, mention) or _token(Sentence.around(text, mention))
+        place = _pair(text, mention) or _token(Sentence.around(scan, mention))
     else:
-        place = _told(Sentence.around(text, mention))
+        place = _told(Sentence.around(scan, mention))
     return (mention.sort.value, *place) if place is not None else None
 
 
@@ -86,7 +88,7 @@ def _token(sentence: Sentence) -> Place | None:
         if near and _plausible.is_uuid(value):
             return place
         judged = near or (opening and not _plausible.is_hex(value))
-        if judged and _plausible.looks_random(value, 16):
+        if judged and sentence.scan.is_random(value, 16, place[0]):
             return place
         short = joined and sentence.mention.sort is Sort.SECRET and len(value) >= 8
         if short and has_digit(value) and is_strong(value):

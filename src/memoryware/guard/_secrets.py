@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from memoryware.guard import _assigned, _forms, _said, _tokens
-from memoryware.guard._mentions import mentions
+from memoryware.guard import _assigned, _forms, _rough, _said, _tokens
+from memoryware.guard._mentions import Mention, mentions
+from memoryware.guard._scan import Scan
 from memoryware.guard._views import View, joined, plain
 from memoryware.guard.finding import Span
 
+_ASSIGNED: Final = 6
+_SAID: Final = 25
+"""What it costs to look for an assigned value, and to read the sentence around a word."""
 _BROKEN_OFF: Final = ("\n", "\r", '"', "'", "`", "\\")
 """What stands behind the first piece of a token that goes on elsewhere."""
 
@@ -22,10 +26,10 @@ def find(text: str) -> Iterator[Span]:
     """Return kind, start and end of every secret; what names a kind best comes first."""
     view = plain(text)
     runs = _tokens.runs(view.text)
-    yield from _placed(view, _found(view.text, runs))
+    yield from _placed(view, _found(Scan(view.text, view.text.lower()), runs))
     if any(view.text[end : end + 1] in _BROKEN_OFF for _, end in runs):
         pieces, seams = joined(view)
-        yield from _placed(pieces, _tokens.known(pieces.text, seams))
+        yield from _placed(pieces, _tokens.known(Scan(pieces.text, ""), seams))
 
 
 def _placed(view: View, spans: Iterator[Span]) -> Iterator[Span]:
@@ -33,18 +37,25 @@ def _placed(view: View, spans: Iterator[Span]) -> Iterator[Span]:
         yield kind, *view.span(start, end)
 
 
-def _found(text: str, runs: list[tuple[int, int]]) -> Iterator[Span]:
-    low = text.lower()
-    yield from _tokens.find(text, runs)
-    yield from _forms.find(text, low)
-    first = last = 0
-    for mention in mentions(text, low):
-        if first <= mention.start < last:
+def _found(scan: Scan, runs: list[tuple[int, int]]) -> Iterator[Span]:
+    yield from _tokens.find(scan, runs)
+    yield from _forms.find(scan.text, scan.low)
+    behind = 0
+    for mention in mentions(scan):
+        if mention.start < behind:
             continue  # a word inside a secret
-        spans = [*_assigned.find(text, mention)]
-        if not spans:
-            said = _said.find(text, mention)
-            spans = [said] if said is not None else []
-        if spans:
-            _, first, last = spans[-1]
+        spans = _beside(scan, mention)
+        behind = max([behind, *(end for _, _, end in spans)])
         yield from spans
+    yield from _rough.find(scan)
+
+
+def _beside(scan: Scan, mention: Mention) -> list[Span]:
+    """Return the secrets beside a word for one."""
+    if not scan.afford(mention.start, _ASSIGNED):
+        return []
+    spans = [*_assigned.find(scan, mention)]
+    if spans or not scan.afford(mention.start, _SAID):
+        return spans
+    said = _said.find(scan, mention)
+    return [said] if said is not None else []

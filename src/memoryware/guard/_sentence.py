@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from memoryware.guard._lexicon import FILLERS, IS, TURNS
 from memoryware.guard._mentions import Mention
+from memoryware.guard._scan import Scan, Word
 from memoryware.guard._values import trimmed
 
 Place = tuple[int, int]
@@ -17,29 +17,7 @@ Place = tuple[int, int]
 BEHIND: Final = 160
 """Characters behind a word for a secret in which the secret is looked for."""
 BEFORE: Final = 70
-_MOST_WORDS: Final = 14
 _WORD: Final = re.compile(r"\S{1,260}")
-_STOP: Final = (".", "!", "?")
-_MARKS: Final = "\"'`,*_()[]"
-
-
-class Word(NamedTuple):
-    """A word, the same in lower case without the marks around it, and its place."""
-
-    text: str
-    low: str
-    start: int
-    end: int
-
-    @property
-    def stops(self) -> bool:
-        """Whether a sentence ends with it."""
-        return self.text.endswith(_STOP)
-
-    @property
-    def bare(self) -> str:
-        """The word without what it may end with."""
-        return self.low.rstrip(".:!?").removesuffix("'s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +25,32 @@ class Sentence:
     """A word for a secret and the words around it in its line.
 
     Attributes:
-        text: The whole text.
+        scan: The scan of the whole text.
         mention: The word for a secret.
         before: The words before it.
         behind: The words behind it; of the next line, where it is the heading of that.
         attached: Whether a sign other than a comma stands between it and the words behind it.
     """
 
-    text: str
+    scan: Scan
     mention: Mention
     before: list[Word]
     behind: list[Word]
     attached: bool
 
     @classmethod
-    def around(cls, text: str, mention: Mention) -> Sentence:
+    def around(cls, scan: Scan, mention: Mention) -> Sentence:
         """Return the sentence around a word."""
-        before, behind = _before(text, mention.start), _behind(text, mention.end)
+        text = scan.text
+        before, behind = _before(scan, mention.start), _behind(scan, mention.end)
         comma = text.startswith(",", mention.end)
         attached = _is_attached(text, mention.end) and not comma
-        return cls(text, mention, before, behind, attached)
+        return cls(scan, mention, before, behind, attached)
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.scan.text
 
     @property
     def word(self) -> str:
@@ -95,7 +79,8 @@ class Sentence:
                 return
 
 
-def _before(text: str, at: int) -> list[Word]:
+def _before(scan: Scan, at: int) -> list[Word]:
+    text = scan.text
     start = max(0, at - BEFORE)
     line = text.rfind("\n", start, at) + 1
     if line:
@@ -103,10 +88,11 @@ def _before(text: str, at: int) -> list[Word]:
     elif start and not text[start - 1].isspace():
         cut_off = _WORD.match(text, start, at)  # the rest of a word says nothing
         start = cut_off.end() if cut_off else start
-    return _words(text, start, at)
+    return scan.words(start, at)
 
 
-def _behind(text: str, at: int) -> list[Word]:
+def _behind(scan: Scan, at: int) -> list[Word]:
+    text = scan.text
     end = min(len(text), at + BEHIND)
     line = text.find("\n", at, end)
     if line >= 0 and text[at:line].strip() == ":":
@@ -115,17 +101,10 @@ def _behind(text: str, at: int) -> list[Word]:
         end = line
     elif rest := _WORD.match(text, end):
         end = rest.end()
-    words = _words(text, at, end)
+    words = scan.words(at, end)
     return words[1:] if _is_attached(text, at) else words
 
 
 def _is_attached(text: str, at: int) -> bool:
     """Say whether something other than a blank follows the word for a secret."""
     return text[at : at + 1] not in (" ", "\t", "\n", ":", "") and not text.startswith("'s ", at)
-
-
-def _words(text: str, start: int, end: int) -> list[Word]:
-    return [
-        Word(one.group(), one.group().lower().strip(_MARKS), one.start(), one.end())
-        for one in islice(_WORD.finditer(text, start, end), _MOST_WORDS)
-    ]

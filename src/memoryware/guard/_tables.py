@@ -7,17 +7,26 @@ from collections.abc import Iterator
 from typing import Final
 
 from memoryware.guard._mentions import Mention
+from memoryware.guard._scan import Scan
 from memoryware.guard._values import assigned, has_digit
 from memoryware.guard._words import announces
 
 _WIDEST_ROW: Final = 400
-_MOST_ROWS: Final = 200
+_SHORTEST: Final = 3
+"""Characters of a cell that may be a secret."""
+_STEPS: Final = 8
+"""What judging a cell costs."""
 _CSV_HEADING: Final = re.compile(r"\s*[\w \"'-]{1,40}(?:,[\w \"'-]{1,40}){1,20}\s*")
 _AROUND: Final = " \t\r\"'`*"
 
 
-def find(text: str, mention: Mention) -> Iterator[tuple[int, int]]:
-    """Return the places of the secrets in the rows below the word."""
+def find(scan: Scan, mention: Mention) -> Iterator[tuple[int, int]]:
+    """Return the places of the secrets in the rows below the word.
+
+    A cell is judged once for each thing that a heading above it announces. So a text in which
+    each row is a heading of those below it takes no longer than any other table.
+    """
+    text = scan.text
     begin = text.rfind("\n", max(0, mention.start - _WIDEST_ROW), mention.start) + 1
     stop = text.find("\n", mention.end, mention.end + _WIDEST_ROW)
     if stop < 0:
@@ -26,14 +35,20 @@ def find(text: str, mention: Mention) -> Iterator[tuple[int, int]]:
     column, columns = text.count(sign, begin, mention.start), text.count(sign, begin, stop)
     if not columns or (sign == "," and not _CSV_HEADING.fullmatch(text, begin, stop)):
         return
-    for _ in range(_MOST_ROWS):
+    while True:
         begin = stop + 1
         stop = text.find("\n", begin, begin + _WIDEST_ROW)
         stop = min(len(text), begin + _WIDEST_ROW) if stop < 0 else stop
         if begin >= stop or text.count(sign, begin, stop) != columns:
             return
         start, end = _cell(text, begin, stop, sign, column)
+        cell = start, f"{mention.sort.value} {mention.last}"
+        if cell in scan.cells or not scan.afford(begin, _STEPS):
+            return
+        scan.cells.add(cell)
         value = text[start:end]
+        if len(value) < _SHORTEST:
+            continue
         if announces(value) and not has_digit(value):
             return  # another heading
         if assigned(mention.sort, value, quoted=False, alone=True, ends=mention.last):

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final
 
 from memoryware.guard import _built, _plausible
+from memoryware.guard._scan import Scan
 from memoryware.guard._vendors import EVEN, LED, VENDORS, WIDE
 from memoryware.guard.finding import Span
 
@@ -20,6 +21,8 @@ _DIGIT: Final = re.compile("[0-9]")
 _INNER: Final = re.compile(r"(?<=[_.~-])[A-Za-z0-9]")
 _LONGEST_LEFT: Final = 255
 """Characters before a seam at which a token may begin."""
+_JUDGED: Final = 30
+"""Steps for judging what begins like a token."""
 _START: Final = 2
 """Characters of a prefix by which rules are looked up."""
 
@@ -30,13 +33,16 @@ class _Rule:
     prefix: str
     body: str
 
-    def end(self, text: str, at: int) -> int | None:
+    def end(self, scan: Scan, at: int) -> int | None:
         """Return where the token that begins here ends, if one does."""
+        text = scan.text
         if not text.startswith(self.prefix, at):
             return None
         match = _pattern(self.body).match(text, at + len(self.prefix))
         if match is None:
             return None
+        if not scan.afford_token(at, _JUDGED):
+            return match.end()  # among so many that begin like tokens, rather one too many
         body = match.group()
         if _plausible.stands_in(body, names=False) or _plausible.in_series(body):
             return None
@@ -72,62 +78,65 @@ def runs(text: str) -> list[tuple[int, int]]:
     return [run.span() for run in _RUN.finditer(text)]
 
 
-def find(text: str, places: list[tuple[int, int]]) -> Iterator[Span]:
+def find(scan: Scan, places: list[tuple[int, int]]) -> Iterator[Span]:
     """Return the tokens of known services, and those that are built like such a token.
 
     Args:
-        text: What is looked through.
+        scan: The scan of the text.
         places: Its `runs`.
     """
-    yield from _wide(text)
+    text = scan.text
+    yield from _wide(scan)
     for start, end in places:
         if text[start:end].islower() and not _DIGIT.search(text, start, end):
             continue  # words
         found = False
-        for span in _known(text, start, end):
+        for span in _known(scan, start, end):
             found = True
             yield span
         if not found:
             yield from _built.find(text, start, end)
 
 
-def known(text: str, seams: Iterable[int]) -> Iterator[Span]:
+def known(scan: Scan, seams: Iterable[int]) -> Iterator[Span]:
     """Return the tokens of known services that reach over one of these places."""
-    behind = 0
+    text, behind = scan.text, 0
     for seam in seams:
         left = text[max(0, seam - _LONGEST_LEFT) : seam]
         start = seam - len(left) + len(left.rstrip(_SIGNS))
         run = _RUN.match(text, start)
         if run is not None and behind <= start < seam < run.end():
             behind = run.end()
-            yield from _known(text, start, behind)
+            yield from _known(scan, start, behind)
 
 
-def _wide(text: str) -> Iterator[Span]:
+def _wide(scan: Scan) -> Iterator[Span]:
     """Return the tokens that may have signs in them at which a run ends."""
+    text = scan.text
     if "/" not in text and "+" not in text:
         return
     for prefix in WIDE:
         at = text.find(prefix)
         while at >= 0:
-            found = None if text[max(0, at - 1) : at].isalnum() else _begins(text, at)
+            found = None if text[max(0, at - 1) : at].isalnum() else _begins(scan, at)
             if found is not None:
                 yield found
             at = text.find(prefix, at + len(prefix) if found is None else found[2])
 
 
-def _known(text: str, start: int, end: int) -> Iterator[Span]:
-    behind = start
+def _known(scan: Scan, start: int, end: int) -> Iterator[Span]:
+    text, behind = scan.text, start
     for at in (start, *(one.start() for one in _INNER.finditer(text, start + 1, end))):
-        found = _begins(text, at) if at >= behind else None
+        found = _begins(scan, at) if at >= behind else None
         if found is not None:
             yield found
             behind = found[2]
 
 
-def _begins(text: str, at: int) -> Span | None:
+def _begins(scan: Scan, at: int) -> Span | None:
+    text = scan.text
     for rule in _BY_START.get(text[at : at + _START], ()):
-        end = rule.end(text, at)
+        end = rule.end(scan, at)
         if end is not None:
             start = at
             while rule.kind in LED and start and text[start - 1] in "0123456789:":

@@ -18,7 +18,7 @@ _ORDINARY: Final = re.compile(
     | (?: sha|aes|md|rsa|hs|rs|es|ps|utf|base|ed|wpa|oauth|http|ipv|x|k|s|ec|mp|h|bcrypt|argon
         | scrypt|pbkdf|fido|u|web|log|i|p|r|python|py|node|java|windows|win|ios|android|office
         | room|raum|zimmer|rfc|iso|cve|gpt|claude|llama|issue|pr|page|step|chapter|section
-        | version|sprint|q ) [- ]?\d+ (?:[-.]?[a-z\d]{1,6})*                 # SHA-256, room12
+        | version|sprint|q ) [- ]?\d++ (?:[-.]?[a-z\d])*+                    # SHA-256, room12
     | (?-i:[A-Z]{2,5}-\d{1,6}) | \#\d+                                             # ABC-123
     | \dpassword | 2fa | lastpass | keepass\w* | bitwarden | dashlane | nordpass | protonpass
     | github | gitlab | oauth\w* | openid | youtube | linkedin | paypal | icloud | whatsapp
@@ -38,9 +38,8 @@ _RARE_SIGN: Final = re.compile(r"[!@#$%^&*+=?~]")
 _ATTRIBUTE: Final = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+\W{0,3}")
 _NAME: Final = re.compile(r"[A-Za-z_]+\d{0,2}")
 _LONG_NAME: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+){2,}")
-_CALL: Final = re.compile(
-    r"^[\w.$:]*[A-Za-z_]\w*[(\[]|[(\[][^)\]]*[)\]]\W{0,2}$|^(?:new|await|function|lambda)\b"
-)
+_CALLED: Final = re.compile(r"[\w.$:]++(?=[(\[])")
+_STATEMENT: Final = re.compile(r"^(?:new|await|function|lambda)\b")
 _HYPHENED: Final = re.compile(r"[A-Za-z]+(?:[-/'][A-Za-z]+)+")
 _COMPOUND: Final = re.compile(r"(?:[A-Za-z]+[/.,:;()+&|-]+)+[A-Za-z]*")
 _HUMPS: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -128,7 +127,7 @@ def told(value: str, following: str = "") -> bool:
     other = (
         value.startswith(("-", "|"))
         or _QUOTE.search(value)
-        or _CALL.search(value)
+        or _is_call(value)
         or _plausible.stands_in(value)
         or _plausible.is_address(value)
         or _plausible.is_uuid(value)
@@ -205,9 +204,27 @@ def is_ordinary(value: str) -> bool:
     return value.lower() in COMMON or _ORDINARY.fullmatch(value) is not None
 
 
+def _is_call(value: str) -> bool:
+    """Say whether a value is a call or an index: `getenv("X")`, `secrets[0]`, `new Secret()`."""
+    called = _CALLED.match(value)
+    if called is not None:
+        name = re.split(r"[.$:]", called.group())[-1]
+        if not name.isdigit() and name:
+            return True
+    for end in range(len(value), max(0, len(value) - 3), -1):
+        last = value[end - 1]
+        if last in ")]":
+            opened = max(value.rfind("(", 0, end - 1), value.rfind("[", 0, end - 1))
+            closed = max(value.rfind(")", 0, end - 1), value.rfind("]", 0, end - 1))
+            return opened > closed or _STATEMENT.match(value) is not None
+        if last.isalnum() or last == "_":
+            break
+    return _STATEMENT.match(value) is not None
+
+
 def _no_code(value: str, *, literal: bool) -> bool:
     """Say whether a value without quotes can be a text rather than an expression."""
-    if value[:1] in "$&@([" or _CALL.search(value):
+    if value[:1] in "$&@([" or _is_call(value):
         return False
     name = "_" in value and (_NAME.fullmatch(value) or _LONG_NAME.fullmatch(value))
     return literal or not (name or _ATTRIBUTE.fullmatch(value))

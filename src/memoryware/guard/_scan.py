@@ -1,0 +1,130 @@
+"""One scan of a text: what it has worked out so far, and how much work is left.
+
+Each kilobyte of a text has a budget of steps, a step being about a microsecond. What a word for a
+secret costs is taken from the budget of its place, so hostile text in one place takes nothing
+from honest text in another, and the time is linear whatever stands in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, NamedTuple
+
+from memoryware.guard import _plausible
+from memoryware.guard._values import told
+
+STEPS: Final = 450
+"""Steps for a kilobyte; dense prose about passwords takes 250, an env file of them 300."""
+_BUCKET: Final = 1024
+_TOLD: Final = 7
+"""Steps for judging whether a word is a password."""
+_MOST_WORDS: Final = 14
+_WORD: Final = re.compile(r"\S{1,260}")
+_MARKS: Final = "\"'`,*_()[]"
+_STOP: Final = (".", "!", "?")
+
+
+class Word(NamedTuple):
+    """A word, the same in lower case without the marks around it, and its place."""
+
+    text: str
+    low: str
+    start: int
+    end: int
+
+    @property
+    def stops(self) -> bool:
+        """Whether a sentence ends with it."""
+        return self.text.endswith(_STOP)
+
+    @property
+    def bare(self) -> str:
+        """The word without what it may end with."""
+        return self.low.rstrip(".:!?").removesuffix("'s")
+
+
+@dataclass(slots=True)
+class Scan:
+    """A text that is looked through.
+
+    Attributes:
+        text: The text.
+        low: The same in lower case, character by character.
+        steps: What has been spent.
+        cells: Cells of tables that have been judged, by their place and by what their heading
+            announces.
+        spent: Numbers of the kilobytes whose budget is spent.
+    """
+
+    text: str
+    low: str
+    steps: int = 0
+    cells: set[tuple[int, str]] = field(default_factory=set)
+    spent: set[int] = field(default_factory=set)
+    _left: dict[int, int] = field(default_factory=dict)
+    _words: dict[int, Word] = field(default_factory=dict)
+    _random: dict[tuple[str, int], bool] = field(default_factory=dict)
+    _told: dict[tuple[str, str], bool] = field(default_factory=dict)
+
+    def afford(self, place: int, steps: int) -> bool:
+        """Take steps from the budget of a place; say whether there were any left."""
+        bucket = place // _BUCKET
+        left = self._left.get(bucket, STEPS)
+        if left <= 0:
+            self.spent.add(bucket)
+            return False
+        self._left[bucket] = left - steps
+        self.steps += steps
+        return True
+
+    def afford_token(self, place: int, steps: int) -> bool:
+        """Take steps from a budget of its own, for what begins like a token; see `afford`."""
+        bucket = -1 - place // _BUCKET
+        left = self._left.get(bucket, STEPS)
+        self._left[bucket] = left - steps
+        self.steps += steps if left > 0 else 0
+        return left > 0
+
+    def charge(self, place: int, steps: int) -> None:
+        """Take steps from the budget of a place for work that has to be done anyway."""
+        bucket = place // _BUCKET
+        self._left[bucket] = self._left.get(bucket, STEPS) - steps
+        self.steps += steps
+
+    def words(self, start: int, end: int) -> list[Word]:
+        """Return the first words between two places; each is made once."""
+        words, known = [], self._words
+        for match in islice(_WORD.finditer(self.text, start, end), _MOST_WORDS):
+            begin, stop = match.span()
+            word = known.get(begin)
+            if word is None or word.end != stop:
+                text = match.group()
+                known[begin] = word = Word(text, text.lower().strip(_MARKS), begin, stop)
+            words.append(word)
+        return words
+
+    def is_password(self, value: str, following: str, place: int) -> bool:
+        """Say whether a word of a sentence is the password that it speaks of; see `told`."""
+        known = self._told.get((value, following))
+        if known is None:
+            self.charge(place, _TOLD)
+            known = self._told[value, following] = told(value, following)
+        return known
+
+    def is_random(self, value: str, least: int, place: int) -> bool:
+        """Say whether a value of at least so many characters is made by a machine."""
+        if len(value) < least:
+            return False
+        known = self._random.get((value, least))
+        if known is None:
+            self.charge(place, 4 + len(value) // 4)
+            known = self._random[value, least] = _plausible.looks_random(value, least)
+        return known
+
+    def unread(self) -> Iterator[tuple[int, int]]:
+        """Yield the places of the kilobytes whose budget is spent."""
+        for bucket in sorted(self.spent):
+            yield bucket * _BUCKET, min(len(self.text), (bucket + 1) * _BUCKET)
