@@ -26,8 +26,7 @@ ADDRESSES: Final = (
         "://",
         r"""
         https://(?:
-            hooks\.slack\.com/(?:services|workflows|triggers)/(?P<slack>[\w/]{20,120})
-          | (?:\w{2,12}\.)?discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{15,22}/
+            (?:\w{2,12}\.)?discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{15,22}/
             (?P<discord>[\w-]{50,90})
           | [\w.-]{1,80}\.webhook\.office\.com/webhookb2/(?P<teams>[\w@/-]{60,250})
           | hooks\.zapier\.com/hooks/catch/(?P<zapier>\d{4,10}/\w{5,12})
@@ -35,6 +34,14 @@ ADDRESSES: Final = (
         )
         """,
         needs=("hook",),
+    ),
+    Form(
+        "webhook address",
+        "hooks.slack",
+        r"""
+        hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/
+        (?P<value>[\w-]{6,40}(?:/[\w-]{4,120}){1,6})
+        """,
     ),
     Form(
         "signature in a URL",

@@ -9,7 +9,7 @@ from typing import Final
 from memoryware.guard import _tables
 from memoryware.guard._mentions import Mention
 from memoryware.guard._scan import Scan
-from memoryware.guard._values import assigned, has_digit, is_strong, trimmed
+from memoryware.guard._values import assigned, further, has_digit, is_strong, trimmed
 from memoryware.guard._words import Sort
 from memoryware.guard.finding import Span
 
@@ -135,7 +135,10 @@ def _value(text: str, mention: Mention, after: re.Match[str]) -> _Place:
     if not good:
         return None
     rest = _REST.match(text, end) if group == "bare" and end - start >= _JUDGED else None
-    return start, rest.end() if rest else end
+    if rest is not None:
+        return start, rest.end()
+    several = group == "bare" and mention.sort is Sort.PASSWORD and end == match.end()
+    return start, further(text, end) if several else end
 
 
 def _bare(text: str, mention: Mention, match: re.Match[str]) -> _Place:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memoryware.guard._lexicon import PLACES, listed
+from memoryware.guard._lexicon import CHANGES, PLACES, listed
 from memoryware.guard._passwords import candidate, certain
 from memoryware.guard._scan import Word
 from memoryware.guard._sentence import Place, Sentence
@@ -26,6 +26,11 @@ _CODE: Final = re.compile(
 _NEXT: Final = re.compile(
     r"(?:[,;]\s{0,3}|\s{1,3})(?:\d{4,10}|[a-z0-9]{4,6}-[a-z0-9]{4,6})(?![\w:/.])"
 )
+_OBJECTS: Final = frozenset(listed("the a an this that all every these those it our each"))
+_SUBJECTS: Final = frozenset(
+    (*listed("to we i you they please always must should can will and then or never not"), "")
+)
+"""Words before and behind the verb "to pin"."""
 _MOST_CODES: Final = 20
 """Codes of one list."""
 _COUNTED: Final = re.compile(
@@ -44,7 +49,7 @@ def find(sentence: Sentence) -> Place | None:
     named = _names_place(sentence.before[-4:]) or any(
         part in sentence.word for part in _PLACE_INSIDE
     )
-    numbers = [*sentence.after_is()]
+    numbers = [one for one in sentence.after_is() if not _only_pinned(sentence, one)]
     numbers += [number + 1 for number, one in enumerate(behind[:6]) if one.low in PLACES]
     if sort is Sort.PIN or named:
         numbers.append(0)
@@ -55,6 +60,29 @@ def find(sentence: Sentence) -> Place | None:
             if match is not None and _good(match, short=sort is Sort.CARD, opens=opens):
                 return match.start("value"), _end_of_list(sentence.text, match.end())
     return None
+
+
+def _only_pinned(sentence: Sentence, number: int) -> bool:
+    """Say whether a number is what something is pinned to: "pin the server to 8080".
+
+    "To" also joins a PIN with a change ("set my PIN to 8080"), and is the Polish word for "is".
+    """
+    if sentence.mention.sort is not Sort.PIN:
+        return False
+    behind = sentence.behind
+    joined = max((place for place in range(number) if behind[place].low == "to"), default=-1)
+    least = 0 if sentence.word == "pins" else 1
+    if joined >= least and joined >= number - 3:
+        near = [*sentence.before[-4:], *behind[:number]]
+        return not any(one.low.startswith(CHANGES) for one in near)
+    return _is_verb(sentence)
+
+
+def _is_verb(sentence: Sentence) -> bool:
+    """Say whether "pin" is what somebody does: "pin the note at the top"."""
+    first = sentence.behind[0].low if sentence.behind else ""
+    before = sentence.before[-1].low if sentence.before else ""
+    return first in _OBJECTS and before in _SUBJECTS
 
 
 def _names_place(words: list[Word]) -> bool:

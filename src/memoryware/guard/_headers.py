@@ -80,6 +80,11 @@ HEADERS: Final = (
     ),
     Form("wifi password", "wifi:", r"wifi:(?:[^\s;]{0,60};){0,4}? P:(?P<value>[^\s;]{4,80});"),
     Form(
+        "Terraform token",
+        "atlasv1.",
+        r"(?<![A-Za-z0-9]) (?P<value>[A-Za-z0-9]{8,24}\.atlasv1\.[\w-]{40,120})",
+    ),
+    Form(
         "Google refresh token",
         "1//0",
         r"(?<![\w/]) (?P<value>1//0[\w-]{36,200})",

@@ -163,7 +163,7 @@ IS: Final = frozenset(
         is are was s be lautet ist war heißt heisst est était es era sera è é e' jest to brzmi это
         есть является luidt är er je este είναι là adalah olan = - : are: c'est it's that's és هي
         هو היא הוא है är: être sei sia seja będzie będzie: to: was: is: ist: est: es: è: é: jest:
-        это: zijn
+        это: zijn wordt luidt: lautet: wird
     """)
 )
 """What joins a word for a secret and the secret; signs too."""

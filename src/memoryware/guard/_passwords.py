@@ -10,7 +10,7 @@ from memoryware.guard._lexicon import CHANGES, COMMON, FILLERS, listed
 from memoryware.guard._scan import Word
 from memoryware.guard._seeds import JOINING
 from memoryware.guard._sentence import Place, Sentence
-from memoryware.guard._values import has_digit, is_ordinary, is_strong
+from memoryware.guard._values import further, has_digit, is_ordinary, is_strong
 from memoryware.guard._words import Sort, announces
 
 _MINE: Final = frozenset(listed("my our his her their wifi wi-fi"))
@@ -27,13 +27,27 @@ _REVERSED: Final = frozenset(
 )
 """What joins a password and the word for it: "... is my password"."""
 _QUOTED: Final = re.compile(
-    r"(?P<mark>[\"'`]|\*{1,2}[\"'`]?)(?P<value>(?:(?!(?P=mark))[^\n]){4,80})(?P=mark)"
+    r"(?P<mark>[\"'`]|\*{1,2}[\"'`]?)(?P<value>(?:(?!(?P=mark))[^\n]){4,120})(?P=mark)"
 )
 _DESCRIBES: Final = listed("ed ing able ible ly ful less ous ive ory")
 """Endings of words that describe something."""
 _ENGLISH: Final = listed("pass pwd pw")
+_OWNED_ABROAD: Final = frozenset(
+    listed(
+        "mijn ons onze mein meine unser mon ma notre mi nuestra mio mia la il meu minha moje min"
+    )
+)
 _PHRASED: Final = re.compile(r"[a-z]{3,12}[.]?")
-_NOT_PHRASED: Final = JOINING | set(listed("that with use used one you your not may"))
+_NOT_PHRASED: Final = JOINING | set(
+    listed("""
+        that with use used one you your not may
+        het een van voor niet nog steeds met dat wat zijn wordt werd heeft naar ook maar door bij
+        der die das ein eine und oder nicht noch immer mit von bei auch wird wurde hat sind zum zur
+        les des une pour avec pas est sur dans par mais qui que plus sont trop encore toujours
+        los las una con por para pero muy está más como todo esta non per che gli della sono molto
+        não uma com mas muito ainda jest nie się już ale
+    """)
+)
 
 
 def find(sentence: Sentence) -> Place | None:
@@ -90,7 +104,10 @@ def candidate(sentence: Sentence, number: int) -> Place | None:
         return start, start + len(quoted["value"].strip())
     value, place = sentence.value(word)
     following = sentence.behind[number + 1].low if number + 1 < len(sentence.behind) else ""
-    return place if sentence.scan.is_password(value, following, place[0]) else None
+    if not sentence.scan.is_password(value, following, place[0]):
+        return None
+    whole = place[1] == word.end and sentence.mention.sort is Sort.PASSWORD
+    return place[0], further(sentence.text, place[1]) if whole else place[1]
 
 
 def _in_quotes(value: str, *, bold: bool) -> bool:
@@ -101,7 +118,8 @@ def _in_quotes(value: str, *, bold: bool) -> bool:
         or is_ordinary(value)
         or announces(value)
     )
-    return not other and len(value.split()) <= (1 if bold else 8)
+    most = 1 if bold else 14 if has_digit(value) else 8
+    return not other and len(value.split()) <= most
 
 
 def certain(text: str, place: Place) -> bool:
@@ -141,7 +159,8 @@ def _phrase(sentence: Sentence) -> Place | None:
     """Return the words of "my passphrase is ..." up to the end of the line, if they say nothing."""
     for number in sentence.after_is():
         words = sentence.behind[number:]
-        if not 4 <= len(words) <= 8 or not _owned(sentence):
+        abroad = any(one.low in _OWNED_ABROAD for one in sentence.before[-3:])
+        if not 4 <= len(words) <= 8 or not (abroad or _owned(sentence)):
             continue
         common = sum(one.bare in COMMON for one in words)
         good = (
@@ -164,13 +183,21 @@ def before(sentence: Sentence) -> Place | None:
         if not bracket and word.stops:
             return None
         if bracket or word.low in _REVERSED:
-            return _told_before(sentence, words[number - 1])
+            return _told_before(sentence, words[:number] or words[-1:])
     return None
 
 
-def _told_before(sentence: Sentence, word: Word) -> Place | None:
-    value, place = sentence.value(word)
+def _told_before(sentence: Sentence, words: list[Word]) -> Place | None:
+    value, place = sentence.value(words[-1])
     if sentence.mention.sort is Sort.PASSWORD:
         good = not value.isdigit() and sentence.scan.is_password(value, "", place[0])
-        return place if good else None
+        if not good:
+            return None
+        start = place[0]
+        for word in reversed(words[:-1]):  # a password of several words
+            more, (begin, end) = sentence.value(word)
+            if end != word.end or not sentence.scan.is_password(more, "", begin):
+                break
+            start = begin
+        return start, place[1]
     return place if _plausible.looks_random(value, 20) else None

@@ -14,6 +14,8 @@ from memoryware.guard._values import has_digit, is_strong, told, trimmed
 from memoryware.guard._words import Sort
 from memoryware.guard.finding import Span
 
+_STEPS: Final = 25
+"""What it costs to read the sentence around a word."""
 _DIGIT: Final = re.compile("[0-9]")
 _WITHOUT_DIGITS: Final = (Sort.PASSWORD, Sort.SEED, Sort.LOGIN)
 """What may be told without a digit."""
@@ -50,6 +52,8 @@ def find(scan: Scan, mention: Mention) -> Span | None:
         return None
     if _LISTED.match(text, mention.end):
         return None  # one of a list of names
+    if not scan.afford(mention.start, _STEPS):
+        return None
     if mention.unspaced:
         place = _unspaced.find(text, mention)
     elif mention.sort is Sort.SEED:

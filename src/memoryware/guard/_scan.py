@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from memoryware.guard import _plausible
 from memoryware.guard._values import told
 
-STEPS: Final = 450
-"""Steps for a kilobyte; dense prose about passwords takes 250, an env file of them 300."""
+STEPS: Final = 500
+"""Steps for a kilobyte. Prose takes 10 to 100, a page about nothing but passwords up to 500."""
 _BUCKET: Final = 1024
 _TOLD: Final = 7
 """Steps for judging whether a word is a password."""
@@ -85,8 +85,11 @@ class Scan:
         bucket = -1 - place // _BUCKET
         left = self._left.get(bucket, STEPS)
         self._left[bucket] = left - steps
-        self.steps += steps if left > 0 else 0
-        return left > 0
+        if left <= 0:
+            self.spent.add(place // _BUCKET)
+            return False
+        self.steps += steps
+        return True
 
     def charge(self, place: int, steps: int) -> None:
         """Take steps from the budget of a place for work that has to be done anyway."""

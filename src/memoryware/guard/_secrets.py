@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from memoryware.guard import _assigned, _forms, _rough, _said, _tokens
+from memoryware.guard import _assigned, _cards, _forms, _rough, _said, _tokens
 from memoryware.guard._mentions import Mention, mentions
 from memoryware.guard._scan import Scan
 from memoryware.guard._views import View, joined, plain
 from memoryware.guard.finding import Span
 
 _ASSIGNED: Final = 6
-_SAID: Final = 25
-"""What it costs to look for an assigned value, and to read the sentence around a word."""
+"""What it costs to look for a value that is assigned to a word."""
 _BROKEN_OFF: Final = ("\n", "\r", '"', "'", "`", "\\")
 """What stands behind the first piece of a token that goes on elsewhere."""
 
@@ -40,6 +39,7 @@ def _placed(view: View, spans: Iterator[Span]) -> Iterator[Span]:
 def _found(scan: Scan, runs: list[tuple[int, int]]) -> Iterator[Span]:
     yield from _tokens.find(scan, runs)
     yield from _forms.find(scan.text, scan.low)
+    yield from _cards.find(scan.text)
     behind = 0
     for mention in mentions(scan):
         if mention.start < behind:
@@ -55,7 +55,7 @@ def _beside(scan: Scan, mention: Mention) -> list[Span]:
     if not scan.afford(mention.start, _ASSIGNED):
         return []
     spans = [*_assigned.find(scan, mention)]
-    if spans or not scan.afford(mention.start, _SAID):
+    if spans:
         return spans
     said = _said.find(scan, mention)
     return [said] if said is not None else []

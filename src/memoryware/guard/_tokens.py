@@ -22,7 +22,8 @@ _INNER: Final = re.compile(r"(?<=[_.~-])[A-Za-z0-9]")
 _LONGEST_LEFT: Final = 255
 """Characters before a seam at which a token may begin."""
 _JUDGED: Final = 30
-"""Steps for judging what begins like a token."""
+_BUILT: Final = 15
+"""Steps for judging what begins like a token, and what is only as long as one."""
 _START: Final = 2
 """Characters of a prefix by which rules are looked up."""
 
@@ -94,7 +95,7 @@ def find(scan: Scan, places: list[tuple[int, int]]) -> Iterator[Span]:
         for span in _known(scan, start, end):
             found = True
             yield span
-        if not found:
+        if not found and scan.afford_token(start, _BUILT):
             yield from _built.find(text, start, end)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from memoryware.guard import _plausible
@@ -15,10 +16,11 @@ _ORDINARY: Final = re.compile(
     | v?(?:\d+:)?\d+ (?:\.\d+)+ (?:[+~-][\w.+~-]*)?                       # 1.2.3-rc1
     | \d+ [-–] (?:char|digit|bit|day|letter|word|month|factor|step|stellig|hour|minute) \w*
     | \d{1,4}[-/.]\d{1,2}[-/.]\d{1,4} | \d{1,2}:\d{2}(?::\d{2})?               # dates and times
-    | (?: sha|aes|md|rsa|hs|rs|es|ps|utf|base|ed|wpa|oauth|http|ipv|x|k|s|ec|mp|h|bcrypt|argon
-        | scrypt|pbkdf|fido|u|web|log|i|p|r|python|py|node|java|windows|win|ios|android|office
+    | (?: sha|aes|md|rsa|hs|rs|es|ps|utf|base|ed|wpa|oauth|http|ipv|ec|mp|bcrypt|argon
+        | scrypt|pbkdf|fido|web|log|python|py|node|java|windows|win|ios|android|office
         | room|raum|zimmer|rfc|iso|cve|gpt|claude|llama|issue|pr|page|step|chapter|section
-        | version|sprint|q ) [- ]?\d++ (?:[-.]?[a-z\d])*+                    # SHA-256, room12
+        | version|sprint ) [- ]?\d++ (?:[-._]?(?:[a-z]++|\d++)){0,3}+         # SHA-256, room12
+    | [xkshuiprq] [- ]?\d{1,4} (?:[-_.]?[a-z\d]{1,2}){0,2}                  # k8s, x86_64, p99.9
     | (?-i:[A-Z]{2,5}-\d{1,6}) | \#\d+                                             # ABC-123
     | \dpassword | 2fa | lastpass | keepass\w* | bitwarden | dashlane | nordpass | protonpass
     | github | gitlab | oauth\w* | openid | youtube | linkedin | paypal | icloud | whatsapp
@@ -44,6 +46,8 @@ _HYPHENED: Final = re.compile(r"[A-Za-z]+(?:[-/'][A-Za-z]+)+")
 _COMPOUND: Final = re.compile(r"(?:[A-Za-z]+[/.,:;()+&|-]+)+[A-Za-z]*")
 _HUMPS: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _QUOTE: Final = re.compile("[\"'`]")
+_INSIDE: Final = re.compile("(?<=[A-Za-z0-9])[\"'`](?=[A-Za-z0-9])(?!s\\b)")
+"""A quotation mark inside a word, as in `Zomer'24x`."""
 _IN_NUMBER: Final = re.compile(r"[\s.#*-]")
 _PHRASE: Final = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){2,11}")
 _NOT_IN_PHRASES: Final = frozenset(
@@ -52,9 +56,15 @@ _NOT_IN_PHRASES: Final = frozenset(
         at with not if this that from has have der die das ist und le la les est et el los y
     """)
 )
+_NEXT_WORD: Final = re.compile(r"[ \t](?P<word>[^\s]{4,100})")
+_MOST_WORDS: Final = 12
+"""Words of a passphrase."""
 _ESCAPE: Final = re.compile(r"\\[nrt]")
+_DOTTED: Final = re.compile(r"\d{1,4}(?:\.\d{1,5}){1,3}")
+"""A version, such as 22.04 or 4.17.21."""
 _OPENING: Final = "\"'`([{<*_"
 _CLOSING: Final = "\"'`)]}>*_.,;:!?"
+_OPENER_OF: Final = {")": "(", "]": "[", "}": "{", ">": "<"}
 _SHORTEST, _LONGEST = 4, 200
 """Characters of a password."""
 
@@ -62,8 +72,8 @@ _SHORTEST, _LONGEST = 4, 200
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the place of a value without the quotes and the punctuation around it.
 
-    It ends before a line break, also one that is spelled as in code. A `!` stays where the
-    value has digits, because people end passwords with it.
+    It ends before a line break, also one that is spelled as in code. A `!` or `?` stays where
+    the value has digits, because people end passwords with them.
     """
     escape = _ESCAPE.search(text, start + 1, end)
     end = escape.start() if escape else end
@@ -72,8 +82,11 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while end - start > 1 and text[end - 1] in _CLOSING:
         if text[end - 1] in "!?" and text[end - 2].isalnum():
             in_quotes = text[end : end + 1] in ('"', "'", "`")
-            if in_quotes or (text[end - 1] == "!" and has_digit(text[start:end])):
+            if in_quotes or has_digit(text[start:end]):
                 break
+        opener = _OPENER_OF.get(text[end - 1])
+        if opener and text.count(opener, start, end) > text.count(text[end - 1], start, end - 1):
+            break  # it belongs to a bracket inside
         end -= 1
     return start, end
 
@@ -103,7 +116,9 @@ def _name_or_compound(value: str) -> bool:
 
 
 def is_digits(value: str, least: int = 4, most: int = 12) -> bool:
-    """Say whether a value is a number of so many digits that somebody types in."""
+    """Say whether a value is a number of so many digits that somebody types in, no version."""
+    if _DOTTED.fullmatch(value):
+        return False
     solid = _IN_NUMBER.sub("", value)
     return solid.isdigit() and least <= len(solid) <= most
 
@@ -126,7 +141,7 @@ def told(value: str, following: str = "") -> bool:
         return 4 <= len(value) <= 16 and not counted(following)
     other = (
         value.startswith(("-", "|"))
-        or _QUOTE.search(value)
+        or _QUOTE.search(_INSIDE.sub("", value))
         or _is_call(value)
         or _plausible.stands_in(value)
         or _plausible.is_address(value)
@@ -177,7 +192,7 @@ def _password(value: str, *, quoted: bool, alone: bool) -> bool:
     if len(value) < _SHORTEST or _plausible.is_address(value):
         return False
     if " " in value:
-        return quoted and _PHRASE.fullmatch(value) is not None and _no_sentence(value)
+        return quoted and _is_phrase(value)
     named = _NAME.fullmatch(value) and not value[-1].isdigit() and announces(value)
     if named or value.lower() in COMMON:
         return False
@@ -195,8 +210,35 @@ def _password(value: str, *, quoted: bool, alone: bool) -> bool:
     )
 
 
-def _no_sentence(value: str) -> bool:
-    return _NOT_IN_PHRASES.isdisjoint(value.split())
+def _is_phrase(value: str) -> bool:
+    """Say whether several words are a passphrase rather than a sentence about passwords."""
+    words = [one.lower().strip(_CLOSING) for one in value.split()]
+    if not _NOT_IN_PHRASES.isdisjoint(words):
+        return False
+    if _PHRASE.fullmatch(value):
+        return True
+    counts = any(counted(after) for one, after in pairwise(words) if one.isdigit())
+    speaks = any(announces(one) or one in COMMON for one in words)
+    return 3 <= len(words) <= _MOST_WORDS and has_digit(value) and not counts and not speaks
+
+
+def further(text: str, end: int) -> int:
+    """Return where a password ends whose first word ends at a place.
+
+    Words that can hardly be anything but a part of it belong to it.
+    """
+    for _ in range(_MOST_WORDS):
+        match = _NEXT_WORD.match(text, end)
+        if match is None:
+            break
+        start, stop = trimmed(text, *match.span("word"))
+        word = text[start:stop]
+        if start != match.start("word") or not told(word) or len(word) < _SHORTEST:
+            break
+        end = stop
+        if stop != match.end("word"):
+            break  # a sentence ends here
+    return end
 
 
 def is_ordinary(value: str) -> bool:

@@ -36,7 +36,7 @@ VENDORS: Final[tuple[tuple[str, str, str], ...]] = (
     ("Supabase key", "sbp_ sb_secret_", f"{_W}{{24,64}}"),
     ("PlanetScale token", "pscale_tkn_ pscale_pw_ pscale_oauth_", "[A-Za-z0-9_.=-]{30,70}"),
     ("Linode token", "linode_pat_", f"{_H}{{40,70}}"),
-    ("Terraform token", "atlasv1.", f"{_W}{{50,80}}"),
+    ("Terraform token", "atlasv1.", f"{_W}{{40,90}}"),
     ("Vault token", "hvs. hvb. hvr.", f"{_W}{{20,300}}"),
     ("Doppler token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", "[A-Za-z0-9_.-]{36,90}"),
     ("Render key", "rnd_", f"{_A}{{28,40}}"),
