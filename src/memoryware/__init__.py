@@ -128,6 +128,9 @@ _HOMES: Final = {
     ),
     "memoryware.middleware.tiered": ("TieredMemoryMiddleware",),
     "memoryware.backends.protocol": (
+        "BackendFactory",
+        "BackendLike",
+        "BackendOrFactory",
         "BackendProtocol",
         "DeleteResult",
         "EditResult",
@@ -250,6 +253,9 @@ if TYPE_CHECKING:
     from memoryware.backends.looking import Row, arecent_versions, recent_versions, side_by_side
     from memoryware.backends.opening import aopen_files, open_files
     from memoryware.backends.protocol import (
+        BackendFactory,
+        BackendLike,
+        BackendOrFactory,
         BackendProtocol,
         DeleteResult,
         EditResult,
@@ -419,6 +425,9 @@ __all__ = [
     "Actor",
     "AgentConfig",
     "Audit",
+    "BackendFactory",
+    "BackendLike",
+    "BackendOrFactory",
     "BackendProtocol",
     "BackendUnavailable",
     "BuiltContext",

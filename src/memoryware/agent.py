@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from langchain.agents import create_agent
@@ -11,12 +11,14 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware, TodoListMiddle
 from langchain.agents.middleware.types import AgentMiddleware
 from langchain.chat_models import init_chat_model
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import SystemMessage
 from langgraph.graph.state import CompiledStateGraph
 
-from memoryware import _langchain
+from memoryware import _checking, _langchain
 from memoryware.backends import _foreign
 from memoryware.backends.composite import CompositeBackend
 from memoryware.backends.filesystem import FilesystemBackend
+from memoryware.backends.protocol import BackendOrFactory
 from memoryware.backends.state import StateBackend
 from memoryware.config import MODEL_VARIABLE, AgentConfig, load_config
 from memoryware.errors import ModelMissing, SettingError
@@ -25,7 +27,7 @@ from memoryware.middleware.file_tools import FileToolsMiddleware
 from memoryware.middleware.guidelines import WRITERS
 from memoryware.middleware.memory import MemoryMiddleware
 from memoryware.middleware.tiered import TieredMemoryMiddleware
-from memoryware.sources.source import Source
+from memoryware.sources.source import Source, sources_of
 
 _SKILLS_NOTE: Final = (
     "Instructions for special tasks are kept as files under /skills/. Before such a task, list"
@@ -39,7 +41,7 @@ def create_deep_agent(
     *,
     memory: Sequence[str | Source] | Literal["auto"] | None = None,
     enable_memory: bool = True,
-    backend: Any = None,
+    backend: BackendOrFactory | None = None,
     system_prompt: str | None = None,
     middleware: Sequence[AgentMiddleware[Any, Any, Any]] = (),
     interrupt_on: dict[str, Any] | None = None,
@@ -80,6 +82,11 @@ def create_deep_agent(
         SettingError: If `memory` comes together with a `MemoryMiddleware` of the same name.
         ConfigError: If the configuration file cannot be used.
     """
+    _checking.check_flags(enable_memory=enable_memory, debug=debug)
+    _checking.check_text("name", name, or_none=True)
+    if not isinstance(system_prompt, SystemMessage):
+        _checking.check_text("system_prompt", system_prompt, or_none=True)
+    _check_kinds(tools, middleware, interrupt_on, backend)
     settings = _settings(config)
     chat_model = _model(model, settings)
     if backend is None and settings is None:
@@ -123,7 +130,9 @@ def create_deep_agent(
 
 
 def file_memory(
-    memory: Sequence[str | Source] | Literal["auto"] | None, backend: Any, **options: Any
+    memory: Sequence[str | Source] | Literal["auto"] | None,
+    backend: BackendOrFactory | None,
+    **options: Any,
 ) -> list[AgentMiddleware[Any, Any, Any]]:
     """Return the memory part of a middleware list: nothing, or one `MemoryMiddleware`.
 
@@ -142,7 +151,26 @@ def file_memory(
     return [MemoryMiddleware(backend=backend, sources=memory, **options)]
 
 
+def _check_kinds(tools: Any, middleware: Any, interrupt_on: Any, backend: Any) -> None:
+    """Refuse arguments of a kind that would fail later, with an error about something else."""
+    for option, value in (("tools", () if tools is None else tools), ("middleware", middleware)):
+        if isinstance(value, str | bytes | Mapping | type) or not isinstance(value, Iterable):
+            raise _checking.wrong(option, value, "a list")
+    for one in middleware:
+        if not isinstance(one, AgentMiddleware):
+            raise SettingError(
+                f"middleware holds {_checking.shown(one)}: must be a list of middleware, each an"
+                " instance such as MemoryMiddleware(...)"
+            )
+    if interrupt_on is not None and not isinstance(interrupt_on, Mapping):
+        raise _checking.wrong("interrupt_on", interrupt_on, 'a dict such as {"delete": True}')
+    if backend is not None:
+        _foreign.must_be_backend_or_factory(backend, "backend")
+
+
 def _settings(config: AgentConfig | str | os.PathLike[str] | None) -> AgentConfig | None:
+    if config is not None and not isinstance(config, AgentConfig):
+        _checking.check_path("config", config)
     return config if config is None or isinstance(config, AgentConfig) else load_config(config)
 
 
@@ -160,7 +188,7 @@ def _sources(
         return "auto"
     if isinstance(memory, str):
         raise SettingError(f"memory={memory!r}: give a list of paths, such as [{memory!r}]")
-    return list(memory)
+    return sources_of(memory, "memory")
 
 
 def _backend(backend: Any, settings: AgentConfig | None, *, has_checkpointer: bool) -> Any:
@@ -239,12 +267,14 @@ def _prompt(system_prompt: str | None, settings: AgentConfig | None) -> str | No
 
 
 def _model(model: str | BaseChatModel | None, settings: AgentConfig | None) -> BaseChatModel:
-    chosen = model or (settings and settings.model) or os.environ.get(MODEL_VARIABLE)
+    chosen: Any = model or (settings and settings.model) or os.environ.get(MODEL_VARIABLE)
     if not chosen:
         raise ModelMissing(
             "No model: pass one as the first argument, such as"
             f' create_deep_agent("anthropic:claude-sonnet-4-5"), or set {MODEL_VARIABLE}'
         )
+    if not isinstance(chosen, str) and (isinstance(chosen, type) or not hasattr(chosen, "invoke")):
+        raise _checking.wrong("model", chosen, 'a chat model, or its name as "provider:model"')
     return init_chat_model(chosen) if isinstance(chosen, str) else chosen
 
 

@@ -36,6 +36,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from memoryware import _checking
 from memoryware._home import expand_home
 from memoryware.errors import ConfigError, SettingError
 
@@ -91,6 +92,21 @@ class AgentConfig:
     system_prompt: str | None = None
     model: str | None = None
     response_format: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        _checking.check_texts(
+            "memory_files", self.memory_files, "/memories/AGENTS.md", or_none=False
+        )
+        for option in ("memories_dir", "skills_dir"):
+            value = getattr(self, option)
+            if value is None and option == "skills_dir":
+                continue
+            _checking.check_path(option, value)
+            object.__setattr__(self, option, expand_home(value, option))
+        _checking.check_text("system_prompt", self.system_prompt, or_none=True)
+        _checking.check_text("model", self.model, or_none=True)
+        if self.response_format is not None and not isinstance(self.response_format, Mapping):
+            raise _checking.wrong("response_format", self.response_format, "a JSON schema, a dict")
 
 
 def load_config(

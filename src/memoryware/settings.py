@@ -7,6 +7,7 @@ Pass a changed copy: `FileLimits(lock_timeout=5)`. A value outside its range rai
 # long: every limit in one place, where people look for it
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -25,6 +26,10 @@ class _Ranged:
             if low is None:
                 continue
             good = isinstance(value, int | float) and not isinstance(value, bool) and value >= low
+            if good and one.type == "int" and isinstance(value, float) and math.isfinite(value):
+                if not value.is_integer():
+                    raise SettingError(f"{one.name}={value!r}: must be a whole number")
+                object.__setattr__(self, one.name, int(value))  # 10e6 is one as well
             if not good or (high is not None and value > high):
                 upper = f" and at most {high}" if high is not None else ""
                 limits = f"at least {low}{upper}"

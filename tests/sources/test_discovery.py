@@ -199,21 +199,98 @@ def test_an_override_stands_for_the_file_of_its_folder(look):
 def test_of_all_tools_files_side_by_side_one_is_taken(look):
     r"""
     repo/
+    ├── .claude/
+    │   └── CLAUDE.md: for Claude, hidden
+    ├── .cursorrules: for Cursor
     ├── .git/
     ├── .github/
     │   └── copilot-instructions.md: for Copilot
+    ├── AGENT.md: for one
     ├── AGENTS.md: for all
     ├── AGENTS.override.md: for now
     ├── CLAUDE.local.md: for me
     ├── CLAUDE.md: for Claude
-    └── GEMINI.md: for Gemini
+    ├── GEMINI.md: for Gemini
+    └── QWEN.md: for Qwen
     """
-    left = list(ALL_NAMES)
+    left = Layout(names=ALL_NAMES).single_names
     owners = {"CLAUDE.local.md": "user"}
     while left:
         assert look.at("repo", names=left) == [f"{owners.get(left[0], 'project')} repo/{left[0]}"]
         del left[0]
     assert look.at("repo") == ["project repo/AGENTS.override.md"]
+
+
+@everywhere
+def test_of_a_pattern_all_files_join_after_the_one_of_the_folder(look):
+    """
+    repo/
+    ├── .claude/
+    │   └── rules/
+    │       ├── b.md: b
+    │       ├── a.md: a
+    │       ├── deeper/
+    │       │   └── c.md: c
+    │       └── notes.txt: none
+    ├── .cursor/
+    │   └── rules/
+    │       └── style.mdc: style
+    ├── .git/
+    ├── CLAUDE.md: for Claude
+    └── src/
+        ├── .claude/
+        │   └── rules/
+        │       └── d.md: d
+        └── AGENTS.md: src
+    """
+    assert look.at("repo/src") == ["project repo/src/AGENTS.md"]
+    assert look.at("repo/src", names=ALL_NAMES) == [
+        "project repo/CLAUDE.md",
+        "project repo/.claude/rules/a.md",
+        "project repo/.claude/rules/b.md",
+        "project repo/.cursor/rules/style.mdc",
+        "project repo/src/AGENTS.md",
+        "project repo/src/.claude/rules/d.md",
+    ]
+    assert look.at("repo", names=[".cursor/rules/*.mdc"]) == [
+        "project repo/.cursor/rules/style.mdc"
+    ]
+    owners = {".claude/rules/*.md": "team"}
+    assert look.at("repo", names=[".claude/rules/*.md"], owners=owners) == [
+        "team repo/.claude/rules/a.md",
+        "team repo/.claude/rules/b.md",
+    ]
+
+
+@everywhere
+def test_a_link_that_was_checked_out_as_text_is_followed(look):
+    """
+    repo/
+    ├── .git/
+    ├── AGENTS.md: CLAUDE.md
+    ├── CLAUDE.md: - Prices are in euro.
+    ├── docs/
+    │   └── AGENTS.md: - All of it.
+    ├── src/
+    │   └── AGENTS.md: ../docs/AGENTS.md\n
+    ├── two/
+    │   ├── AGENTS.md: ../AGENTS.md
+    │   └── loop/
+    │       ├── AGENTS.md: CLAUDE.md
+    │       └── CLAUDE.md: AGENTS.md
+    ├── out/
+    │   └── AGENTS.md: ../../other.md
+    └── gone/
+        └── AGENTS.md: nothing.md
+    other.md: not yours
+    """
+    assert look.at("repo") == ["project repo/CLAUDE.md"]
+    assert look.at("repo", names=ALL_NAMES) == ["project repo/CLAUDE.md"]
+    assert look.at("repo/src") == ["project repo/CLAUDE.md", "project repo/docs/AGENTS.md"]
+    assert look.at("repo/two") == ["project repo/CLAUDE.md"]
+    assert look.at("repo/two/loop")[-1].startswith("project repo/two/loop/")
+    for place in ("out", "gone"):
+        assert look.at(f"repo/{place}")[-1] == f"project repo/{place}/AGENTS.md"
 
 
 @everywhere

@@ -477,9 +477,6 @@ OTHERS = [
     "@ann @bob",
     "ann@example.md",
     "write to ann@example.md",
-    "see @x.md for more",
-    "@x.md.",
-    "@x.md, please",
     "@dataclass",
     "@pytest.fixture",
     "@app.get('/x.md')",
@@ -498,8 +495,6 @@ OTHERS = [
     "@ x.md",
     "@",
     "@@x.md",
-    "> @x.md",
-    "# @x.md",
     "    @x.md",
     "\t@x.md",
     "`@x.md`",
@@ -511,7 +506,6 @@ OTHERS = [
     "<!-- @x.md -->",
     "<!--\n@x.md\n-->",
     "@x.md\\",
-    "@x.md @ann",
     "@" + "x" * 5000 + ".md",
 ]
 
@@ -545,22 +539,111 @@ def test_other_ends_of_names_can_be_chosen():
     assert _asked_for("@x.py\n@./x.py") == ("/p/x.py",)
 
 
-def test_a_path_in_a_sentence_is_noted_without_a_word_of_the_sentence():
+MENTIONS = [
+    "see @x.md for more",
+    "@x.md.",
+    "@x.md, please",
+    "(as in @x.md)",
+    'as "@x.md" says',
+    "read **@x.md** first!",
+    "> @x.md",
+    "# @x.md",
+    "- the rules of @x.md count",
+    "1. the rules of @x.md\n   count",
+    "| a | @x.md |",
+    "ann@example.md wrote @x.md",
+    "@x.md @ann",
+    "first `@y.md`, then @x.md",
+    "see @x.md and @x.md",
+    "see\n@./x.md of\nours",
+]
+NO_MENTIONS = [
+    "write to ann@x.md, please",
+    "write to <ann@x.md>",
+    "mailto:ann@x.md or @ann",
+    "see `@x.md` for more",
+    "see ``a ` @x.md`` for more",
+    "```\nsee @x.md for more\n```",
+    "    see @x.md for more",
+    "<!-- see @x.md for more -->",
+    "see @ann and @bob.",
+    "see @dataclass and @pytest.fixture.",
+    "see @https://example.org/x.md there",
+    "see \\@x.md there",
+    "see @scope/package@1.md.2 there",
+    "see @x.mdx.old there",
+]
+
+
+@pytest.mark.parametrize("text", MENTIONS)
+@pytest.mark.parametrize("around", ["{}", "before\n\n{}\n\nafter\n", "# A\n{}\n\n```\ncode\n```\n"])
+def test_a_path_in_a_sentence_is_an_import_and_the_sentence_stays(text, around):
+    whole = _with(around.format(text), x="TEXT OF X")
+    assert whole.count("TEXT OF X") == 1
+    assert whole.count("[from /x.md]\nTEXT OF X\n[end of /x.md]") == 1
+    for line in around.format(text).splitlines():
+        assert line in whole.splitlines()
+
+
+@pytest.mark.parametrize("text", NO_MENTIONS)
+def test_what_is_an_address_or_in_code_is_no_import(text):
+    assert _asked_for(text) == ()
+
+
+def test_a_file_comes_after_the_paragraph_that_mentions_it():
+    text = _with(
+        "See @a.md and\n@b.md for more,\nplease.\nAnd go on.\n\n- one\n- two", a="A", b="B"
+    )
+    assert text == (
+        "See @a.md and\n@b.md for more,\nplease.\nAnd go on.\n\n[from /a.md]\nA\n[end of /a.md]\n\n"
+        "[from /b.md]\nB\n[end of /b.md]\n\n- one\n- two"
+    )
+
+
+def test_a_list_item_is_a_paragraph_of_its_own():
+    text = _with("- see @a.md\n- next\n\nend", a="A")
+    assert text == "- see @a.md\n\n[from /a.md]\nA\n[end of /a.md]\n\n- next\n\nend"
+
+
+def test_a_mention_that_leads_nowhere_leaves_the_sentence_as_it_is():
     async def fetch(via, paths):
-        raise AssertionError(paths)
+        return [(None, "file_not_found")] * len(paths)
 
     text = "ok\n\nour secret is in @docs/plan.md, ask @ann"
     whole = finish(expand(blocking, "/AGENTS.md", text, fetch, Imports()))
 
-    assert whole.text is text
-    assert whole.notes == (
-        (
-            "/AGENTS.md, line 3: a path after '@' is not imported; to be, it must stand alone on a"
-            " line that is not indented like code"
-        ),
+    assert whole.text == text
+    assert whole.notes == ("/AGENTS.md, line 3: import not found: /docs/plan.md",)
+    assert whole.imported == ("/docs/plan.md",)
+
+
+def test_a_mention_of_what_is_shown_elsewhere_adds_nothing():
+    text = _with("see @a.md here\n\nand @a.md there\n\n@a.md\n", a="A")
+    assert text.count("[from /a.md]") == 1
+    assert text.startswith("see @a.md here\n\n[from /a.md]")
+    assert "and @a.md there\n\n[import skipped: /a.md is already shown above]" in text
+
+
+def test_mentions_obey_the_roots_and_the_limits():
+    refused = finish(
+        expand(blocking, "/p/AGENTS.md", "see @../x.md there", None, Imports())  # type: ignore[arg-type]
     )
+    assert refused.text == "see @../x.md there"
+    assert "outside the allowed folders" in refused.notes[0]
+    many = " ".join(f"@f{number}.md," for number in range(50))
+    options = Imports(limits=ImportLimits(lines=10))
+
+    async def fetch(via, paths):
+        return [(b"TEXT of " + path.encode(), None) for path in paths]
+
+    whole = finish(expand(blocking, "/AGENTS.md", many, fetch, options))
+    assert len(whole.imported) <= 10
+
+
+def test_an_indented_path_is_noted():
     for quiet in ("ask @ann", "`see @x.md`", "ann@x.md", "@x.md", "<!-- see @x.md -->"):
-        assert not any("alone" in note for note in _notes(quiet)), quiet
+        assert not any("indented" in note for note in _notes(quiet)), quiet
+    assert any("indented like code" in note for note in _notes("    see @x.md"))
 
 
 def _notes(text: str) -> tuple[str, ...]:
@@ -833,7 +916,7 @@ def test_code_and_comments_of_one_file_change_nothing_in_another(above, below, i
         ({"roots": ["/a/../b"]}, "roots holds '/a/../b'"),
         ({"suffixes": ["md"]}, "suffixes holds 'md': write it with its dot"),
         ({"suffixes": [""]}, "suffixes holds ''"),
-        ({"approve": True}, "approve=True: give a function"),
+        ({"approve": True}, "approve=True: must be a function"),
         ({"limits": 5}, "limits=5: give ImportLimits"),
     ],
 )

@@ -6,7 +6,6 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from memoryware.settings import DiscoveryLimits
-from memoryware.sources.discovery import ALL_NAMES
 from memoryware.sources.nested import touched
 from memoryware.sources.source import Source
 from sources.looking import DISKS, PLACES, places
@@ -117,7 +116,7 @@ def test_names_and_their_order_are_those_of_the_layout(look):
     assert look.beside("repo/a", known=ROOT) == ["project repo/a/AGENTS.override.md"]
     mine = look.beside("repo/a", known=ROOT, names=["CLAUDE.local.md", "AGENTS.md"])
     assert mine == ["user repo/a/CLAUDE.local.md"]
-    assert look.beside("repo/a/b", known=ROOT, names=ALL_NAMES[-1:]) == [
+    assert look.beside("repo/a/b", known=ROOT, names=[".github/copilot-instructions.md"]) == [
         "project repo/a/.github/copilot-instructions.md",
         "project repo/a/b/.github/copilot-instructions.md",
     ]

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, assert_type
 
+from deepagents.backends import CompositeBackend as TheirComposite
+from deepagents.backends import FilesystemBackend as TheirDisk
+from deepagents.backends import StateBackend as TheirState
+from deepagents.backends import StoreBackend as TheirShelf
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain.agents.middleware.types import ModelRequest
@@ -24,6 +28,8 @@ from langgraph.store.memory import InMemoryStore
 
 from memoryware import (
     AgentConfig,
+    BackendFactory,
+    BackendLike,
     BackendProtocol,
     CompositeBackend,
     ContextBuilder,
@@ -137,6 +143,53 @@ class Notebook(BackendProtocol):
         self.texts[file_path] = content
         return WriteResult(path=file_path)
 
+
+class BlockingNotes:
+    """A backend that derives from nothing."""
+
+    def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        return [FileDownloadResponse(path, error="file_not_found") for path in paths]
+
+    def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> str:
+        return ""
+
+
+# Anybody's backend is taken, and what is none is refused.
+
+their_disk = TheirDisk(root_dir=".", virtual_mode=True)
+theirs: list[BackendLike] = [
+    their_disk,
+    TheirState(),
+    TheirShelf(store=InMemoryStore(), namespace=lambda _: ("memory",)),
+    TheirComposite(default=their_disk, routes={}),
+    Notebook(),
+    BlockingNotes(),
+]
+
+
+def of_runtime(runtime: Any) -> StoreBackend:
+    return StoreBackend(runtime, namespace=("memory",))
+
+
+made_of: BackendFactory = of_runtime
+for backend in theirs:
+    MemoryMiddleware(backend=backend, sources=["/a.md"])
+    FileToolsMiddleware(backend=backend)
+    DeepMemoryMiddleware(backend)
+    HistoryBackend(GuardedBackend(backend))
+    CompositeBackend(default=backend, routes={"/more/": backend})
+    create_deep_agent("provider:name", backend=backend)
+    scan(backend, ["/a.md"])
+MemoryMiddleware(backend=of_runtime, sources=["/a.md"])
+FileToolsMiddleware(backend=lambda runtime: StoreBackend(runtime, namespace=("memory",)))
+create_deep_agent("provider:name", backend=of_runtime, memory=["/a.md"])
+MemoryMiddleware(backend="notes", sources=["/a.md"])  # type: ignore[arg-type]
+MemoryMiddleware(backend=7, sources=["/a.md"])  # type: ignore[arg-type]
+FileToolsMiddleware(backend=Path("notes"))  # type: ignore[arg-type]
+DeepMemoryMiddleware(InMemoryStore())  # type: ignore[arg-type]
+create_deep_agent("provider:name", backend={"/": disk})  # type: ignore[arg-type]
+HistoryBackend(of_runtime)  # type: ignore[arg-type]
+CompositeBackend(default="notes", routes={})  # type: ignore[arg-type]
 
 # Middleware and agents.
 

@@ -15,6 +15,7 @@ from dataclasses import fields, replace
 from functools import lru_cache, partial
 from typing import Any, cast
 
+from memoryware import _checking
 from memoryware._twins import Via, in_thread
 from memoryware.backends import _text
 from memoryware.backends._doors import TwinBackend
@@ -102,6 +103,25 @@ def must_be_backend(value: Any, place: str) -> None:
     raise SettingError(
         f"{place} is {_named(value)}, not a backend; pass for example StateBackend()"
     )
+
+
+def must_be_backend_or_factory(value: Any, option: str) -> None:
+    """Refuse what is neither a backend nor a function that makes one of a runtime.
+
+    Raises:
+        SettingError: The message says what to pass instead.
+    """
+    if is_backend(value):
+        return
+    if isinstance(value, type):
+        raise SettingError(
+            f"{option}={value.__name__} is a class: pass an instance, such as"
+            f" {value.__name__}(...), or a function that makes one of the runtime"
+        )
+    if not callable(value):
+        raise _checking.wrong(
+            option, value, "a backend, such as StateBackend(), or a function that makes one"
+        )
 
 
 def fingerprints_of(backend: Any) -> Fingerprints | None:

@@ -13,6 +13,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Final, TypeVar
 
+from memoryware import _checking
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via, in_thread
 from memoryware.backends._doors import ChangingBackend
@@ -75,6 +76,8 @@ class RecordBackend(ChangingBackend):
     """All operations over records; a subclass says where the records are."""
 
     def __init__(self, *, clock: Clock = utc_now, limits: FileLimits | None = None) -> None:
+        _checking.check_function("clock", clock)
+        _checking.check_instance("limits", limits, FileLimits)
         self._clock = clock
         self._limits = limits or FileLimits()
 

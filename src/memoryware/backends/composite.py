@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from memoryware import _checking
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via
 from memoryware.backends._doors import ChangingBackend
@@ -32,7 +33,7 @@ from memoryware.backends._searching import (
 from memoryware.backends._swapping import add, change, drop
 from memoryware.backends._ways import Pathfinder, Way, Ways
 from memoryware.backends.protocol import (
-    BackendProtocol,
+    BackendLike,
     DeleteResult,
     EditResult,
     FileDownloadResponse,
@@ -76,8 +77,8 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
 
     def __init__(
         self,
-        default: BackendProtocol,
-        routes: Mapping[str, BackendProtocol],
+        default: BackendLike,
+        routes: Mapping[str, BackendLike],
         *,
         artifacts_root: str = "/",
     ) -> None:
@@ -89,6 +90,9 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
                 not a backend; the message says what to do.
         """
         must_be_backend(default, "The default backend")
+        if not isinstance(routes, Mapping):
+            raise _checking.wrong("routes", routes, 'a dict such as {"/memories/": backend}, or {}')
+        _checking.check_text("artifacts_root", artifacts_root)
         for prefix, backend in routes.items():
             must_be_backend(backend, f"The route {prefix!r}")
         self._mounts = Mounts(routes)

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
+from memoryware import _checking
 from memoryware._home import expand_home
 from memoryware._twins import Via, blocking, finish, in_thread
 from memoryware.backends import _grep, _text, _walk
@@ -79,6 +80,10 @@ class FilesystemBackend(ChangingBackend):
         *,
         limits: FileLimits | None = None,
     ) -> None:
+        _checking.check_instance("limits", limits, FileLimits)
+        _checking.check_flags(virtual_mode=virtual_mode)
+        if root_dir is not None:
+            _checking.check_path("root_dir", root_dir)
         self._limits = limits or FileLimits()
         self._given = expand_home(root_dir or ".", "root_dir")
         if not self._given.is_absolute():
@@ -372,7 +377,7 @@ class FilesystemBackend(ChangingBackend):
 
 def _size(megabytes: Any, limits: FileLimits) -> int:
     """Return in bytes how large a file may be that is searched."""
-    if isinstance(megabytes, bool) or not isinstance(megabytes, int | float) or megabytes <= 0:
+    if isinstance(megabytes, bool) or not isinstance(megabytes, int | float) or not megabytes > 0:
         raise SettingError(f"max_file_size_mb={megabytes!r}: must be a number of more than 0")
     return int(limits.grep_max_bytes if megabytes == _USUAL_MEGABYTES else megabytes * _MEGABYTE)
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
+from memoryware import _checking
 from memoryware._clock import Clock, NewId, random_id, utc_now
 from memoryware._twins import Via
 from memoryware.backends import _text
@@ -31,6 +32,7 @@ from memoryware.backends._versions_made import (
     without_secrets,
 )
 from memoryware.backends._wrapping import FileChange
+from memoryware.backends.protocol import BackendLike
 from memoryware.errors import FileDenied, PathUnusable, SettingError, VersionMissing
 from memoryware.scope import MemoryScope
 from memoryware.settings import HistoryLimits
@@ -82,21 +84,28 @@ class HistoryBackend(HidingBackend):
 
     def __init__(
         self,
-        inner: Any,
+        inner: BackendLike,
         *,
         watch: Sequence[str | os.PathLike[str]] | None = None,
         keep: HistoryLimits | None = None,
-        versions: Any = None,
+        versions: BackendLike | None = None,
         folder: str = FOLDER,
         actor: Actor | None = None,
         redact: Redact | None = without_secrets,
         clock: Clock = utc_now,
         new_id: NewId = random_id,
     ) -> None:
+        _checking.check_text("folder", folder)
         super().__init__(inner, hidden=folder)
         must_have_root(inner)
         if isinstance(watch, str | os.PathLike):
             raise SettingError(f"watch={watch!r}: give a list of paths, such as ['AGENTS.md']")
+        _checking.check_texts("watch", watch, "AGENTS.md")
+        _checking.check_instance("keep", keep, HistoryLimits)
+        _checking.check_instance("actor", actor, Actor)
+        _checking.check_function("redact", redact, or_none=True)
+        _checking.check_function("clock", clock)
+        _checking.check_function("new_id", new_id)
         self._watch = None if watch is None else Watch([os.fspath(one) for one in watch])
         if versions is not None:
             must_be_backend(versions, "versions")

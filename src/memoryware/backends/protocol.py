@@ -22,8 +22,9 @@ The contract, the same for every backend that ships here:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NotRequired, Protocol, TypedDict, runtime_checkable
+from typing import Any, Literal, NotRequired, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from memoryware._twins import in_thread
 from memoryware.backends._peer import BackendKin, ResultKin
@@ -297,6 +298,28 @@ class BackendProtocol(BackendKin):
 
     def _unsupported(self, operation: str) -> NotImplementedError:
         return NotImplementedError(f"{type(self).__name__} does not implement {operation}()")
+
+
+class BackendLike(Protocol):
+    """What is taken as a backend: ours, deepagents', or anybody's with these methods.
+
+    It names only what every use needs, so that a type checker accepts all of them and still
+    refuses a text, a number or a runtime.
+    """
+
+    def download_files(self, paths: list[str], /) -> Any:
+        """Return the bytes of files, one answer per path in the given order."""
+        ...
+
+    def read(self, file_path: str, offset: int = ..., limit: int = ..., /) -> Any:
+        """Return some lines of a file."""
+        ...
+
+
+BackendFactory: TypeAlias = Callable[[Any], BackendLike]
+"""A function that gets the runtime and returns a backend."""
+BackendOrFactory: TypeAlias = BackendLike | BackendFactory
+"""What the option `backend=` of a middleware takes."""
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from memoryware import _langchain
+from memoryware import _checking, _langchain
 from memoryware._clock import Clock, utc_now
 from memoryware._twins import Via
 from memoryware.backends._filedata import appended, digest_of, edited, file_of, surroundings
@@ -56,6 +56,8 @@ class StateBackend(RecordBackend):
         self, runtime: Any = None, *, clock: Clock = utc_now, limits: FileLimits | None = None
     ) -> None:
         super().__init__(clock=clock, limits=limits)
+        if isinstance(runtime, str | bytes | int | float | list | tuple | type):
+            raise _checking.wrong("runtime", runtime, "the runtime of a graph, or left out")
         self._runtime = runtime
 
     def _records(self) -> Records:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from memoryware import _langchain
+from memoryware import _checking, _langchain
 from memoryware._clock import Clock, utc_now
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via
@@ -82,6 +82,16 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
             )
         if hasattr(runtime, "aput"):
             raise SettingError("Pass the store by name: StoreBackend(store=..., namespace=...)")
+        if isinstance(runtime, str | bytes | int | float | list | type):
+            raise _checking.wrong("runtime", runtime, "the runtime of a graph, or left out")
+        if isinstance(namespace, type):
+            raise NamespaceError(
+                f"namespace={namespace.__name__} is a class; pass a tuple of texts, or a function"
+                " of the runtime that returns one"
+            )
+        given: Any = store
+        if given is not None and (isinstance(given, type) or not hasattr(given, "abatch")):
+            raise _checking.wrong("store", store, "a LangGraph store, such as InMemoryStore()")
         self._runtime, self._namespace, self._store = runtime, namespace, store
         if namespace is not None and not callable(namespace):
             _refuse_template(encoded(namespace))

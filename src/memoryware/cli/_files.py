@@ -20,6 +20,7 @@ from memoryware.events import logger
 if TYPE_CHECKING:
     from memoryware.backends.history import HistoryBackend
     from memoryware.middleware.memory import MemoryMiddleware
+    from memoryware.sources.source import Source
 
 Root = Annotated[
     str | None,
@@ -73,6 +74,17 @@ class Files:
         return MemoryMiddleware(
             backend=self.opened(), sources="auto", start="/", on_error="warn", **more
         )
+
+    def read_on_request(self) -> list[Source]:
+        """Return the memory files of other names, which are loaded on request only."""
+        from memoryware.sources.discovery import ALL_NAMES, Layout, discover
+
+        if self.sources is not None:
+            return []
+        layout = Layout(names=ALL_NAMES)
+        if self.is_on_disk:
+            return discover(self.root, layout=layout)
+        return discover("/", backend=self.opened(), layout=layout)
 
     def looked_through(self) -> Any:
         """Return the backend that the paths of `memory` are paths of."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from fnmatch import fnmatchcase
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from memoryware.guard import reveal
 
 if TYPE_CHECKING:
     from memoryware.middleware.preview import Preview, SourcePreview
+    from memoryware.sources.discovery import Layout
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 MaxTokens = Annotated[
@@ -36,9 +38,15 @@ def sources(
     Exit codes: 0 done, 1 a disk or store failed, 2 wrong call, 3 the configuration cannot be read.
     """
     with quietly():
-        preview = files_of(root, source, file=config).memory(max_tokens=max_tokens).preview()
+        files = files_of(root, source, file=config)
+        preview = files.memory(max_tokens=max_tokens).preview()
+        others = [] if preview.sources else [one.path for one in files.read_on_request()]
     if json:
-        showing.document({"tokens": preview.tokens, "sources": [*map(_row, preview.sources)]})
+        rows = [*map(_row, preview.sources)]
+        showing.document({"tokens": preview.tokens, "sources": rows, "on_request": others})
+        return
+    if others:
+        _print_others(others)
         return
     _print(preview)
 
@@ -86,6 +94,28 @@ def _row(one: SourcePreview) -> dict[str, Any]:
         "imported": list(one.imported),
         "suspect": list(one.suspect),
     }
+
+
+def _print_others(paths: list[str]) -> None:
+    """Name the memory files of other names, where there is none that is loaded unasked."""
+    from memoryware.sources.discovery import ALL_NAMES, Layout
+
+    layout = Layout(names=ALL_NAMES)
+    found = {layout.name_of(path): path for path in paths}
+    names = [name if name in ALL_NAMES else _pattern_of(name, layout) for name in found]
+    screen = showing.screen()
+    screen.print("Only memory files that are read on request are here:")
+    for path in paths:
+        screen.print(Text(f"  {reveal(path)}"), soft_wrap=not sys.stdout.isatty())
+    asked = ", ".join(f'"{name}"' for name in dict.fromkeys(names))
+    screen.print(
+        Text(f'To load them: MemoryMiddleware(sources="auto", layout=Layout(names=[{asked}])).'),
+        soft_wrap=not sys.stdout.isatty(),
+    )
+
+
+def _pattern_of(name: str, layout: Layout) -> str:
+    return next((one for one in layout.patterns if fnmatchcase(name, one)), name)
 
 
 def _print(preview: Preview) -> None:

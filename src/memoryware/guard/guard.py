@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
+from memoryware import _checking
 from memoryware.errors import SettingError
 from memoryware.guard.finding import Detector, Finding, Span
 
@@ -51,6 +52,7 @@ class Guard:
 
     def __post_init__(self) -> None:
         _one_of("on_secret", self.on_secret, get_args(OnSecret))
+        _checking.check_flags(secrets=self.secrets)
         for name in ("personal", "allow", "detectors"):
             object.__setattr__(self, name, _several(name, getattr(self, name)))
         for kind in self.personal:

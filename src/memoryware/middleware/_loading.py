@@ -22,7 +22,7 @@ from memoryware.middleware._fetching import Fetch, Known, tokens_of
 from memoryware.middleware._rules import PathRules
 from memoryware.middleware._texts import OnError, text_of
 from memoryware.settings import MemoryLimits
-from memoryware.sources._choosing import Permits
+from memoryware.sources._choosing import Permits, text_link
 from memoryware.sources._layout import Notices
 from memoryware.sources.discovery import Layout, found_via
 from memoryware.sources.imports import Imports, expand
@@ -202,6 +202,13 @@ class Loader:
             text = text_of(path, content, error, on_error=on_error, reason=reason)
             if text is not None:
                 contents[path] = text
+                if self._reading.start is None and (target := text_link(text)):
+                    self._notices.warn(
+                        "memory source %s holds nothing but the path %s, like a link that was"
+                        " checked out as text; list that file instead",
+                        path,
+                        target,
+                    )
             elif error == "file_not_found":
                 if source.required:
                     problems.append((path, _missed(path, on_error)))

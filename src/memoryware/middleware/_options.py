@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from langchain_core.messages.utils import count_tokens_approximately
 
+from memoryware import _checking
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.middleware._block import SLOT
@@ -37,9 +38,16 @@ def check_choices(**given: object) -> None:
         SettingError: Naming the option, the value and the choices.
     """
     for option, value in given.items():
-        if value not in _CHOICES[option]:
+        if not any(_is_choice(value, one) for one in _CHOICES[option]):
             choices = ", ".join(repr(one) for one in _CHOICES[option])
             raise SettingError(f"{option}={value!r}: must be one of {choices}")
+
+
+def _is_choice(value: object, choice: object) -> bool:
+    """Say whether a value is a choice; 0 is not False, although Python has them equal."""
+    return value is choice or (
+        isinstance(choice, str) and isinstance(value, str) and value == choice
+    )
 
 
 def check_template(template: object) -> None:
@@ -82,8 +90,7 @@ def check_parts(name: object, count_tokens: object, guard: object) -> None:
     """
     if name is not None and not (isinstance(name, str) and name):
         raise SettingError(f"name={name!r}: must be a text that is not empty, or None")
-    if count_tokens is not None and not callable(count_tokens):
-        raise SettingError(f"count_tokens={count_tokens!r}: must be a function of a text")
+    _checking.check_function("count_tokens", count_tokens, or_none=True)
     if guard is not None and not isinstance(guard, Guard):
         raise SettingError(f"guard={guard!r}: must be a Guard(...), or None for none")
 

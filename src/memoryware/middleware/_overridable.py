@@ -73,8 +73,8 @@ class OverridableParts:
     def _check_backend(self, backend: Any) -> None:
         """Refuse what is neither a backend nor a factory, unless a subclass brings its own."""
         name = "_get_backend"
-        if getattr(type(self), name) is getattr(OverridableParts, name) and not callable(backend):
-            _foreign.must_be_backend(backend, "backend")
+        if getattr(type(self), name) is getattr(OverridableParts, name):
+            _foreign.must_be_backend_or_factory(backend, "backend")
 
     def _formatted(self, contents: dict[str, str]) -> str:
         """Return the text of the method above, also of one that takes another form of call."""

@@ -14,12 +14,13 @@ import copy
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from memoryware import _checking
 from memoryware._twins import Via
 from memoryware.backends import _foreign
 from memoryware.backends._match import RulePattern, compile_rule
 from memoryware.backends._paths import folded, normalise
 from memoryware.backends.protocol import BackendProtocol
-from memoryware.errors import FileDenied, PathRefused, SettingError
+from memoryware.errors import FileDenied, PathRefused
 
 Operation = Literal["read", "write"]
 _NAMED: Final = 10
@@ -50,8 +51,7 @@ class PathRules:
     ) -> None:
         given = {"allow": allow, "deny": deny, "read_only": read_only, "only": only}
         for option, value in given.items():
-            if isinstance(value, str):
-                raise SettingError(f"{option}={value!r}: give a list of paths, such as [{value!r}]")
+            _checking.check_texts(option, value, value if isinstance(value, str) else "/notes/*.md")
         self.only = None if only is None else tuple(only)
         self._only_names = frozenset(self.only or ())
         self._shown = tuple(allow or ())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from memoryware import _checking
+from memoryware.backends.protocol import BackendOrFactory
 from memoryware.middleware._texts import OnError
 from memoryware.middleware.memory import MemoryMiddleware
 
@@ -21,13 +21,14 @@ class DeepMemoryMiddleware(MemoryMiddleware):
 
     def __init__(
         self,
-        backend: Any,
+        backend: BackendOrFactory,
         memory_file: str | None = "AGENTS.md",
         *,
         name: str | None = None,
         on_error: OnError = "raise",
         max_tokens: int | None = None,
     ) -> None:
+        _checking.check_text("memory_file", memory_file, or_none=True)
         super().__init__(
             backend=backend,
             sources=[memory_file] if memory_file else [],

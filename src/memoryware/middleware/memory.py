@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from langchain.agents.middleware.types import TracePolicy, omit_payload
 
-from memoryware import _langchain
+from memoryware import _checking, _langchain
 from memoryware._clock import NewId, random_id
 from memoryware.backends import _foreign
+from memoryware.backends.protocol import BackendOrFactory
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.middleware import _options
@@ -111,7 +112,7 @@ class MemoryMiddleware(MemoryHooks):
     def __init__(
         self,
         *,
-        backend: Any = None,
+        backend: BackendOrFactory | None = None,
         sources: Sequence[str | Source] | Literal["auto"],
         name: str | None = None,
         refresh: Refresh = "run",
@@ -147,6 +148,13 @@ class MemoryMiddleware(MemoryHooks):
         choices |= {"from_outside": from_outside}
         _options.check(system_prompt, guidelines, **choices, when_empty=when_empty, tools=tools)
         _options.check_parts(name, count_tokens, guard)
+        _checking.check_flags(strip_comments=strip_comments, show_paths=show_paths)
+        _checking.check_flags(add_cache_control=add_cache_control, trace_content=trace_content)
+        if nested is not None:
+            _checking.check_flags(nested=nested)
+        _checking.check_text("path_separator", path_separator)
+        _checking.check_path("start", start)
+        _checking.check_function("new_id", new_id)
         found = isinstance(sources, str) and sources == "auto"
         self._looks_at_whole_disk = found and backend is None
         self._backend, start = _options.ground(backend, start) if found else (backend, "")

@@ -7,8 +7,10 @@ A `Look` reads the candidates of many folders in one batch and takes one file of
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, Final, Literal
 
 from memoryware._twins import Via
@@ -17,6 +19,7 @@ from memoryware.backends._paths import is_below, join
 from memoryware.backends._searching import is_absent
 from memoryware.backends._text import decode
 from memoryware.errors import PathRefused
+from memoryware.events import logger
 from memoryware.sources._layout import Layout, Notices
 from memoryware.sources.source import Owner, Source
 
@@ -26,6 +29,11 @@ _REASONS: Final = {
     "too_large": "it has more bytes than are read at once",
     "invalid_path": "it is no regular file, or leads out of the root",
 }
+_TEXT_LINK: Final = re.compile(
+    r"(?:\.{1,2}/)*(?:[\w.@+-]+/)*(?:[\w.@+-]+\.(?:md|mdc|mdx|markdown|txt)|\.cursorrules)"
+)
+_LONGEST_LINK: Final = 260
+"""Characters of a relative path, more than which no link between memory files has."""
 Kind = Literal["file", "folder"] | None
 """What is at a path; None for nothing that could be read or entered."""
 _KINDS: Final[Mapping[Any, Kind]] = {None: "file", "is_directory": "folder"}
@@ -168,9 +176,22 @@ class Look:
         is_folder = (await self.listing(folder or "/") or {}).get(name)
         return None if is_folder is None else "folder" if is_folder else "file"
 
-    def group(self, folder: str, within: str) -> list[Candidate]:
-        """Return the candidates of a folder of a repository."""
-        return [self.candidate(folder, name, within) for name in self.layout.names]
+    async def groups(self, folder: str, within: str) -> list[Group]:
+        """Return the candidates of a folder of a repository, one group for each file to take."""
+        layout = self.layout
+        groups: list[Group] = []
+        if layout.single_names:
+            groups.append([self.candidate(folder, one, within) for one in layout.single_names])
+        for pattern in layout.patterns:
+            inner, slash, last = pattern.rpartition("/")
+            listing = await self.listing(join(folder, f"/{inner}") if slash else folder) or {}
+            names = [f"{inner}{slash}{one}" for one in sorted(listing) if not listing[one]]
+            groups += [
+                [self.candidate(folder, name, within)]
+                for name in names
+                if fnmatchcase(name.rpartition("/")[2], last)
+            ]
+        return groups
 
     def candidate(self, folder: str, name: str, within: str) -> Candidate:
         """Return a file of a repository, which may not be a link out of it, as a candidate."""
@@ -201,7 +222,7 @@ class Look:
         """
         if not self.notices.first("case", folder):
             return
-        listing, names = await self.listing(folder) or {}, self.layout.names
+        listing, names = await self.listing(folder) or {}, self.layout.single_names
         wanted = {name.casefold(): name for name in names if name not in listing}
         for name, is_folder in listing.items():
             meant = wanted.get(name.casefold())
@@ -209,8 +230,13 @@ class Look:
                 sentence = "%s is not read everywhere: its name differs from %s in case; rename it"
                 self.notices.warn(sentence, join(folder, f"/{name}"), meant)
 
-    async def chosen(self, groups: Sequence[Group]) -> list[Found | None]:
-        """Read all candidates in one batch and take one of each group, or none."""
+    async def chosen(self, groups: Sequence[Group], *, hops: int = 2) -> list[Found | None]:
+        """Read all candidates in one batch and take one of each group, or none.
+
+        Args:
+            groups: The candidates.
+            hops: How many links that were checked out as text are followed.
+        """
         groups = await self._permitted(groups)
         groups = [[one for one in group if await self._may_ask(one)] for group in groups]
         paths = list(dict.fromkeys(one.path for group in groups for one in group))
@@ -219,7 +245,7 @@ class Look:
         there = [path for path, one in told.items() if one.error is None]
         named = zip(there, await self.places(there), strict=True)
         real = {path: own[-1] if own else path for path, own in named}
-        return [await self._first(group, told, real) for group in groups]
+        return [await self._first(group, told, real, hops) for group in groups]
 
     async def _permitted(self, groups: Sequence[Group]) -> Sequence[Group]:
         """Return the candidates that the rules of the caller let be read."""
@@ -231,7 +257,7 @@ class Look:
         return [[one for one in group if permits(names[one.path])] for group in groups]
 
     async def _first(
-        self, group: Group, told: Mapping[str, Any], real: Mapping[str, str]
+        self, group: Group, told: Mapping[str, Any], real: Mapping[str, str], hops: int
     ) -> Found | None:
         """Return the first candidate that has text, or else the first that is there."""
         blank: Found | None = None
@@ -249,10 +275,34 @@ class Look:
                     one.within,
                 )
             elif found.digest is not None:
-                return found
+                return await self._behind_text_link(found, answer.content, hops) or found
             else:
                 blank = blank or found
         return blank
+
+    async def _behind_text_link(self, found: Found, content: Any, hops: int) -> Found | None:
+        """Return the file that a link leads to which was checked out as text; None if it is none.
+
+        Git writes a symbolic link as a file that holds the path, where links are switched off,
+        as on Windows. Such a path would be all of the memory.
+        """
+        one, target = found.candidate, text_link(content)
+        path = beside(one.path, target) if target else None
+        if path is None or not hops:
+            return None
+        folder, _, name = path.rpartition("/")
+        behind = Candidate(folder or "/", name, one.owner, one.within)
+        (taken,) = await self.chosen([[behind]], hops=hops - 1)
+        if taken is None or taken.digest is None:
+            self.notices.warn(
+                "memory file %s holds nothing but the path %s, like a link that was checked out"
+                " as text, and there is no such memory file",
+                one.path,
+                path,
+            )
+            return None
+        logger.info("memory file %s is a link that was checked out as text: %s", one.path, path)
+        return taken
 
     async def _skip(self, one: Candidate, error: str | None) -> None:
         """Say why a file that is there is not read."""
@@ -308,3 +358,23 @@ def upwards(folder: str, end: str, depth: int, *, inclusive: bool = True) -> lis
 def above(path: str) -> str:
     """Return the folder that a normal path is in; the root is in itself."""
     return path.rpartition("/")[0] or "/"
+
+
+def text_link(content: bytes | str) -> str:
+    """Return the relative path that is the whole text of a file, "" if it is anything else."""
+    text = content if isinstance(content, str) else decode(content[: 2 * _LONGEST_LINK]).text
+    text = text.strip()
+    return text if len(text) <= _LONGEST_LINK and _TEXT_LINK.fullmatch(text) else ""
+
+
+def beside(path: str, target: str) -> str | None:
+    """Return where a relative path leads from the folder of a file; None if out of the root."""
+    folders = path.split("/")[:-1]
+    for part in target.split("/"):
+        if part == "..":
+            if len(folders) <= 1:
+                return None
+            folders.pop()
+        elif part != ".":
+            folders.append(part)
+    return "/".join(folders)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final
 
-from memoryware.backends._paths import normalise
+from memoryware import _checking
+from memoryware.backends._paths import folded, normalise
 from memoryware.errors import FileError, SettingError
 from memoryware.events import logger
 from memoryware.settings import DiscoveryLimits
@@ -17,17 +19,25 @@ DEFAULT_NAMES: Final = ("AGENTS.override.md", "AGENTS.md")
 """The file names that are looked for in a folder; the first that has text is taken."""
 ALL_NAMES: Final = (
     *DEFAULT_NAMES,
+    "AGENT.md",
     "CLAUDE.local.md",
     "CLAUDE.md",
+    ".claude/CLAUDE.md",
     "GEMINI.md",
+    "QWEN.md",
     ".github/copilot-instructions.md",
+    ".cursorrules",
+    ".claude/rules/*.md",
+    ".cursor/rules/*.mdc",
 )
-"""Every name that is known here, in the order in which one of a folder is taken."""
+"""Every name that is known here, in the order in which one of a folder is taken; of the patterns
+at the end all files are."""
 USER_FILES: Final = (
     "~/.deepagents/AGENTS.md",
     "~/.config/opencode/AGENTS.md",
     "~/.copilot/copilot-instructions.md",
     "~/.gemini/GEMINI.md",
+    "~/.qwen/QWEN.md",
     "~/.claude/CLAUDE.md",
     "~/.codex/AGENTS.override.md",
     "~/.codex/AGENTS.md",
@@ -47,7 +57,8 @@ class Layout:
 
     Attributes:
         names: File names of a folder, the first that has text is taken. A name may lie in
-            a folder, as `.github/copilot-instructions.md` does.
+            a folder, as `.github/copilot-instructions.md` does. Of a pattern such as
+            `.claude/rules/*.md` all files join, after the one that is taken.
         user: Whether the files of the user are looked for as well.
         user_files: Where those are, farthest first: `~/...`, or a path from the root of the
             backend. Of a folder one is taken. Read are those whose file name is in `names`.
@@ -78,12 +89,19 @@ class Layout:
     limits: DiscoveryLimits = field(default_factory=DiscoveryLimits)
 
     def __post_init__(self) -> None:
+        _checking.check_flags(user=self.user, outside_links=self.outside_links)
+        _checking.check_text("offer", self.offer, or_none=True)
         for option in ("names", "user_files", "root_markers"):
             object.__setattr__(self, option, _texts(option, getattr(self, option)))
         if not self.names:
             raise SettingError("names=(): name at least one file, such as 'AGENTS.md'")
         for name in self.names:
             _must_be_relative("names", name)
+            if "*" in name.rpartition("/")[0]:
+                raise SettingError(
+                    f"names holds {name!r}: a '*' stands in the last part only, as in"
+                    " '.claude/rules/*.md'"
+                )
         for name in self.root_markers:
             _must_be_relative("root_markers", name)
             if "/" in name:
@@ -104,9 +122,32 @@ class Layout:
         if not isinstance(self.limits, DiscoveryLimits):
             raise SettingError(f"limits={self.limits!r}: give DiscoveryLimits(...)")
 
+    @property
+    def single_names(self) -> list[str]:
+        """The names of which one is taken in each folder."""
+        return [name for name in self.names if "*" not in name]
+
+    @property
+    def patterns(self) -> list[str]:
+        """The names of which all files join."""
+        return [name for name in self.names if "*" in name]
+
     def owner_of(self, name: str) -> Owner | None:
         """Return whose notes a file of a repository with this name holds."""
-        return self.owners.get(name, "project")
+        if name in self.owners:
+            return self.owners[name]
+        fitting = [one for one in self.owners if "*" in one and fnmatchcase(name, one)]
+        return self.owners[fitting[0]] if fitting else "project"
+
+    def name_of(self, path: str) -> str:
+        """Return by which name a path is that of a memory file, in any case of letters, or ""."""
+        spelled = folded(path)
+        ends = [one for one in self.single_names if spelled.endswith(folded(f"/{one}"))]
+        for pattern in self.patterns:
+            tail = path.split("/")[-pattern.count("/") - 1 :]
+            if fnmatchcase(folded("/".join(tail)), folded(pattern)):
+                ends.append("/".join(tail))
+        return max(ends, key=len, default="")
 
     def writable_by(self, owner: Owner | None) -> Writable:
         """Return whether an agent may change a file of this owner."""
@@ -137,7 +178,7 @@ class Notices:
 
 
 def _texts(option: str, given: Any) -> tuple[str, ...]:
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise SettingError(f"{option}={given!r}: give a list of names, such as ['AGENTS.md']")
     texts = tuple(given)
     for one in texts:

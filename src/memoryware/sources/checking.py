@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends._foreign import Guest, must_be_backend
 from memoryware.backends._text import decode, is_binary
+from memoryware.backends.protocol import BackendLike
 from memoryware.guard import FENCES, Guard, drop_hidden, fence_pattern, forged
 from memoryware.settings import CheckLimits
 from memoryware.sources.markdown.scanning import plain_lines, spans
@@ -42,7 +43,7 @@ class Flaw:
 
 
 def check(
-    backend: Any,
+    backend: BackendLike,
     sources: Sequence[str | Source] | Literal["auto"],
     *,
     guard: Guard | None = None,
@@ -65,7 +66,7 @@ def check(
 
 
 async def acheck(
-    backend: Any,
+    backend: BackendLike,
     sources: Sequence[str | Source] | Literal["auto"],
     *,
     guard: Guard | None = None,

@@ -16,6 +16,7 @@ from memoryware._home import expand_home
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends._foreign import must_be_backend
 from memoryware.backends.filesystem import FilesystemBackend
+from memoryware.backends.protocol import BackendLike
 from memoryware.errors import SettingError
 from memoryware.sources._choosing import Candidate, Group, Look, Permits, above, once, upwards
 from memoryware.sources._layout import (
@@ -48,7 +49,7 @@ _Start = str | os.PathLike[str]
 
 
 def discover(
-    start: _Start = ".", *, backend: Any = None, layout: Layout | None = None
+    start: _Start = ".", *, backend: BackendLike | None = None, layout: Layout | None = None
 ) -> list[Source]:
     """Return the memory files that are there for an agent that starts in a folder.
 
@@ -68,7 +69,7 @@ def discover(
 
 
 async def adiscover(
-    start: _Start = ".", *, backend: Any = None, layout: Layout | None = None
+    start: _Start = ".", *, backend: BackendLike | None = None, layout: Layout | None = None
 ) -> list[Source]:
     """Async twin of `discover`."""
     if backend is None:  # one thread hop for all of it
@@ -141,7 +142,7 @@ async def found_via(
     for folder in folders:
         await look.watch_case(folder)
     of_user = await _of_user(look)
-    of_project = [look.group(one, root) for one in reversed(folders)]
+    of_project = [group for one in reversed(folders) for group in await look.groups(one, root)]
     chosen = await look.chosen([*of_user, *of_project])
     found = look.bounded(once(one for one in chosen if one))
     sources = [one.source(options) for one in found]
@@ -180,7 +181,9 @@ async def _of_user(look: Look) -> list[Group]:
     layout = look.layout
     if not layout.user:
         return []
-    rank = {name.rpartition("/")[2]: place for place, name in enumerate(reversed(layout.names))}
+    rank = {
+        name.rpartition("/")[2]: place for place, name in enumerate(reversed(layout.single_names))
+    }
     groups: dict[str, list[Candidate]] = {}
     paths = [path for path in layout.user_files if path.rpartition("/")[2] in rank]
     for path, names in zip(paths, await look.places(paths), strict=True):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
-from memoryware import _langchain
+from memoryware import _checking, _langchain
 from memoryware._twins import Via
 from memoryware.backends._acting import current_actor
 from memoryware.backends._making import Kind as ChangeKind
 from memoryware.backends._text import decode, text_in
 from memoryware.backends._wrapping import FileChange, WrappingBackend
+from memoryware.backends.protocol import BackendLike
 from memoryware.errors import FileDenied, FileError, SecretRefused
 from memoryware.events import Teller, emit
 from memoryware.guard import Guard
@@ -52,7 +53,7 @@ class GuardedBackend(WrappingBackend):
 
     def __init__(
         self,
-        inner: Any,
+        inner: BackendLike,
         sources: Sequence[str | Source] | None = None,
         *,
         guard: Guard | None = _USUAL,
@@ -60,6 +61,10 @@ class GuardedBackend(WrappingBackend):
         limits: MemoryLimits | None = None,
     ) -> None:
         super().__init__(inner)
+        _checking.check_instance("guard", guard, Guard)
+        _checking.check_instance("limits", limits, MemoryLimits)
+        if hidden_regions not in ("marked", "all", None):
+            raise _checking.wrong("hidden_regions", hidden_regions, "'marked', 'all' or None")
         limits = limits or MemoryLimits()
         self._sources = None if sources is None else sources_of(sources)
         share, words = 1.0 if sources is None else limits.lost_share, limits.lost_words

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from memoryware._twins import Via
 from memoryware.backends._foreign import Guest
-from memoryware.backends._paths import folded, is_below
+from memoryware.backends._paths import is_below
 from memoryware.settings import DiscoveryLimits
 from memoryware.sources._choosing import Found, Look, Permits, above, digest_of, upwards
 from memoryware.sources._layout import Layout, Notices
@@ -122,7 +122,7 @@ async def nested_via(
     look = Look(via, backend, options, notices, permits)
     scope = await _scope(look, folders, known, root)
     wanted = {one: end for folder in scope.folders for one, end in scope.way_to(folder)}
-    groups = [look.group(one, end) for one, end in wanted.items()]
+    groups = [group for one, end in wanted.items() for group in await look.groups(one, end)]
     free = [group for group in groups if not any(one.path in scope.held for one in group)]
     for group in free:
         await look.watch_case(group[0].folder)
@@ -189,10 +189,8 @@ def _is_users(source: Source) -> bool:
 
 def _home(path: str, options: Layout) -> str:
     """Return the folder whose memory file a path is."""
-    for name in options.names:
-        if path.endswith(f"/{name}"):
-            return path[: -len(name) - 1] or "/"
-    return above(path)
+    name = options.name_of(path)
+    return path[: -len(name) - 1] or "/" if name else above(path)
 
 
 async def _digests(
@@ -229,19 +227,13 @@ async def joining_via(
     guest = Guest(backend)
     (names,) = await guest.names(via, [path])
     found = list(names)
-    if folder and names and not any(_name_in(one, options) for one in names):
+    if folder and names and not any(options.name_of(one) for one in names):
         for name in options.names:
             told = await guest.glob(via, name.rpartition("/")[2], names[0])
             found += [file["path"] for file in told.matches or []]
     sources = []
     for file in sorted(set(found)):
-        if name := _name_in(file, options):
+        if name := options.name_of(file):
             owner = options.owner_of(name)
             sources.append(Source(file, owner=owner, writable=options.writable_by(owner)))
     return sources
-
-
-def _name_in(path: str, options: Layout) -> str:
-    """Return which name of a memory file a path ends with, in any case of letters, or ""."""
-    ends = (one for one in options.names if folded(path).endswith(folded(f"/{one}")))
-    return next(ends, "")

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends._foreign import Guest, must_be_backend
 from memoryware.backends._text import decode
+from memoryware.backends.protocol import BackendLike
 from memoryware.errors import LoadError
 from memoryware.events import logger
 from memoryware.guard import Guard
@@ -36,7 +37,10 @@ class Leak:
 
 
 def scan(
-    backend: Any, sources: Sequence[str | Source] | Literal["auto"], *, guard: Guard | None = None
+    backend: BackendLike,
+    sources: Sequence[str | Source] | Literal["auto"],
+    *,
+    guard: Guard | None = None,
 ) -> list[Leak]:
     """Return what looks like a secret in memory files, in the order of files and lines.
 
@@ -54,7 +58,10 @@ def scan(
 
 
 async def ascan(
-    backend: Any, sources: Sequence[str | Source] | Literal["auto"], *, guard: Guard | None = None
+    backend: BackendLike,
+    sources: Sequence[str | Source] | Literal["auto"],
+    *,
+    guard: Guard | None = None,
 ) -> list[Leak]:
     """Async twin of `scan`."""
     return await _scan(native, backend, sources, guard or Guard())

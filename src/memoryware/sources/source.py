@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
+from memoryware import _checking
 from memoryware.backends._paths import normalise
 from memoryware.errors import PathRefused, SettingError
 
@@ -51,6 +52,7 @@ class Source:
             raise SettingError(f"owner={self.owner!r}: must be None or one of {', '.join(OWNERS)}")
         if not isinstance(self.writable, bool) and self.writable != "ask":
             raise SettingError(f"writable={self.writable!r}: must be True, False or 'ask'")
+        _checking.check_flags(required=self.required)
         tokens: Any = self.max_tokens
         if tokens is not None and (
             not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1
@@ -77,7 +79,9 @@ def sources_of(given: Any, option: str = "sources") -> list[Source]:
     Raises:
         SettingError: If it is one string, or holds something that is no path.
     """
-    if isinstance(given, str | bytes | os.PathLike | Source) or not isinstance(given, Iterable):
+    if isinstance(given, str | bytes | os.PathLike | Source | Mapping) or not isinstance(
+        given, Iterable
+    ):
         raise SettingError(f"{option}={given!r}: give a list of paths, such as ['/AGENTS.md']")
     first: dict[str, Source] = {}
     for one in given:

@@ -17,10 +17,11 @@ from langchain.agents.middleware.types import (
 from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
+from memoryware import _checking
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import blocking, finish, native
 from memoryware.backends import _foreign
-from memoryware.backends._foreign import is_backend
+from memoryware.backends.protocol import BackendOrFactory
 from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
 from memoryware.middleware._prompt import append_to_system_message
@@ -98,7 +99,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, A
     def __init__(
         self,
         *,
-        backend: Any,
+        backend: BackendOrFactory,
         tools: Sequence[FileToolName] | None = None,
         read_only: bool | Sequence[str] = False,
         allow: Sequence[str] | None = None,
@@ -111,8 +112,13 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, A
         name: str = "FileToolsMiddleware",
     ) -> None:
         super().__init__()
-        if not (is_backend(backend) or callable(backend)):
-            raise SettingError(f"backend={backend!r}: pass a backend, such as StateBackend()")
+        _foreign.must_be_backend_or_factory(backend, "backend")
+        if not isinstance(read_only, bool):
+            _checking.check_texts("read_only", read_only, "/team/", or_none=False)
+        _checking.check_flags(first_match=first_match)
+        _checking.check_instance("limits", limits, ToolLimits)
+        _checking.check_text("system_prompt", system_prompt, or_none=True)
+        _checking.check_text("name", name)
         if write_existing not in ("overwrite", "error"):
             raise SettingError(f"write_existing={write_existing!r}: must be 'overwrite' or 'error'")
         self._name = name
@@ -181,6 +187,7 @@ def _chosen(names: Sequence[str] | None, no_writing: bool) -> list[FileTool]:
     known = {tool.name for tool in ALL_TOOLS}
     if isinstance(names, str):
         raise SettingError(f"tools={names!r}: give a list of names, such as [{names!r}]")
+    _checking.check_texts("tools", names, "read_file")
     if unknown := sorted(set(names or ()) - known):
         raise SettingError(f"tools={unknown}: unknown; there are {', '.join(sorted(known))}")
     wanted = known if names is None else set(names)

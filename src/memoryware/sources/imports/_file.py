@@ -39,6 +39,11 @@ class Target:
     is_here: bool = False
     report: str = ""
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether the text of a file stands here."""
+        return self.is_here and not self.report and self.file is not None and not self.file.report
+
 
 @dataclass(slots=True, eq=False)
 class File:
@@ -84,7 +89,8 @@ class File:
     def notes(self) -> Iterator[str]:
         """Say what was not imported."""
         for line, targets in zip(self.lines, self.targets, strict=False):
-            number = self.text.count("\n", 0, line.start) + 1
+            start = line.mentioned[0][0] if line.mentioned else line.start
+            number = self.text.count("\n", 0, start) + 1
             for target in targets:
                 missed = target.report or (target.is_here and target.file and target.file.report)
                 if missed:
@@ -92,18 +98,25 @@ class File:
         if self._passed_over:
             yield (
                 f"{self.name}, line {self._passed_over}: a path after '@' is not imported; to be,"
-                " it must stand alone on a line that is not indented like code"
+                " it must not be indented like code"
             )
         if self._openers and self.lines:
             yield f"{self.name}: a comment is never closed; its text is shown to the model"
 
     def pieces(self) -> Iterator[str | list[Target]]:
-        """Return the text in pieces, with the targets where their lines were."""
+        """Return the text in pieces, with the targets where their lines were.
+
+        Of a mention in a sentence only a file that is shown comes; what was wrong with the
+        others is in the notes, since the sentence still stands.
+        """
         edits: list[tuple[int, int, str | list[Target]]] = [
             (at, at + 4, _OPENER) for at in self._openers
         ]
         lines = zip(self.lines, self.targets, strict=False)
-        edits += [(line.start, line.end, targets) for line, targets in lines]
+        for line, targets in lines:
+            shown = [one for one in targets if one.is_shown] if line.mentioned else targets
+            if shown or not line.mentioned:
+                edits.append((line.start, line.end, shown))
         position = 0
         for start, end, put in sorted(edits, key=lambda edit: edit[0]):
             yield self.text[position:start]

@@ -1,4 +1,8 @@
-"""What is an import line: a path after `@` on a line of its own, outside code and comments."""
+"""What is an import: a path after `@`, on a line of its own or in a sentence, outside code.
+
+A line of nothing but paths is replaced by the files. In a sentence the path stays as a word of
+it, and the file comes after the paragraph, as Claude Code reads such a mention.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +19,28 @@ _LINE: Final = re.compile(
     re.MULTILINE,
 )
 _PATH: Final = re.compile(r"@((?:[^\s\\]|\\.)++)(?:[ \t]++|$)")
+_NEW_BLOCK: Final = re.compile(
+    r"[ \t]*+(?:$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~|<!--)|\Z", re.MULTILINE
+)
+"""What begins after a paragraph: a blank line, a list item, a heading, code."""
+_INDENT: Final = re.compile(r"[ \t]*+")
 _CODE_COLUMNS: Final = 4
 
 
 class ImportLine(NamedTuple):
-    """A line with nothing but imports.
+    """A line with nothing but imports, or the place after a paragraph that mentions files.
 
     Attributes:
         start: Its first character.
-        end: Its line end.
+        end: Its line end; of a place after a paragraph the same.
         paths: What is imported, as it is written.
+        mentioned: Where the paths are mentioned; empty for a line of its own.
     """
 
     start: int
     end: int
     paths: tuple[str, ...]
+    mentioned: tuple[tuple[int, int], ...] = ()
 
 
 def import_lines(
@@ -39,7 +50,7 @@ def import_lines(
     if "@" not in text:
         return []
     code = _closed(spans)
-    found = []
+    found: list[ImportLine] = []
     for line in _LINE.finditer(text):
         if not line["marker"] and _columns(line["indent"]) >= _CODE_COLUMNS:
             continue  # indented code
@@ -48,7 +59,54 @@ def import_lines(
             found.append(ImportLine(line.start(), line.end(), paths))
             if len(found) >= most:
                 break
-    return found
+    whole = [(line.start, line.end) for line in found]
+    found += _mentions(text, code, whole, suffixes, most)
+    return sorted(found, key=lambda line: line.start)[:most]
+
+
+def _mentions(
+    text: str,
+    code: Sequence[tuple[int, int]],
+    whole: Sequence[tuple[int, int]],
+    suffixes: Sequence[str],
+    most: int,
+) -> list[ImportLine]:
+    """Return the places after paragraphs that mention files, at most so many paths."""
+    by_place: dict[int, list[tuple[str, tuple[int, int]]]] = {}
+    seen, place, line_end, is_code = 0, -1, -1, False
+    for mention in _mention(tuple(suffixes)).finditer(text):
+        path, at = mention["path"], mention.start()
+        if at > line_end:
+            line = text.rfind("\n", 0, at) + 1
+            line_end = text.find("\n", at)
+            line_end = len(text) if line_end < 0 else line_end
+            is_code = _columns(_INDENT.match(text, line)[0]) >= _CODE_COLUMNS  # type: ignore[index]
+        if is_code or not _is_path(path, suffixes) or within(code, at) or within(whole, at):
+            continue
+        if at > place:  # else in the paragraph of the mention before it
+            place = _after_paragraph(text, at, code, whole)
+        by_place.setdefault(place, []).append((path, mention.span()))
+        seen += 1
+        if seen >= most:
+            break
+    return [
+        ImportLine(place, place, tuple(path for path, _ in found), tuple(span for _, span in found))
+        for place, found in by_place.items()
+    ]
+
+
+def _after_paragraph(
+    text: str, position: int, code: Sequence[tuple[int, int]], whole: Sequence[tuple[int, int]]
+) -> int:
+    """Return the end of the paragraph that a character is in, not inside code or a comment."""
+    while True:
+        end = text.find("\n", position)
+        if end < 0:
+            return len(text)
+        is_new = within(whole, end + 1) or _NEW_BLOCK.match(text, end + 1)
+        if is_new and not within(code, end):
+            return end
+        position = end + 1
 
 
 def passed_over(
@@ -57,7 +115,8 @@ def passed_over(
     """Return the first line (from 1) with a path after `@` outside code that is no import, or 0."""
     if "@" not in text:
         return 0
-    code, whole = _closed(spans), [(line.start, line.end) for line in lines]
+    code = _closed(spans)
+    whole = sorted(span for line in lines for span in (line.mentioned or [(line.start, line.end)]))
     for found in _alike(tuple(suffixes)).finditer(text):
         if not within(code, found.start()) and not within(whole, found.start()):
             return text.count("\n", 0, found.start()) + 1
@@ -93,6 +152,17 @@ def _is_path(path: str, suffixes: Sequence[str]) -> bool:
 
 def _columns(indent: str) -> int:
     return len(indent.expandtabs(_CODE_COLUMNS))
+
+
+@lru_cache(maxsize=64)
+def _mention(suffixes: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the pattern of a path in a sentence: after a blank, a bracket or a quote."""
+    endings = "|".join(map(re.escape, sorted(suffixes, key=len, reverse=True)))
+    return re.compile(
+        rf"(?:^|(?<=[\s(\[\"'“„*_]))@(?P<path>[^\s@`<>|\"']{{1,4096}}?(?:{endings}))"
+        r"(?=[.,;:!?]*+[)\]\"'”“*_]*+[.,;:!?]*+(?:\s|\Z))",
+        re.IGNORECASE | re.MULTILINE,
+    )
 
 
 @lru_cache(maxsize=64)

@@ -16,11 +16,13 @@ from collections.abc import (
     Coroutine,
     Iterable,
     Iterator,
+    Mapping,
     Sequence,
 )
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from memoryware import _checking
 from memoryware._twins import Via, in_thread
 from memoryware.backends._text import decode, is_binary
 from memoryware.errors import FileError, SettingError
@@ -93,10 +95,7 @@ class Imports:
             if not suffix.startswith(".") or len(suffix) < 2 or "/" in suffix:
                 raise SettingError(f"suffixes holds {suffix!r}: write it with its dot, as '.md'")
         object.__setattr__(self, "suffixes", tuple(one.lower() for one in suffixes))
-        if self.approve is not None and not callable(self.approve):
-            raise SettingError(
-                f"approve={self.approve!r}: give a function of two paths that returns a bool"
-            )
+        _checking.check_function("approve", self.approve, or_none=True)
         if not isinstance(self.limits, ImportLimits):
             raise SettingError(f"limits={self.limits!r}: give ImportLimits(...)")
 
@@ -334,7 +333,7 @@ def _check_root(root: str) -> None:
 
 
 def _texts(option: str, given: Any, example: str) -> tuple[str, ...]:
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise SettingError(f"{option}={given!r}: give a list, such as [{example!r}]")
     texts = tuple(given)
     for one in texts:

@@ -42,6 +42,14 @@ _FORMATTERS: Final = re.compile(
     r"(?:ignore|lint|prettier|cspell|spell-checker|vale)\b", re.IGNORECASE
 )
 """Tools that mark text of people for themselves; they do not write it."""
+_PLAIN_WORD: Final = re.compile(r"[(\"'„“]?[^\W_]+(?:['’-][^\W_]+)*[.,;:!?)\"'”]*")
+_REMARK_WORDS: Final = 3
+"""Plain words after a name from which on they are a remark."""
+_OF_TOOLS: Final = re.compile(
+    r"(?:auto|generat|managed|maintained|inserted|script|tool|(?:don['’]?t|not)\b|keep\b)",
+    re.IGNORECASE,
+)
+"""Words with which tools say in a marker that a part is theirs."""
 _SPECIAL: Final[dict[str, tuple[Role, str]]] = {
     "tocstop": ("close", "toc"),
     "[[[cog": ("begin", "[[[cog"),
@@ -126,9 +134,21 @@ def role_of(body: str) -> tuple[Role, str]:
         role, key = _WORDS[by_last["word"].lower()], by_last["key"]
     elif len(more) == 1 and more[0].lower() in _WORDS:
         role = _WORDS[more[0].lower()]
+    if role == "name" and not KEEP.match(_clean(key)) and _is_prose(more):
+        return "name", ""
     if role != "name" and _FORMATTERS.search(key):
         return "name", _clean(first)
     return role, _clean(key)
+
+
+def _is_prose(words: Sequence[str]) -> bool:
+    """Say whether what follows a name is a remark of a person, and not the options of a tool.
+
+    Real files carry remarks such as `<!-- braindump: rules from our reviews -->` at their top and
+    `<!-- /braindump -->` at their end. Taken for markers they would close the whole file.
+    """
+    plain = sum(_PLAIN_WORD.fullmatch(word) is not None for word in words)
+    return plain >= _REMARK_WORDS and not any(map(_OF_TOOLS.match, words))
 
 
 def _clean(key: str) -> str:
