@@ -76,6 +76,34 @@ def test_sources_in_json_has_all_of_it(folder, run):
     assert SECRET not in ran.out
 
 
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("CLAUDE.md", "CLAUDE.md"),
+        (".claude/CLAUDE.md", ".claude/CLAUDE.md"),
+        (".claude/rules/style.md", ".claude/rules/*.md"),
+        (".cursorrules", ".cursorrules"),
+        (".cursor/rules/style.mdc", ".cursor/rules/*.mdc"),
+        ("QWEN.md", "QWEN.md"),
+        ("AGENT.md", "AGENT.md"),
+        ("GEMINI.md", "GEMINI.md"),
+        (".github/copilot-instructions.md", ".github/copilot-instructions.md"),
+    ],
+)
+def test_sources_names_a_file_that_is_read_on_request(folder, run, name, asked):
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    write(folder, name, "- Tea at four.\n")
+    ran = run("sources")
+    assert "No memory file" not in ran.out
+    assert f"{folder}/{name}" in ran.out.replace("\n", "")
+    assert f'Layout(names=["{asked}"])' in ran.out.replace("\n", "")
+    assert json.loads(run("sources", "--json").out)["on_request"] == [f"{folder}/{name}"]
+
+    write(folder, "AGENTS.md", "- Be brief.\n")
+    assert "on request" not in run("sources").out
+    assert json.loads(run("sources", "--json").out)["on_request"] == []
+
+
 def test_sources_of_an_empty_place_says_that_there_is_nothing(folder, run):
     assert "No memory file" in run("sources").out
 

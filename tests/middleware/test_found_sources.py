@@ -20,6 +20,7 @@ from memoryware import (
     Source,
     create_deep_agent,
 )
+from memoryware.sources.discovery import ALL_NAMES
 from notes import Notes
 
 
@@ -294,3 +295,30 @@ def test_other_files_are_free_where_memory_is_found(repo):
     model = ScriptedModel(call("write_file", file_path="/api/notes.md", content=f"- {TOKEN}"))
     result = ask(agent_of(model, FilesystemBackend(repo), sources="auto"))
     assert tool_messages(result)[0].status == "success"
+
+
+@pytest.mark.parametrize("run", [ask, aask])
+async def test_a_link_that_was_checked_out_as_text_is_followed_into_the_prompt(tmp_path, run):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "AGENTS.md").write_text("CLAUDE.md")
+    (tmp_path / "CLAUDE.md").write_text("- Prices are in euro.\n")
+    model = ScriptedModel()
+    layout = Layout(names=[*ALL_NAMES], user=False)
+    backend = FilesystemBackend(root_dir=tmp_path)
+    memory = MemoryMiddleware(backend=backend, sources="auto", start="/", layout=layout)
+    result = run(create_agent(model, middleware=[memory]))
+    if run is aask:
+        await result
+    assert "Prices are in euro" in model.system()
+
+
+def test_a_listed_source_that_is_such_a_link_is_said_once(tmp_path, caplog):
+    (tmp_path / "AGENTS.md").write_text("docs/CLAUDE.md\n")
+    (tmp_path / "B.md").write_text("- Read docs/CLAUDE.md\n")
+    backend = FilesystemBackend(root_dir=tmp_path)
+    memory = MemoryMiddleware(backend=backend, sources=["/AGENTS.md", "/B.md"])
+    agent = create_agent(ScriptedModel(), middleware=[memory])
+    for _ in range(2):
+        ask(agent)
+    assert caplog.text.count("checked out as text") == 1
+    assert "/AGENTS.md holds nothing but the path docs/CLAUDE.md" in caplog.text

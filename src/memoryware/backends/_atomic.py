@@ -32,6 +32,7 @@ from memoryware.backends._draft import (
     side_lock,
 )
 from memoryware.backends._folder import LINK_IN_THE_WAY, closed
+from memoryware.backends._in_place import CANNOT_RENAME, change_in_place
 from memoryware.backends._making import FolderThere
 from memoryware.backends._paths import is_below
 from memoryware.errors import FileError, FileIsDirectory, FileMissing, PathUnusable, WriteFailed
@@ -58,12 +59,20 @@ class Changes:
         lock: What keeps other writers out, if not what is best here.
         mode: The rights of a new file.
         shared: A name for the drafts of all files of a folder, see `Claim`.
+        in_place: Whether a file that cannot be replaced is written in place.
     """
 
     def __init__(
-        self, disk: Disk, *, lock: Lock | None = None, mode: int = 0o666, shared: str = ""
+        self,
+        disk: Disk,
+        *,
+        lock: Lock | None = None,
+        mode: int = 0o666,
+        shared: str = "",
+        in_place: bool = False,
     ) -> None:
         self._disk, self._mode, self._shared = disk, mode, shared
+        self._in_place = in_place
         self._lock = lock or ("draft" if HAS_FLOCK and disk.holds_folders else "native")
 
     def change(self, path: str, at: str, change: Change, *, create: bool) -> None:
@@ -88,10 +97,23 @@ class Changes:
     def _change(self, path: str, place: Place, change: Change, *, create: bool) -> None:
         for _ in range(_SAVES):
             with suppress(Overtaken):
-                if self._changed(path, place, change, create=create):
+                if self._changed_somehow(path, place, change, create=create):
                     return
         message = f"'{path}' was not written: another program keeps changing it"
         raise WriteFailed(path, f"{message}; try again")
+
+    def _changed_somehow(self, path: str, place: Place, change: Change, *, create: bool) -> bool:
+        try:
+            return self._changed(path, place, change, create=create)
+        except OSError as error:
+            if not self._in_place or error.errno not in CANNOT_RENAME:
+                raise
+            try:
+                if change_in_place(self._disk, path, place, change):
+                    return True
+            except FileNotFoundError:  # a new file, for which there is no place either
+                raise error from None
+            raise
 
     def _changed(self, path: str, place: Place, change: Change, *, create: bool) -> bool:
         seen = place.settle()

@@ -383,7 +383,10 @@ def _way_out(code: int | None) -> str:
     if code == errno.EROFS:
         return "The old text is still there; choose a place that can be written to"
     if code == errno.EBUSY:
-        return "A single mounted file cannot be replaced; mount its folder instead"
+        return (
+            "A single mounted file cannot be replaced; mount its folder instead, or let the"
+            " FilesystemBackend write into it with write_in_place=True"
+        )
     return "The old text is still there; try again"
 
 

@@ -66,6 +66,11 @@ class FilesystemBackend(ChangingBackend):
         virtual_mode: Whether `root_dir` is all there is.
         max_file_size_mb: Larger files are not searched; 10 means what `limits` says.
         limits: Waiting times and sizes.
+        write_in_place: Whether a file that cannot be replaced, such as one that is mounted alone
+            into a container, is written in place. A crash may leave half of it then; the old
+            text is kept first, as `.<name>.before.memoryware-tmp` beside the file, or where the
+            folder cannot be written, in `memoryware-locks-<user>` in the folder for temporary
+            files. Files that can be replaced are, as ever.
 
     Attributes:
         virtual_mode: As given.
@@ -79,9 +84,10 @@ class FilesystemBackend(ChangingBackend):
         max_file_size_mb: int = _USUAL_MEGABYTES,
         *,
         limits: FileLimits | None = None,
+        write_in_place: bool = False,
     ) -> None:
         _checking.check_instance("limits", limits, FileLimits)
-        _checking.check_flags(virtual_mode=virtual_mode)
+        _checking.check_flags(virtual_mode=virtual_mode, write_in_place=write_in_place)
         if root_dir is not None:
             _checking.check_path("root_dir", root_dir)
         self._limits = limits or FileLimits()
@@ -89,6 +95,7 @@ class FilesystemBackend(ChangingBackend):
         if not self._given.is_absolute():
             self._given = self._given.absolute()
         self.virtual_mode = virtual_mode
+        self._in_place = write_in_place
         self.max_file_size_bytes = _size(max_file_size_mb, self._limits)
         self._known: dict[str, Spot] = {}
 
@@ -291,7 +298,8 @@ class FilesystemBackend(ChangingBackend):
 
     def _change(self, path: str, change: Change, *, create: bool) -> None:
         spot = self._spot(path)
-        Changes(spot.disk).change(path, spot.at, change, create=create)
+        changes = Changes(spot.disk, in_place=self._in_place)
+        changes.change(path, spot.at, change, create=create)
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
         self._remove(path, None)

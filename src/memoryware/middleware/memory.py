@@ -84,7 +84,8 @@ class MemoryMiddleware(MemoryHooks):
         layout: What memory files are called and where they lie, for "auto" and `nested`.
         nested: Whether the memory files of folders that the agent works in join; by default
             with "auto" only.
-        imports: Whether lines such as `@docs/style.md` are expanded; `Imports(...)` says how.
+        imports: Whether files after an `@`, as in `@docs/style.md`, are expanded;
+            `Imports(...)` says how.
         allow: Patterns of paths that may be loaded, as for `FileToolsMiddleware`.
         deny: Patterns of paths that may not be loaded; they win over `allow`.
         placement: "append" or "prepend", to the system message that is there.

@@ -73,15 +73,16 @@ def _mentions(
 ) -> list[ImportLine]:
     """Return the places after paragraphs that mention files, at most so many paths."""
     by_place: dict[int, list[tuple[str, tuple[int, int]]]] = {}
-    seen, place, line_end, is_code = 0, -1, -1, False
+    seen, place, line_end, is_other = 0, -1, -1, False
     for mention in _mention(tuple(suffixes)).finditer(text):
         path, at = mention["path"], mention.start()
         if at > line_end:
             line = text.rfind("\n", 0, at) + 1
             line_end = text.find("\n", at)
             line_end = len(text) if line_end < 0 else line_end
-            is_code = _columns(_INDENT.match(text, line)[0]) >= _CODE_COLUMNS  # type: ignore[index]
-        if is_code or not _is_path(path, suffixes) or within(code, at) or within(whole, at):
+            indent = _INDENT.match(text, line)[0]  # type: ignore[index]  # it matches nothing too
+            is_other = _columns(indent) >= _CODE_COLUMNS or text.startswith(">", line + len(indent))
+        if is_other or not _is_path(path, suffixes) or within(code, at) or within(whole, at):
             continue
         if at > place:  # else in the paragraph of the mention before it
             place = _after_paragraph(text, at, code, whole)

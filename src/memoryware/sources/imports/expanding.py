@@ -1,7 +1,8 @@
 """`Imports`: a memory file is put together from several, as far as its owner allows it.
 
 A line that is only `@path/to/file.md` is replaced by the text of that file, between two
-lines that name it. Whatever cannot be imported is said in its place. Every file is asked
+lines that name it; what cannot be imported is said in its place. Of a mention in a sentence
+the text comes after the paragraph. Every file is asked
 for once and shown once, all of one depth come in one batch, and limits bound the whole.
 """
 
@@ -63,7 +64,7 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imports:
-    """How a memory file imports others, by lines such as `@docs/style.md`.
+    """How a memory file imports others, by paths such as `@docs/style.md`.
 
     Attributes:
         roots: Folders whose files are imported without a question; None stands for the folder
