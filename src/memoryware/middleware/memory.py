@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from langchain.agents.middleware.types import TracePolicy, omit_payload
 
