@@ -38,6 +38,15 @@ class SharedOnCopy:
         )
 
 
+class FreshOnUnpickling(SharedOnCopy):
+    """What one process has noticed so far: copies share it, and a pickle begins with nothing."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), ()
+
+
 class ReconstructedOnUnpickling:
     """An object that is pickled as the call of its constructor.
 

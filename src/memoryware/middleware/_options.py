@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -173,7 +173,7 @@ def tool_names(option: str, given: Any) -> frozenset[str]:
     Raises:
         SettingError: If it is one text, or holds what is no name.
     """
-    if isinstance(given, str) or not isinstance(given, Collection):
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Collection):
         raise SettingError(f"{option}={given!r}: give a list of names, such as [{given!r}]")
     if not all(isinstance(name, str) and name for name in given):
         raise SettingError(f"{option}={given!r}: must be a list of names of tools")

@@ -7,10 +7,20 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    Protocol,
+    Self,
+    TypeAlias,
+    runtime_checkable,
+)
 
 from memoryware import _langchain
 from memoryware._clock import Clock, NewId, random_id, utc_now
+from memoryware._copying import FreshOnUnpickling
 from memoryware._warning import warn_once
 from memoryware.errors import ScopeMissing, SettingError
 from memoryware.events import Teller
@@ -94,7 +104,7 @@ class IngressFilter(Protocol):
         ...
 
 
-class Forgotten:
+class Forgotten(FreshOnUnpickling):
     """Ids of what this process has forgotten, the newest: what is made of it comes too late."""
 
     def __init__(self) -> None:
@@ -124,7 +134,7 @@ class Settled:
     entries: set[str] = field(default_factory=set)
 
 
-class SettledThreads:
+class SettledThreads(FreshOnUnpickling):
     """What this process has decided about the threads that it served last."""
 
     def __init__(self) -> None:
@@ -154,7 +164,7 @@ def _put(kept: OrderedDict[Hashable, Any], key: Hashable, value: Any) -> None:
         kept.popitem(last=False)
 
 
-class RecallLog:
+class RecallLog(FreshOnUnpickling):
     """Which records this process recalled lately, and for whom; ids only, no texts.
 
     It tells an echo from a duplicate where a caller does not say what the model was shown.
@@ -196,7 +206,7 @@ class RecallLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The stores and the rules of one `TieredMemory`."""
+    """The stores and the rules of one `TieredMemory`; copies share them."""
 
     stores: Stores
     policy: PromotionPolicy
@@ -219,6 +229,13 @@ class Parts:
 
     recalls: RecallLog = field(default_factory=RecallLog)
     journal: Journal | None = None
+
+    # A model or a client among them cannot be copied, and two logs would know half of it each.
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     def redacted(self, text: str) -> str:
         """Return a text without secrets."""
