@@ -7,6 +7,7 @@ import logging
 import time
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +94,33 @@ async def test_what_says_the_same_is_one_insight(door, kind, tmp_path):
     for one in made.insights:
         assert one.extractive
         assert one.summary in texts_of(p, one)  # the words of one of them, and no others
+
+
+PAIRS = [
+    line.split("\t")
+    for line in (Path(__file__).parent / "pairs" / "statements.tsv").read_text("utf-8").splitlines()
+    if line.strip() and not line.startswith("#")
+]
+"""Relation, language and two texts: the pairs on which the comparator is measured."""
+
+
+def test_of_all_pairs_that_differ_none_is_merged():
+    merged, apart, unmarked = [], [], []
+    for relation, _, *texts in PAIRS:
+        memory = TieredMemory.open("memory://")
+        for text in texts:
+            memory.log_quarantine(text, ACME)
+        made = memory.digest(ACME).insights
+        together = any(len(one.entry_ids) > 1 for one in made)
+        if relation == "same":
+            apart += [] if together else [texts]
+        else:
+            merged += [texts] if together else []
+            if relation == "conflict" and not any(one.conflicts_with for one in made):
+                unmarked.append(texts)
+    assert merged == []
+    assert len(apart) <= 6  # of 80: they are decided one by one, which is no harm
+    assert len(unmarked) <= 5  # of 100
 
 
 class Near(HashEmbeddings):
@@ -185,8 +213,9 @@ async def test_each_statement_of_an_entry_is_an_insight(door):
     assert (made.total, made.entries, made.waiting) == (2, 1, 1)
 
 
-async def test_an_entry_is_closed_when_all_of_its_statements_are_decided(door):
-    p = parts()
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_entry_is_closed_when_all_of_its_statements_are_decided(door, kind, tmp_path):
+    p = parts(both_stores(kind, tmp_path))
     entry = waiting(p, "Invoices go to accounts@shop.example. We deploy on Fridays.")
     first, second = await insights(door, p)
     made = await run(door, promote, p, first, None, by="ann")
@@ -200,6 +229,16 @@ async def test_an_entry_is_closed_when_all_of_its_statements_are_decided(door):
     assert await run(door, count_waiting, p, ACME) == 0
     with pytest.raises(PromotionRefused, match="rejected"):
         await run(door, promote, p, second, None, by="ann")
+
+
+async def test_an_entry_that_is_proposed_again_is_reviewed_anew(door):
+    p = parts()
+    entry = waiting(p, "Invoices go to accounts@shop.example. We deploy on Fridays.")
+    for one in await insights(door, p):
+        await run(door, reject, p, one, None, by="ann")
+    assert entry_of(p, entry).status == "rejected"
+    await run(door, propose, p, entry.id, ACME, by="bo")
+    assert len(await insights(door, p)) == 2
 
 
 async def test_a_rejected_statement_does_not_come_again_in_another_entry(door):
@@ -254,8 +293,9 @@ async def test_a_long_document_is_reviewed_as_a_whole(door):
 # Taking an entry out of its group.
 
 
-async def test_an_entry_can_be_taken_out_of_its_group(door):
-    p = parts()
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_entry_can_be_taken_out_of_its_group(door, kind, tmp_path):
+    p = parts(both_stores(kind, tmp_path))
     first, second = waiting(p, SAME[0][0], "user:ann"), waiting(p, SAME[0][1], "user:bo")
     (one,) = await insights(door, p)
     assert set(one.source_entry_ids) == {first.id, second.id}

@@ -88,6 +88,8 @@ def _of_entry(one: Entry) -> Iterable[tuple[str, object]]:
     yield "echo of", "\n".join(one.echo_of)
     yield "duplicate of", "\n".join(one.duplicate_of)
     yield "proposed by", ", ".join(one.all_proposers) or None
+    yield "statements decided", ", ".join(sorted(one.decided.values())) or None
+    yield "taken out of its group", "yes" if one.ungrouped else None
     yield "decided", _by(one.decided_by, showing.moment(one.decided_at))
     yield "became", "\n".join(one.memory_ids)
     yield "expires", showing.moment(one.expires_at)

@@ -200,8 +200,7 @@ def search(
             layers=_PARTS[layer],
             explain=explain,
         )
-        there = () if found or place.json else memory.list(scope, layer="quarantine").items
-        waiting = sum(one.status in ("pending", "proposed") for one in there)
+        waiting = 0 if found or place.json else memory.count_waiting(scope)
     if place.json:
         showing.document(_as_json(found, explain=explain))
         return

@@ -389,8 +389,10 @@ def _worth(one: _Candidate, form: float, rare: float) -> float:
         worth += _SOURCES * min(3, len(voices) - 1)
     entries = one.entries
     worth += _PROPOSED * any(entry.status == "proposed" for entry in entries)
-    worth += _WANTED * any(entry.metadata.get("remember") is True for entry in entries)
-    worth -= _OUTSIDE * (one.sources[0].trust is Trust.UNTRUSTED)
+    if one.sources[0].trust is Trust.UNTRUSTED:  # a page must not ask for attention
+        worth -= _OUTSIDE
+    else:
+        worth += _WANTED * any(entry.metadata.get("remember") is True for entry in entries)
     return worth + _CORRECTS * bool(one.contradicts)
 
 

@@ -77,6 +77,8 @@ async def note_proposal(
             proposed_by=actor.name,
             proposers=tuple(dict.fromkeys((*one.all_proposers, actor.name))),
             waits=waits or one.waits,
+            # What was turned down as a whole is reviewed anew, statement by statement.
+            decided={} if one.status == "rejected" else one.decided,
         )
 
     return await _changed(parts, via, same[0], change)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from memoryware._remembering import remembered
+from memoryware.tiers._stemming import STOP
 
 MOST_STATEMENTS: Final = 50
 """A text of more statements is a document, which is reviewed as a whole."""
@@ -28,13 +29,22 @@ _END: Final = re.compile(
 )
 """An end mark before a word that is not in lower case; scripts without case need no blank."""
 _ABBREVIATED: Final = re.compile(
-    r"(?:^|[\s(\"'])(?:[^\W\d_]\.(?:\s?[^\W\d_]\.)*|(?:dr|mr|mrs|ms|prof|st|nr|no|vs|ca|bzw|usw|etc|approx|inc"
-    r"|ltd|jr|sr|vol|fig|al|art|abs|ggf|evtl|inkl|max|min|tel|str)\.)$",
+    r"(?:^|[\s(\"'])(?:[^\W\d_]\.(?:\s?[^\W\d_]\.)*|(?:dr|mr|mrs|ms|prof|st|vs|ca|bzw|usw|etc|approx|inc"
+    r"|ltd|jr|sr|vol|fig|al|art|abs|ggf|evtl|inkl|max|min|tel|str)\."
+    # "am 3. Mai": a German ordinal.
+    r"|(?:der|die|das|dem|den|des|am|vom|zum|zur|im|bis|ab|seit|jede[nmrs]?)\s\d{1,2}\.)$",
     re.IGNORECASE,
 )
-"""What ends with a period and ends no sentence: single letters, and titles and the like."""
+"""What ends with a period and ends no sentence: single letters, titles, ordinals."""
+_NUMBERED: Final = re.compile(r"\b(?:no|nr|art|abs|fig|vol)\.$", re.IGNORECASE)
+"""What ends no sentence before a number: "Room No. 5"."""
 _FINISHED: Final = re.compile(r"[.!?…。！？:：;；][\"'”’»)\]」』）*_`]*\s*$")
 _LEADS: Final = re.compile(r"[:：]\s*$")
+_ANNOUNCES: Final = re.compile(
+    r"\b(?:here|below|following|found|summary|hier|folgende\w*|unten|voici|aquí)\b|以下",
+    re.IGNORECASE,
+)
+"""A line that only announces a list, as models write it: "Here is what I found:"."""
 _PRONOUN: Final = re.compile(
     r"""["'“‘«(]*(?:
     (?:he|she|it|they|his|her|hers|its|their|theirs|them|him|both|neither|either)(?:'\w+)?
@@ -47,6 +57,19 @@ _PRONOUN: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Pronouns at the beginning of a sentence: alone it would not say what it speaks of."""
+_NEXT_STEP: Final = re.compile(
+    r"(?:then|next,|afterwards|after that|finally|lastly|secondly|thirdly|dann|danach|anschließend"
+    r"|zuletzt|schließlich|zweitens|drittens|puis|ensuite|luego|después)\b|然后|接着|最后|其次",
+    re.IGNORECASE,
+)
+"""Steps of a procedure: alone they would lose their order."""
+_ORDER: Final = re.compile(
+    r"([A-Z][a-z]+)\s+(?:the|a|an|your|my|our|all|each|every|this|both)\s", re.IGNORECASE
+)
+"""A verb and its object at the beginning: "Open the door.". Several of them are a procedure."""
+_NO_VERBS: Final = STOP | frozenset(
+    {"since", "although", "because", "unless", "within", "without", "despite", "among", "except"}
+)
 _FRAGMENT: Final = re.compile(
     r"(?:since|because|until|till|except|unless|although|though|and|or|but|nor|including|such as"
     r"|seit|weil|bis|außer|und|oder|aber|denn|sowie)(?:\s+\S+){1,5}$",
@@ -74,7 +97,8 @@ def _split(text: str) -> tuple[str, ...]:
     made: list[str] = []
     for block in _blocks(text):
         for sentence, depends in block:
-            if depends and made:
+            is_step = _is_order(sentence) and bool(made) and _is_order(made[-1])
+            if (depends or is_step) and made:
                 made[-1] = (
                     f"{made[-1]}\n{sentence}" if "\n" in sentence else _joined(made[-1], sentence)
                 )
@@ -90,7 +114,13 @@ _cached = remembered(4096)(_split)
 
 def _depends(sentence: str) -> bool:
     """Return whether a sentence cannot be understood without the one before it."""
-    return bool(_PRONOUN.match(sentence) or _FRAGMENT.match(sentence))
+    return any(one.match(sentence) for one in (_PRONOUN, _NEXT_STEP, _FRAGMENT))
+
+
+def _is_order(sentence: str) -> bool:
+    """Return whether a sentence tells somebody to do something to something."""
+    found = _ORDER.match(sentence)
+    return found is not None and found[1].casefold() not in _NO_VERBS
 
 
 def _joined(first: str, second: str) -> str:
@@ -100,26 +130,30 @@ def _joined(first: str, second: str) -> str:
 
 def _blocks(text: str) -> Iterator[list[tuple[str, bool]]]:
     """Yield the sentences of each block of lines, and whether each needs the one before it."""
-    lead, used = "", False
+    lead, group, used = "", "", False
     for kind, block in _grouped_lines(text):
         if kind in ("code", "table"):
             yield [(f"{lead}\n{block}" if lead else block, not lead)]
-            lead = ""
-            continue
-        if kind != "item" and lead and not used:  # nothing came that it introduces
-            yield [(lead, False)]
-        if kind == "heading":
-            lead = ""  # it names what follows, and states nothing
+            lead = group = ""
             continue
         if kind == "item":
-            parts = _sentences(block)
             used = True
-            if lead:
-                parts[0] = f"{lead} {parts[0]}"
+            parts = _sentences(block)
+            if _LEADS.search(block):  # it introduces the items below it
+                group = f"{parts.pop()} "
+            elif group or lead:
+                before = f"{lead} " if lead and not _ANNOUNCES.search(lead) else ""
+                parts[0] = f"{before}{group}{parts[0]}"
             yield [(one, place > 0 and _depends(one)) for place, one in enumerate(parts)]
             continue
+        if lead and not used:  # nothing came that it introduces
+            yield [(lead, False)]
+        lead, group, used = "", "", False
+        if kind == "heading":  # it names what follows, and states nothing
+            continue
         parts = _sentences(block)
-        lead, used = parts.pop() if _LEADS.search(block) else "", False
+        if _LEADS.search(block):
+            lead = parts.pop()
         yield [(one, _depends(one)) for one in parts]
     if lead and not used:
         yield [(lead, False)]
@@ -187,7 +221,8 @@ def _sentences(block: str) -> list[str]:
     made, start = [], 0
     for end in _END.finditer(block):
         before = block[start : end.end()].rstrip()
-        if _ABBREVIATED.search(before) or before.strip(" .!?…") == "":
+        is_numbered = _NUMBERED.search(before) and block[end.end() : end.end() + 1].isdigit()
+        if is_numbered or _ABBREVIATED.search(before) or before.strip(" .!?…") == "":
             continue
         made.append(before.strip())
         start = end.end()

@@ -71,10 +71,13 @@ class Insight:
         return (*self.source_entry_ids, *self.repeats)
 
     def without(self, entry_id: str) -> Insight:
-        """Return the insight without one of its entries, which then waits on its own.
+        """Return the insight without one of its entries, for a decision about the others.
+
+        What is left out repeats what is decided, and does not come again for that reason; take
+        it out with `TieredMemory.ungroup` as well if it says something else.
 
         Args:
-            entry_id: The entry. Its lineage is no longer part of the promotion.
+            entry_id: The entry. Its lineage is no part of the promotion then.
 
         Raises:
             EntryMissing: If it is not one of `entry_ids`, or the only source.
