@@ -37,6 +37,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "forget --everything --user bo --yes",
     ),
     "export": ("export week.jsonl", "export - | gzip > week.jsonl.gz"),
+    "backup": ("backup memory-2026-11-29.db",),
     "import": ("import week.jsonl --name backup",),
     "copy": (
         "copy sqlite:///memory.db postgresql://ann@db/memory",

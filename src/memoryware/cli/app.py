@@ -56,6 +56,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, Callable[..., None]]]] = {
         "export": carrying.export,
         "import": carrying.import_,
         "copy": carrying.copy,
+        "backup": carrying.backup,
         "reindex": carrying.reindex,
     },
     "Memory files": {

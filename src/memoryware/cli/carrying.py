@@ -231,6 +231,30 @@ class _Marks:
 
 
 @on_memory
+def backup(
+    place: Place,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to.")],
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write a copy of the whole memory file, of all groups and tiers, and check it.
+
+    Others may go on writing meanwhile; only you can read the copy. To restore it, stop whoever
+    has the memory open, delete the old file with its -wal and -shm, and put the copy in its place.
+
+    Exit codes: 0 done, 1 the store or disk failed, 2 wrong call, 3 the configuration cannot be
+    read.
+    """
+    with place.opened() as memory:
+        memory.backup(file, overwrite=force)
+    target = Path(file).resolve()
+    if place.json:
+        showing.document({"file": str(target), "bytes": target.stat().st_size})
+        return
+    typer.echo(f"Wrote {target.stat().st_size:,} bytes to {file}.")
+
+
+@on_memory
 def reindex(
     place: Place,
     *,

@@ -8,7 +8,7 @@ from os import PathLike
 from types import NoneType
 from typing import get_args
 
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import bundle, checking, forgetting, receipts, revocation, screening
@@ -18,6 +18,7 @@ from memoryware.tiers.bundle import ImportReport
 from memoryware.tiers.forgetting import Unwanted
 from memoryware.tiers.records import Entry, Memory, Origin, Verdict
 from memoryware.tiers.revocation import Revocable
+from memoryware.tiers.stores.protocol import Backup
 from memoryware.tiers.values import Counts, ForgetReceipt, Receipt
 
 
@@ -197,6 +198,40 @@ class KeepingDoors(Doors):
         """Async twin of `forget`."""
         what = _unwanted(ids, origin, query, derived=derived)
         return await self._forget(native, scope, what, by, reason, dry_run=dry_run)
+
+    def backup(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write a copy of all memory, of all groups and tiers, that can be opened by itself.
+
+        It is the state of one moment, checked before it gets its name; others may go on writing
+        meanwhile. Only you can read the file. To restore it, stop every process that has the
+        memory open, delete the old file with its `-wal` and `-shm`, and put the copy in its place.
+
+        Args:
+            path: The file to write.
+            overwrite: Replace a file that is there.
+
+        Raises:
+            SettingError: If this memory is not one SQLite file: PostgreSQL has `pg_dump`, and
+                `copy_stores` copies any store into another.
+            StoreUnavailable: If there is a file already, the disk is full, or the memory is
+                damaged; an older copy is still there then.
+        """
+        checking.instance("path", path, (str, PathLike))
+        self._backing_up()(path, overwrite=overwrite)
+
+    async def abackup(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write a copy of all memory, in a thread; everything else as `backup`."""
+        checking.instance("path", path, (str, PathLike))
+        await in_thread(self._backing_up(), path, overwrite=overwrite)
+
+    def _backing_up(self) -> Backup:
+        backup = self.parts.stores.backup
+        if backup is None:
+            raise SettingError(
+                "only a memory in a SQLite file has backup(): use pg_dump for PostgreSQL, or copy"
+                " all of it into a file with copy_stores(SOURCE, 'sqlite:///backup.db')"
+            )
+        return backup
 
     def export(self, scope: MemoryScope | str) -> list[str]:
         """Return everything that a tenant and group have, as lines of a JSON Lines bundle.

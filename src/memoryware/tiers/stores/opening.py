@@ -82,7 +82,7 @@ def _opened(url: str, lock_timeout: float) -> Stores:
         for one in (stores.quarantine, stores.working, stores.long_term):
             one.close()
         raise
-    return Stores(stores.quarantine, working, stores.long_term)
+    return replace(stores, working=working)
 
 
 def _whole(url: str, lock_timeout: float) -> Stores:

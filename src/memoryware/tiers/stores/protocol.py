@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from os import PathLike
 from typing import Any, Generic, Protocol, TypeVar
 
 from memoryware._copying import SharedOnCopy
@@ -396,6 +397,12 @@ class LongTermStore(RecordStore[Memory], Protocol):
     async def aadopt(self, space: Space, *, drop_others: bool = False) -> None: ...
 
 
+class Backup(Protocol):
+    """Writes a copy of all tiers into a file."""
+
+    def __call__(self, target: str | PathLike[str], *, overwrite: bool = False) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Stores(SharedOnCopy):
     """The stores of the three tiers; one object may be several of them in one file.
@@ -405,12 +412,15 @@ class Stores(SharedOnCopy):
         working: Tier 2.
         long_term: Tier 3.
         reopen: Opens the same stores again, for a pickle; None where nothing can.
+        backup: Writes a copy of all tiers into a file, with `overwrite=` whether it may replace
+            one; None where the database has tools of its own for that.
     """
 
     quarantine: QuarantineStore
     working: WorkingStore
     long_term: LongTermStore
     reopen: Callable[[], Stores] | None = field(default=None, repr=False, compare=False)
+    backup: Backup | None = field(default=None, repr=False, compare=False)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.reopen is None:

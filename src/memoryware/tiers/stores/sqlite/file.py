@@ -19,6 +19,7 @@ from memoryware.tiers.stores._turns import Ticket, Turns
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Port
+from memoryware.tiers.stores.sqlite import place
 from memoryware.tiers.stores.sqlite.index import Indexes
 from memoryware.tiers.stores.sqlite.rows import SqliteRows, has
 from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
@@ -27,12 +28,13 @@ from memoryware.tiers.stores.sqlite.transaction import INDEX, SqliteTransaction
 T = TypeVar("T")
 Durability: TypeAlias = Literal["full", "normal"]
 """Whether each change is handed to the disk before it is confirmed, or what gathers in the log."""
-_PRIVATE: Final = 0o600
 _LONGEST: Final = 1_000_000.0
 """Seconds that SQLite can be told to wait."""
 _WIPING: Final = 2.0
 """Seconds that overwriting what was deleted waits for those who read."""
 
+_LONG_LOG: Final = 4 * 1024 * 1024
+"""Bytes of a log after which it goes into the file: the 1,000 pages of SQLite's own setting."""
 _NO_FOLDER: Final = "it cannot be opened; is its folder there, and may it be written?"
 CACHE: Final = 16
 """Mebibytes of a file that a connection may keep: what one group has lies all over the file."""
@@ -73,6 +75,8 @@ class SqliteFile:
         self._closed = self._unwiped = False
         self._interrupted: BaseException | None = None
         self._forking: Ticket | None = None
+        self._read_only = False
+        self._identity: place.Identity | None = None
         self._db: sqlite3.Connection | None = self._connect()
         _OPEN.add(self)
         self._wipe(0)  # what somebody deleted who was killed then
@@ -114,6 +118,8 @@ class SqliteFile:
         self._open.remove(tx)
         if self._unwiped and writes:
             self._wipe(0)
+        elif writes and not self._open:
+            self._shorten_log()
 
     def _undo(self, tx: SqliteTransaction) -> None:
         if tx not in self._open:
@@ -133,15 +139,28 @@ class SqliteFile:
 
     def _wipe(self, seconds: float) -> None:
         """Try for some time to put the log into the file, and to empty it."""
-        if self._db is None or self._db.in_transaction:
+        if self._db is None or self._db.in_transaction or self._read_only:
             return
+        if self._identity not in (None, place.identity_of(self.path)):
+            return  # the log beside the path is of another file
         with suppress(sqlite3.Error):  # what is in the log is deleted anyway
             try:
                 self._db.execute(f"PRAGMA busy_timeout = {int(min(seconds, self._timeout) * 1000)}")
-                busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-                self._unwiped = bool(busy)
+                self._unwiped = not place.checkpoint(self._db, self.path, "TRUNCATE")
             finally:
                 self._db.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
+
+    def _shorten_log(self) -> None:
+        """Put a long log into the file, as SQLite would do by itself and without a mark."""
+        with suppress(OSError, sqlite3.Error):
+            if self._db is not None and place.log_of(self.path).stat().st_size > _LONG_LOG:
+                place.checkpoint(self._db, self.path, "PASSIVE")
+
+    def back_up(self, target: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Copy the database of this moment into a file; see `place.back_up`."""
+        with self.errors():
+            self._check_in_place()
+            place.back_up(self.path, _absolute(target), overwrite=overwrite, timeout=self._timeout)
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -179,29 +198,70 @@ class SqliteFile:
 
     def _drop(self) -> None:
         if self._db is not None:
-            self._db.close()
+            if self._identity == place.identity_of(self.path):
+                with suppress(sqlite3.Error):  # closing does it as well, without a mark
+                    if not self._read_only and not self._db.in_transaction:
+                        place.checkpoint(self._db, self.path, "PASSIVE")
+                self._db.close()
+            else:
+                place.leave_open(self._db)
         self._db = None
 
     def _connection(self) -> sqlite3.Connection:
         if self._closed:
             raise StoreUnavailable(f"{self.path} was closed; open the memory again")
+        self._check_in_place()
         if self._db is None:
             self._db = self._connect()
         return self._db
 
+    def _check_in_place(self) -> None:
+        """Refuse to work on a file that has no name any more: what it is told would be lost.
+
+        Raises:
+            StoreUnavailable: If the file was deleted, replaced or moved since it was opened.
+        """
+        if self._identity is not None and place.identity_of(self.path) != self._identity:
+            raise StoreUnavailable(
+                f"{self.path} was deleted or replaced while it was open; nothing was read or"
+                " written. Close this memory and open it again"
+            )
+
     def _connect(self) -> sqlite3.Connection:
         with self.errors():
             with suppress(FileExistsError):  # made here, because SQLite lets everybody read it
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE))
-            db = sqlite3.connect(
-                self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
-            )
-            try:
-                self._prepare_in_time(db)
-            except BaseException:
-                db.close()
-                raise
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, place.PRIVATE))
+            self._read_only = not place.is_writable(self.path)
+            if self._read_only:
+                db = self._connect_read_only()
+            else:
+                place.check_log(self.path)
+                db = sqlite3.connect(
+                    self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
+                )
+                try:
+                    self._prepare_in_time(db)
+                except BaseException:
+                    db.close()
+                    raise
+            self._identity = place.identity_of(self.path)
             return db
+
+    def _connect_read_only(self) -> sqlite3.Connection:
+        """Open a file that cannot be written; one of an older version is upgraded in memory."""
+        db = place.connect_read_only(self.path, self._timeout)
+        try:
+            version = self._check(db)
+            if version < len(STEPS) or _words_version(db) != WORDS_VERSION:
+                db = place.in_memory(db)
+                self._upgrade(db)
+            db.create_function("memoryware_has", 2, self._has, deterministic=True)
+            db.execute(f"PRAGMA cache_size = {-CACHE * 1024}")
+            db.execute("PRAGMA query_only = ON")
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     def _prepare_in_time(self, db: sqlite3.Connection) -> None:
         """Prepare a connection, again and again while others do the same.
@@ -223,6 +283,8 @@ class SqliteFile:
         self._check(db)  # before anything is changed
         db.create_function("memoryware_has", 2, self._has, deterministic=True)
         db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA wal_autocheckpoint = 0")  # `_shorten_log` does it
+        db.execute(f"PRAGMA journal_size_limit = {_LONG_LOG // 4}")  # else its size says nothing
         db.execute(f"PRAGMA synchronous = {self._durability}")
         db.execute("PRAGMA secure_delete = ON")
         db.execute(f"PRAGMA cache_size = {-CACHE * 1024}")
@@ -347,6 +409,7 @@ def _said(error: Exception, timeout: float) -> str:
         "locked": f"another process has been writing for {timeout} seconds (lock_timeout)",
         "full": "the disk is full; nothing was lost, make room and try again",
         "readonly": "it may not be written; check its permissions and those of its folder",
+        "is there already": "a backup replaces no file unless it is told to (overwrite=True)",
         "not a database": "this file is no SQLite database",
         "malformed": "the file is damaged; restore a copy, or try `sqlite3 FILE .recover`",
         "unable to open": _NO_FOLDER,

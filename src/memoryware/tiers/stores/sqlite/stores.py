@@ -51,8 +51,11 @@ def sqlite_stores(
     """
     if durability not in get_args(Durability):
         raise SettingError(f'durability={durability!r}: must be "full" or "normal"')
-    file = _Sqlite(SqliteFile(path, lock_timeout, durability, indexed))
-    return Stores(QuarantineInSql(file), WorkingInSql(file), LongTermInSql(file))
+    database = SqliteFile(path, lock_timeout, durability, indexed)
+    file = _Sqlite(database)
+    return Stores(
+        QuarantineInSql(file), WorkingInSql(file), LongTermInSql(file), backup=database.back_up
+    )
 
 
 class _Sqlite:
