@@ -16,7 +16,7 @@ from memoryware.cli._opening import Place
 from memoryware.cli._options import moment_of, on_memory
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
 from memoryware.tiers._doors.recalling import Sources
-from memoryware.tiers.records import Entry, Memory, Record
+from memoryware.tiers.records import Entry, Memory, Record, Trust
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Candidate, ContextItem, Recall
@@ -29,6 +29,15 @@ class Tier(StrEnum):
     QUARANTINE = "quarantine"
     WORKING = "working"
     LONG_TERM = "long_term"
+
+
+class LeastTrust(StrEnum):
+    """Levels of trust, as they are written on the command line."""
+
+    UNTRUSTED = "untrusted"
+    UNVERIFIED = "unverified"
+    USER = "user"
+    PERSON = "person"
 
 
 class Part(StrEnum):
@@ -178,6 +187,9 @@ def search(
     at: Annotated[
         str | None, typer.Option(metavar="TIME", help="What held then: 2026-05-01T12:00.")
     ] = None,
+    min_trust: Annotated[
+        LeastTrust | None, typer.Option(help="Leave out what is trusted less.")
+    ] = None,
     layer: Annotated[Part, typer.Option(help="hot: working memory, cold: long-term.")] = Part.BOTH,
     explain: Annotated[
         bool, typer.Option("--explain", help="Tell why each came, and why others did not.")
@@ -197,6 +209,7 @@ def search(
             score_threshold=threshold,
             time_range_days=days,
             at=moment,
+            min_trust=None if min_trust is None else Trust[min_trust.name],
             layers=_PARTS[layer],
             explain=explain,
         )

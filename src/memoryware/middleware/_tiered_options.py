@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Role
+from memoryware.tiers.records import Role, Trust
 from memoryware.tiers.roles import ROLES, role_in
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.values import Layer
@@ -38,6 +38,7 @@ class Options:
     own: frozenset[str]
     score_threshold: float | None
     max_results: int | None
+    min_trust: Trust | None
     scope: MemoryScope
     group_keys: tuple[str, ...]
 

@@ -67,6 +67,7 @@ class Recaller:
                 scope,
                 max_results=options.results_of(role),
                 score_threshold=options.score_threshold,
+                min_trust=options.min_trust,
                 layers=sources,
             )
         except Exception as error:  # stores may be anybody's; with "raise" it goes on

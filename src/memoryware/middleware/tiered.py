@@ -24,7 +24,8 @@ from memoryware.middleware._tiered_tools import (
     tool_name,
 )
 from memoryware.scope import GROUP_KEYS, MemoryScope
-from memoryware.tiers.records import Role
+from memoryware.tiers import checking
+from memoryware.tiers.records import Role, Trust
 from memoryware.tiers.service import TieredMemory
 
 __all__ = ["TieredMemoryMiddleware"]
@@ -70,6 +71,9 @@ class TieredMemoryMiddleware(TieredHooks):
             returned makes all that is said after it untrusted.
         score_threshold: Least cosine of what is recalled; see `TieredMemory.retrieve`.
         max_results: How many items are recalled at most.
+        min_trust: The least trust of what is recalled, by the tool as well; None for any. Text
+            from outside is shown to other users of the group only after a person has promoted
+            it, whatever this says; see `share_outside` of `TieredMemory`.
         scope: Fills what a run does not say; a text is read as its group.
         group_keys: Names under which a context or config may carry the group.
         new_id: Makes ids of runs; for tests.
@@ -96,6 +100,7 @@ class TieredMemoryMiddleware(TieredHooks):
         inside_tools: Collection[str] = (),
         score_threshold: float | None = None,
         max_results: int | None = None,
+        min_trust: Trust | None = None,
         scope: MemoryScope | str | None = None,
         group_keys: Sequence[str] = GROUP_KEYS,
         new_id: NewId = random_id,
@@ -108,6 +113,7 @@ class TieredMemoryMiddleware(TieredHooks):
             role=(role, get_args(Role)),
         )
         given.check_numbers(score_threshold, max_results)
+        checking.instance("min_trust", min_trust, (Trust, type(None)))
         _options.check_parts(name, None, None)
         self._name, self._new_id = name, new_id
         recall = tool_name(RECALL, name) if recall_tool else None
@@ -125,6 +131,7 @@ class TieredMemoryMiddleware(TieredHooks):
             own=frozenset(one for one in (recall, remember) if one),
             score_threshold=score_threshold,
             max_results=max_results,
+            min_trust=min_trust,
             scope=given.scope_given(scope),
             group_keys=given.group_names(group_keys),
         )

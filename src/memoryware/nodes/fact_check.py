@@ -27,12 +27,13 @@ from memoryware.nodes._recording import Ran, Recording, running
 from memoryware.nodes._recording import record as record_output
 from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
+from memoryware.tiers import checking
 from memoryware.tiers._asking import ask_model
 from memoryware.tiers.embedding import within
 from memoryware.tiers.extraction import KEYS, Content, content_of
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.noticing import Noticed
-from memoryware.tiers.records import Entry, Origin, Role, Verdict, hash_of
+from memoryware.tiers.records import Entry, Origin, Role, Trust, Verdict, hash_of
 from memoryware.tiers.retrieval import Source
 from memoryware.tiers.roles import ROLES
 from memoryware.tiers.service import TieredMemory
@@ -89,6 +90,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         min_confidence: How sure the model must be of a claim, from 0 to 1, to count as having
             judged it; `claim_confidence` of the limits by default.
         layers: Which memory is evidence: "cold" long-term memory, "hot" working memory.
+        min_trust: The least trust of memory that is evidence; None for any.
         content: Where the text is, as for `remember`.
         output_key: Put the result under this key, not beside each other.
         attach: Whether the verdict is noted on the entries of the group that have the text.
@@ -113,6 +115,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         threshold: float | None = None,
         min_confidence: float | None = None,
         layers: Sequence[Source] = ROLES["fact_check"].recall,
+        min_trust: Trust | None = None,
         content: Content = KEYS,
         output_key: str | None = None,
         attach: bool = True,
@@ -128,6 +131,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         self._threshold: Any = limits.fact_confidence if threshold is None else threshold
         self._sure: Any = limits.claim_confidence if min_confidence is None else min_confidence
         self._layers: tuple[Any, ...] = tuple(layers)
+        self._min_trust = min_trust
         self._content, self._output_key, self._attach = content, output_key, attach
         self._who = Who.given(scope, group_keys, state_group)
         self._how = Recording(memory=memory, role="fact_check", content=_summary, who=self._who)
@@ -144,6 +148,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             is_number = isinstance(share, int | float) and not isinstance(share, bool)
             if not is_number or not 0 <= share <= 1:
                 raise SettingError(f"{name}={share!r}: must be from 0 to 1, or None")
+        checking.instance("min_trust", self._min_trust, (Trust, type(None)))
         if not {*self._layers} <= {"hot", "cold"}:
             raise SettingError(f"layers={self._layers!r}: must be 'hot', 'cold' or both")
 
@@ -264,6 +269,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
                 scope,
                 layers=self._layers,
                 max_results=self._k_memory,
+                min_trust=self._min_trust,
             )
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if memory.on_error == "raise":

@@ -17,9 +17,10 @@ from memoryware.events import emit, logger
 from memoryware.nodes._lineage import Step, Trace, conversations_of
 from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
+from memoryware.tiers import checking
 from memoryware.tiers.discarded import settle_thread
 from memoryware.tiers.extraction import first_text, last_human_text, messages_in
-from memoryware.tiers.records import Role
+from memoryware.tiers.records import Role, Trust
 from memoryware.tiers.retrieval import Source
 from memoryware.tiers.roles import ROLES
 from memoryware.tiers.service import TieredMemory
@@ -46,6 +47,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         max_results: How many texts at most; `node_results` of the limits by default.
         score_threshold: Least cosine; `node_threshold` of the limits by default, None for any.
         time_range_days: Leave out what is older; None for nothing.
+        min_trust: Leave out what is trusted less; None for nothing.
         include_verdicts: Whether texts that a check has found wrong are shown, and marked.
         layers: What is asked: "hot" working memory, "cold" long-term memory.
         heading: What stands above the texts.
@@ -69,6 +71,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         max_results: int | None = None,
         score_threshold: float | Literal["default"] | None = "default",
         time_range_days: float | None = None,
+        min_trust: Trust | None = None,
         include_verdicts: bool = True,
         layers: Sequence[Source] = ROLES["memory_retrieval"].recall,
         heading: str = "Related memory",
@@ -84,7 +87,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         self._max_results: Any = limits.node_results if max_results is None else max_results
         default = score_threshold == "default"
         self._threshold: Any = limits.node_threshold if default else score_threshold
-        self._days = time_range_days
+        self._days, self._min_trust = time_range_days, min_trust
         self._layers: tuple[Any, ...] = tuple(layers)
         self._who = Who.given(scope, group_keys, state_group)
         self._check()
@@ -92,6 +95,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
 
     def _check(self) -> None:
         """Refuse options that cannot work."""
+        checking.instance("min_trust", self._min_trust, (Trust, type(None)))
         if not isinstance(self._max_results, int) or self._max_results < 0:
             raise SettingError(f"max_results={self._max_results!r}: must be at least 0, or None")
         threshold = self._threshold
@@ -156,6 +160,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
                 max_results=self._max_results,
                 score_threshold=self._threshold,
                 time_range_days=self._days,
+                min_trust=self._min_trust,
                 layers=self._layers,
             )
         except Exception as error:  # noqa: BLE001 - recall must not end a graph; it is told

@@ -221,6 +221,7 @@ class Parts:
     on_error: OnError = "warn"
     ttl_scope: TtlScope = "item"
     hot_ranking: HotRanking | None = None
+    share_outside: bool = False
     on_mismatch: OnMismatch = "raise"
     clock: Clock = utc_now
     new_id: NewId = random_id

@@ -15,6 +15,7 @@ from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
+from memoryware.tiers.records import Trust
 from memoryware.tiers.retrieval import Source, Wanted, retrieve
 from memoryware.tiers.showing import (
     BRIEF_NOTE,
@@ -163,6 +164,7 @@ class ContextBuilder:
         separator: What stands between two layers.
         layers: What is recalled for layer 3: ("cold",) leaves working memory out.
         score_threshold: The least cosine of what is recalled; None for any.
+        min_trust: The least trust of what is recalled; None for any.
 
     Raises:
         SettingError: For an option that cannot be: a budget below 1, a counter that is no
@@ -182,6 +184,7 @@ class ContextBuilder:
         separator: str = "\n\n---\n\n",
         layers: Sequence[Source] = ("hot", "cold"),
         score_threshold: float | None = None,
+        min_trust: Trust | None = None,
     ) -> None:
         parts = memory if isinstance(memory, Parts) else getattr(memory, "parts", None)
         if not isinstance(parts, Parts):
@@ -197,7 +200,7 @@ class ContextBuilder:
         self._headings = _headings(headings)
         self._labels = _labels(labels)
         self._separator = separator
-        self._wanted = Wanted(layers=layers, score_threshold=score_threshold)
+        self._wanted = Wanted(layers=layers, score_threshold=score_threshold, min_trust=min_trust)
 
     def build(
         self,

@@ -57,6 +57,7 @@ class Options(TypedDict, total=False):
     on_error: OnError
     ttl_scope: TtlScope
     hot_ranking: HotRanking | None
+    share_outside: bool
     clock: Clock
     new_id: NewId
     journal: Journal | str | PathLike[str] | None
@@ -101,6 +102,8 @@ class TieredMemory(
             lets every write keep the whole list.
         hot_ranking: "relevance", the default, ranks working memory by what fits the query, by
             the same measure as long-term memory; "recency" ranks it by age alone.
+        share_outside: Show text that came from outside to all users of its group at once. By
+            default only the user in whose run it came is shown it, until a person promotes it.
         clock: Says what time it is.
         new_id: Makes ids.
         journal: A file, or a `Journal`, that keeps what no record says: which memories each
@@ -128,6 +131,7 @@ class TieredMemory(
         on_error: OnError = "warn",
         ttl_scope: TtlScope = "item",
         hot_ranking: HotRanking | None = None,
+        share_outside: bool = False,
         clock: Clock = utc_now,
         new_id: NewId = random_id,
         journal: Journal | str | PathLike[str] | None = None,
@@ -136,6 +140,7 @@ class TieredMemory(
         checking.choice("ttl_scope", ttl_scope, get_args(TtlScope))
         if hot_ranking is not None:
             checking.choice("hot_ranking", hot_ranking, get_args(HotRanking))
+        checking.instance("share_outside", share_outside, (bool,))
         checked(
             stores=stores,
             embeddings=embeddings,
@@ -166,6 +171,7 @@ class TieredMemory(
             on_error=on_error,
             ttl_scope=ttl_scope,
             hot_ranking=hot_ranking,
+            share_outside=share_outside,
             clock=clock,
             new_id=new_id,
             journal=_journal(journal),

@@ -13,7 +13,7 @@ from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.listing import LayerName
 from memoryware.tiers.listing import Wanted as Page
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.records import Entry, Memory, Trust
 from memoryware.tiers.retrieval import Wanted
 from memoryware.tiers.values import Listing, Recall
 
@@ -35,6 +35,7 @@ class RecallingDoors(Doors):
         score_threshold: float | None = None,
         time_range_days: float | None = None,
         at: datetime | None = None,
+        min_trust: Trust | None = None,
         layers: Sources = _BOTH,
         explain: bool = False,
     ) -> Recall:
@@ -51,6 +52,9 @@ class RecallingDoors(Doors):
                 stays, and so does everything where nothing is embedded.
             time_range_days: Leave out what is older.
             at: What held at that moment, not what holds now.
+            min_trust: Leave out what is trusted less, in both tiers: `Trust.USER` leaves out
+                what agents have said, `Trust.UNVERIFIED` what came from outside. By default
+                trust leaves nothing out; see `share_outside` for text from outside.
             layers: ("cold",) leaves working memory out, ("hot",) long-term memory.
             explain: Fill `candidates`: why each came, where it ranked, why it was left out.
 
@@ -70,6 +74,7 @@ class RecallingDoors(Doors):
             score_threshold=score_threshold,
             time_range_days=time_range_days,
             at=at,
+            min_trust=min_trust,
             layers=layers,
             explain=explain,
         )
@@ -88,6 +93,7 @@ class RecallingDoors(Doors):
         score_threshold: float | None = None,
         time_range_days: float | None = None,
         at: datetime | None = None,
+        min_trust: Trust | None = None,
         layers: Sources = _BOTH,
         explain: bool = False,
     ) -> Recall:
@@ -99,6 +105,7 @@ class RecallingDoors(Doors):
             score_threshold=score_threshold,
             time_range_days=time_range_days,
             at=at,
+            min_trust=min_trust,
             layers=layers,
             explain=explain,
         )

@@ -16,7 +16,7 @@ from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.fusing import Corpus, Found, fused, share_of
 from memoryware.tiers.periods import Period, periods_of
 from memoryware.tiers.ranking import query_words, words_of
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.records import Entry, Memory, Trust
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Vector
 from memoryware.tiers.values import Candidate, ContextItem, item_of
@@ -58,6 +58,7 @@ class Wanted:
         score_threshold: The least cosine, from -1 to 1.
         time_range_days: Leave out what is older.
         at: What held at that moment.
+        min_trust: Leave out what is trusted less.
         layers: The tiers that are asked.
         explain: Whether candidates are told.
         hot_items: Entries of working memory at most; by default that of the limits.
@@ -74,6 +75,7 @@ class Wanted:
     score_threshold: float | None = None
     time_range_days: float | None = None
     at: datetime | None = None
+    min_trust: Trust | None = None
     layers: Sequence[Source] = BOTH
     explain: bool = False
     hot_items: int | None = None
@@ -94,6 +96,7 @@ class Wanted:
             checking.number("time_range_days", self.time_range_days, 0)
         if self.at is not None:
             checking.moment("at", self.at)
+        checking.instance("min_trust", self.min_trust, (Trust, type(None)))
 
 
 class Level(IntEnum):

@@ -11,6 +11,7 @@ from memoryware.tiers.ranking import best_first, lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
 from memoryware.tiers.retrieval.standing import replaced_early
+from memoryware.tiers.retrieval.withholding import withhold
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight
 
@@ -84,6 +85,36 @@ def _is_past_or_future(search: Search, one: Considered) -> bool:
 
 
 async def _found(search: Search, part: Part, which: Select, *, counts: bool = True) -> Heap:
+    """Return what fits a selection, and look further where trust leaves too little of it.
+
+    No store knows how far a text is trusted for who asks, so what is withheld may be all that
+    a search of the usual size reads.
+    """
+    limit, is_whole, seen = search.parts.limits.candidates, False, -1
+    while True:
+        heap, count = await _looked(search, part, which, limit, is_whole, counts=counts)
+        withheld = sum(withhold(search, one) for one in heap.values())
+        is_enough = len(heap) - withheld >= _most_shown(search, part)
+        if is_enough or not withheld or count == seen:
+            return heap
+        if is_whole:
+            limit, seen = 4 * limit, count
+        is_whole = True
+
+
+async def _looked(
+    search: Search, part: Part, which: Select, limit: int, is_whole: bool, *, counts: bool
+) -> tuple[Heap, int]:
+    """Return what one search reads, and how many texts it saw.
+
+    Args:
+        search: The recall.
+        part: The part of long-term memory.
+        which: What fits.
+        limit: How many of the best by words, and of the nearest, are seen.
+        is_whole: Whether everything that is seen is read.
+        counts: Whether the shares of the query's words are noted.
+    """
     last: list[tuple[Sight, Sequence[Found]]] = []
 
     def judge(sight: Sight) -> Sequence[Found]:
@@ -94,7 +125,8 @@ async def _found(search: Search, part: Part, which: Select, *, counts: bool = Tr
             last.append((sight, judged(sight, search.parts.ranking, search.corpus)))
         return last[-1][1]
 
-    searched = await _searched(search, which, _chooser(search, part, judge))
+    choose = _chooser(search, part, judge, is_whole=is_whole)
+    searched = await _searched(search, which, choose, limit)
     judgements = judge(searched.sight)
     if counts:
         search.covered = max([search.covered, *(one.coverage for one in judgements)])
@@ -106,10 +138,10 @@ async def _found(search: Search, part: Part, which: Select, *, counts: bool = Tr
         await _add_lone(search, part, which, heap)
     read = {place: heap[memory.id] for place, memory in searched.memories.items()}
     _rank(judgements, read, search.parts.limits.candidates)
-    return heap
+    return heap, len(judgements)
 
 
-async def _searched(search: Search, which: Select, choose: Choose) -> Searched:
+async def _searched(search: Search, which: Select, choose: Choose, limit: int) -> Searched:
     """Return what long-term memory sees; by words alone where its vectors are of another model."""
     parts = search.parts
     store, limits, embedder = parts.stores.long_term, parts.limits, parts.embedder
@@ -118,7 +150,7 @@ async def _searched(search: Search, which: Select, choose: Choose) -> Searched:
         words=search.words,
         vector=vector,
         space=embedder.space_of(vector) if embedder and vector is not None else None,
-        limit=limits.candidates,
+        limit=limit,
         reach=parts.ranking.reach,
         sessions=parts.ranking.sessions,
         thread=limits.neighbours,
@@ -132,21 +164,33 @@ async def _searched(search: Search, which: Select, choose: Choose) -> Searched:
         note = f"{mismatch}; words alone were searched in long-term memory"
         logger.warning("%s", note)
         search.note(note)
-        return await _searched(search, which, choose)
+        return await _searched(search, which, choose, limit)
     return searched
 
 
-def _chooser(search: Search, part: Part, judge: Callable[[Sight], Sequence[Found]]) -> Choose:
-    """Return what says which of all that is seen is read: what can come to be shown."""
+def _most_shown(search: Search, part: Part) -> int:
+    """Return how many texts of a part are shown, or scored by a reranker, at most."""
     limits, wanted = search.parts.limits, search.wanted
     group = limits.cold_items if wanted.cold_items is None else wanted.cold_items
     shown = group if part == "group" else limits.agent_items
     if search.parts.rescorer is not None and shown > 0:
         shown = max(shown, limits.rerank_candidates)
+    return shown
+
+
+def _chooser(
+    search: Search,
+    part: Part,
+    judge: Callable[[Sight], Sequence[Found]],
+    *,
+    is_whole: bool,
+) -> Choose:
+    """Return what says which of all that is seen is read: what can come to be shown."""
+    shown = _most_shown(search, part)
     most = _SPARE * max(1, shown)
 
     def choose(sight: Sight) -> Sequence[int]:
-        if wanted.explain:
+        if is_whole or search.wanted.explain:
             return range(len(sight.seen))
         rules, vectors = search.parts.ranking, search.measures_meaning
         judgements = judge(sight)

@@ -14,6 +14,7 @@ from memoryware.tiers.ranking import best_first, cosine, lone_characters, words_
 from memoryware.tiers.records import Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.retrieval.standing import stand_as_promoted
+from memoryware.tiers.retrieval.withholding import withhold
 from memoryware.tiers.stores._looking import Item, look
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Vector
@@ -88,6 +89,7 @@ def judge_hot(search: Search, entries: HotEntries) -> list[Considered]:
         for place, one in enumerate(ranked, 1):
             one.ranks[way] = place
     for one in candidates:
+        withhold(search, one)
         if one.record.provenance.trust is Trust.UNTRUSTED and not _is_about(search, one):
             one.leave_out("from_outside", "it came from outside, and is not about the query")
         elif one.left_out is None and search.ranks_hot:
