@@ -172,7 +172,7 @@ async def test_text_from_outside_is_shown_to_the_user_of_its_run_alone(door, sto
     memory = TieredMemory(stores)
     said_after_a_page(memory)
     assert await shown(door, memory) == [INVOICES]
-    for scope in (BOB, SHOP, replace(BOB, session_id="s")):
+    for scope in (BOB, replace(BOB, agent_id=None), replace(BOB, session_id="s")):
         assert await shown(door, memory, scope=scope) == []
         found = await recalled(door, memory, scope=scope, explain=True)
         assert [one.left_out for one in found.candidates] == ["from_outside"]
@@ -201,11 +201,15 @@ async def test_who_took_part_in_a_conversation_is_shown_what_it_brought(door, st
     assert await shown(door, memory, scope=replace(SHOP, user_id="carl")) == []
 
 
-async def test_a_group_without_users_shares_all_it_has(door, stores):
+async def test_where_no_user_is_named_there_is_no_other_user(door, stores):
     memory = TieredMemory(stores)
-    said_after_a_page(memory, SHOP)
-    assert await shown(door, memory, scope=SHOP) == [INVOICES]
-    assert await shown(door, memory, scope=ANN) == []
+    said_after_a_page(memory, SHOP)  # a job of the group
+    for scope in (SHOP, ANN, BOB):
+        assert await shown(door, memory, scope=scope) == [INVOICES]
+    other = "The supplier says that parcels go to the harbour of Genoa in summer."
+    said_after_a_page(memory, ANN, other)
+    assert await shown(door, memory, "parcels", scope=SHOP) == [other]
+    assert await shown(door, memory, "parcels", scope=BOB) == []
 
 
 async def test_a_setting_shows_text_from_outside_to_all(door, stores):
@@ -227,7 +231,7 @@ async def test_what_agents_and_users_say_is_shared_as_before(door, stores):
 def test_no_way_of_asking_shows_another_user_what_came_from_outside(way):
     memory = TieredMemory.open("memory://")
     said_after_a_page(memory)
-    for scope, count in ((ANN, 1), (BOB, 0), (SHOP, 0)):
+    for scope, count in ((ANN, 1), (BOB, 0)):
         assert way(memory, "invoices", scope).count("evil.example") == count
 
 

@@ -21,7 +21,7 @@ def withhold(search: Search, one: Considered) -> bool:
         return True
     if search.parts.share_outside or trust > Trust.UNTRUSTED:
         return False
-    if _is_of_asking_user(search, one) or _is_decided(one):
+    if not _is_of_another_user(search, one) or _is_decided(one):
         return False
     one.leave_out(
         "from_outside",
@@ -30,12 +30,19 @@ def withhold(search: Search, one: Considered) -> bool:
     return True
 
 
-def _is_of_asking_user(search: Search, one: Considered) -> bool:
-    """Say whether the user who asks took part in the conversation that a text came from."""
-    user = search.scope.user_id or None
+def _is_of_another_user(search: Search, one: Considered) -> bool:
+    """Say whether a text came up in a conversation in which the user who asks took no part.
+
+    Without a user on either side nobody can say so: a job of the group has no user, and a group
+    whose runs name none would lose all it has read.
+    """
+    asking, owner = search.scope.user_id, one.record.scope.user_id
+    if not asking or not owner:
+        return False
     roots = one.record.provenance.roots
-    spoke = {root.name for root in roots if root.kind == "user" and root.name}
-    return user == (one.record.scope.user_id or None) or user in spoke
+    return asking != owner and not any(
+        root.kind == "user" and root.name == asking for root in roots
+    )
 
 
 def _is_decided(one: Considered) -> bool:
