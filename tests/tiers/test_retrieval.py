@@ -455,9 +455,15 @@ async def test_revoked_expired_and_superseded_texts_never_appear(door, stores):
     hot(given, "fact taken back", revocation="r")
     hot(given, "fact gone")
     given.clock.forward(hours=24)
+    assert (await recall(door, given, "fact")).candidates == ()
     found = await recall(door, given, "fact", explain=True)
     assert found == []
-    assert found.candidates == ()
+    reasons = {one.item.content: one.left_out for one in found.candidates}
+    assert reasons == {
+        "fact revoked": "revoked",
+        "fact ended": "superseded",
+        "fact to come": "not_yet",
+    }
 
 
 async def test_what_a_check_found_wrong_comes_last_and_is_no_longer_verified(door, stores):
