@@ -225,7 +225,7 @@ class Thread:
         novel = {one.stem: one.weight for one in tokens if not one.is_in(trusted)}
         if not novel:
             return None
-        known = sum(one.weight for one in tokens if one.stem in trusted and one.weight >= 1)
+        known = sum(one.weight for one in tokens if one.stem in trusted and one.weight > 0.5)
         matches = [_indexed(one.text).best(novel) for one in self.results]
         best = max(range(len(matches)), key=lambda n: matches[n].score)
         nearest = matches[best]
@@ -252,7 +252,7 @@ class Thread:
         if baits[-1] >= self.answered:  # nobody has spoken since the model read it
             needed = max(3 if self._wished else 2, 1.5 * known)
         else:
-            needed = 2 * known + (4 if self._wished else 2)
+            needed = 2 * known + 4
         if unexplained < needed or (self._wished and known and shared < 1):
             return None
         return self.results[baits[-1]], frozenset(novel)
@@ -307,7 +307,7 @@ class _Word:
     def is_in(self, stems: Collection[str]) -> bool:
         """Say whether a text with these stems has the word, or all parts of an address."""
         return self.stem in stems or (
-            bool(self.parts) and all(part in stems for part in self.parts)
+            bool(self.parts) and all(part in stems or part == "0" for part in self.parts)
         )
 
 
