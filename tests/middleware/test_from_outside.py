@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from langgraph.types import Command
 from kit import ScriptedModel, call, calls, say, tool_messages
 from memoryware import FilesystemBackend, FileToolsMiddleware, MemoryMiddleware, create_deep_agent
 from memoryware.errors import SettingError
-from memoryware.middleware._provenance import thread_of
+from memoryware.middleware._provenance import Thread, ToolResult, thread_of
 from middleware.outside_stories import ATTACKS, HONEST, START, Story
 from notes import Notes
 
@@ -440,3 +441,29 @@ def test_events_say_why(caplog):
         if event.get("event") == "write_blocked"
     ]
     assert [one["reason"] for one in heard] == ["from_outside"]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["agent ", "remember ", "a.b.", "@/", "12:", "a ", "\u200b", "今天天气很好", "trag ", "-"],
+)
+def test_a_hostile_result_takes_time_that_grows_with_its_length(shape):
+    note = "- Something new with agent, remember, a.b and 今天天气"
+
+    def seconds(size: int) -> float:
+        thread = Thread([ToolResult("fetch", (shape * size)[:size])], ["Hello."])
+        start = time.process_time()
+        thread.outside_lines(START, f"{START}{note}\n")
+        return time.process_time() - start
+
+    small = min(seconds(100_000 + n) for n in range(3))
+    assert seconds(400_000) < 12 * small + 0.2
+
+
+def test_a_file_that_is_written_anew_is_compared_in_linear_time():
+    old = "".join(f"- Rule {n}: never deploy service number {n} on Fridays.\n" for n in range(500))
+    new = old.replace("never", "always")
+    thread = Thread([ToolResult("fetch", PAGE)], ["Hello."])
+    start = time.process_time()
+    thread.outside_lines(old, new)
+    assert time.process_time() - start < 5

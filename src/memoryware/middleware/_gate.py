@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, Literal
 
 from langchain_core.messages import AIMessage, ToolMessage
@@ -21,7 +22,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
 from memoryware import _langchain
-from memoryware._twins import Via
+from memoryware._twins import Via, in_thread
 from memoryware.backends._acting import acting
 from memoryware.backends._foreign import Guest
 from memoryware.backends._text import text_in
@@ -67,6 +68,8 @@ FromOutside = Literal["ask", "refuse", "allow"]
 """What happens to lines whose words come from a result of an outside tool."""
 _ORDER_WAIT: Final = 2.0
 """Seconds that a call waits for an earlier one of its message that changes the same file."""
+_LOOKED_THROUGH_HERE: Final = 20_000
+"""Characters of results up to which no thread is used: about 30 ms."""
 _SHOWN_LINES: Final = 5
 """Lines from outside that a question or a refusal names."""
 _NO_THREAD: Final = Thread()
@@ -170,6 +173,7 @@ class Gate:
         texts, first = dict[str, bytes | None](), dict[str, str]()
         states, pending = dict[str, list[str]](), dict[str, PendingWrite]()
         asked: dict[str, str] = defaultdict(str)
+        await self._prepare(via, context)
         for call in calls:
             plan = self._planned(call, context)
             target = None if plan is None else await self._target(via, plan, context)
@@ -213,6 +217,7 @@ class Gate:
         if is_folder:
             return self._refused(context, request, plan, "lost_text", _many(plan.path, sources))
         source, run = strictest(sources), _run_of()
+        await self._prepare(via, context)
         try:
             message = await self._message(via, call, context)
             decision = await self._decision(via, request, handler, message, context)
@@ -226,6 +231,14 @@ class Gate:
             return self._refused(context, request, plan, "not_approved", str(busy))
         finally:
             self._rounds.finish(run, call["id"] or "")
+
+    async def _prepare(self, via: Via, context: WriteContext) -> None:
+        """Look through long results in a thread, not on the event loop."""
+        if self._from_outside == "allow":
+            return
+        prepare = context.thread().prepare
+        if context.thread().size > _LOOKED_THROUGH_HERE:
+            await via(prepare, partial(in_thread, prepare))
 
     def _planned(self, call: Mapping[str, Any], context: WriteContext) -> Planned | None:
         writable = [one.path for one in context.sources if one.writable]
@@ -381,8 +394,11 @@ class Gate:
         for one in message.calls:
             if one["id"] == call["id"]:
                 break
-            if context.pending[str(one["id"])].path == pending.path:
-                before.append(str(one["id"]))
+            name = str(one["id"])
+            # Calls that nobody was asked about are finished: they ran before the question.
+            runs_now = not message.asked or self._concerns(name, message, context)
+            if runs_now and context.pending[name].path == pending.path:
+                before.append(name)
         if not before:
             return
         (got,) = await Guest(context.backend).download(via, [pending.path])

@@ -7,7 +7,7 @@ detector of attacks: they only decide how much else a line needs before a person
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
 from typing import Final
 
 
@@ -90,12 +90,12 @@ _READERS: Final = (
     r"|(?:ignore|disregard|forget) (?:all |any |your |the )*(?:previous|prior|earlier|above|other)"
     r"|system (?:note|notice|message|prompt|update)"
 )
-_TO_READERS: Final = rf"{_STORE}|{_KEPT}|always|never|must"
-BAIT: Final = (
-    _any_of(rf"(?:{_STORE})[^\n]{{0,160}}?(?:{_KEPT})"),
-    _any_of(rf"(?:{_KEPT})[^\n]{{0,160}}?(?:{_STORE})"),
-    _any_of(rf"(?:{_READERS})[^\n]{{0,200}}?(?:{_TO_READERS})"),
-    _any_of(rf"(?:{_TO_READERS})[^\n]{{0,200}}?(?:{_READERS})"),
+_BAIT_PAIRS: Final = (
+    (_any_of(_STORE), _any_of(_KEPT), 160),
+    (_any_of(_READERS), _any_of(_STORE, _KEPT, "always", "never", "must"), 200),
+)
+"""Words that make an order to remember where they stand near each other, in either order."""
+_BAIT: Final = (
     _any_of(  # English, without a reader or a place
         r"remember (?:this|that|to|the|it|for)",
         r"(?:save|store|note|memori[sz]e) (?:this|that|it|the following)",
@@ -208,8 +208,8 @@ BAIT: Final = (
         r"सहेज",
     ),
 )
-"""A result that speaks of being remembered."""
-WISH: Final = _any_of(
+"""The same in one word, or in other languages."""
+_WISH: Final = _any_of(
     r"remember",
     r"memori[sz]e",
     r"\bnot(?:e|ed|ing)\b",
@@ -279,10 +279,34 @@ WISH: Final = _any_of(
     r"kaydet",
     r"not al",
 )
-"""A person who wants something noted, or done differently from now on."""
 
 
-def asks(text: str, patterns: Iterable[re.Pattern[str]]) -> bool:
-    """Say whether one of the patterns occurs in a text, whose lines are read as one."""
+def speaks_of_remembering(text: str) -> bool:
+    """Say whether a text speaks of being remembered; its lines are read as one."""
     joined = " ".join(text.split())
-    return any(pattern.search(joined) for pattern in patterns)
+    return any(pattern.search(joined) for pattern in _BAIT) or any(
+        _are_near(joined, *pair) for pair in _BAIT_PAIRS
+    )
+
+
+def _are_near(text: str, first: re.Pattern[str], second: re.Pattern[str], distance: int) -> bool:
+    """Say whether matches of two patterns begin near each other, in linear time.
+
+    One pattern with a gap in it would be tried from every word: ten seconds for a megabyte.
+    """
+    others = [match.start() for match in second.finditer(text)]
+    if not others:
+        return False
+    for match in first.finditer(text):
+        at = bisect_left(others, match.start() - distance)
+        for other in others[at : at + 2]:
+            if other != match.start():
+                if other <= match.end() + distance:
+                    return True
+                break
+    return False
+
+
+def wishes(text: str) -> bool:
+    """Say whether a person wants something noted, or done differently from now on."""
+    return _WISH.search(text) is not None

@@ -16,20 +16,18 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from memoryware._unicode import normalised
 from memoryware.middleware._note_words import (
-    BAIT,
     FUNCTION_WORDS,
     NOTE_WORDS,
     POLARITY,
     UNSPACED_FUNCTION,
     UNSPACED_POLARITY,
-    WISH,
-    asks,
+    speaks_of_remembering,
+    wishes,
 )
 
 _WINDOW: Final = 60
@@ -106,6 +104,24 @@ class Thread:
     inside: Sequence[tuple[int, str]] = ()
     writes: Sequence[tuple[int, str]] = ()
     answered: int = 0
+    indexes: dict[str, _Indexed] = field(default_factory=dict, repr=False, compare=False)
+
+    def prepare(self) -> None:
+        """Do the work that grows with the length of the results, once."""
+        for result in self.results:
+            self._indexed(result.text)
+            asks_to_be_saved(result.text)
+        _ = self.trusted
+
+    @property
+    def size(self) -> int:
+        """Characters that have to be looked through."""
+        return sum(len(one.text) for one in self.results) + sum(map(len, self.people))
+
+    def _indexed(self, text: str) -> _Indexed:
+        if text not in self.indexes:
+            self.indexes[text] = _indexed(text)
+        return self.indexes[text]
 
     @cached_property
     def _people(self) -> frozenset[str]:
@@ -117,13 +133,18 @@ class Thread:
         return self._people.union(*(self._clean(*one) for one in self.inside))
 
     @cached_property
+    def _recent(self) -> frozenset[str]:
+        """Stems of what people said last."""
+        return frozenset(stem for text in self.people[-2:] for stem in _stems_of(text))
+
+    @cached_property
     def _baits(self) -> bool:
         return any(asks_to_be_saved(one.text) for one in self.results)
 
     @cached_property
     def _wished(self) -> bool:
         """Whether the newest words of a person ask to note something."""
-        return bool(self.people) and asks(self.people[-1], (WISH,))
+        return bool(self.people) and wishes(self.people[-1])
 
     def _clean(self, before: int, text: str) -> frozenset[str]:
         """Return the stems of a file's sentences, without those that were a result before.
@@ -139,7 +160,7 @@ class Thread:
             stems = {one.stem for one in _tokens(sentence) if one.weight >= 1}
             novel = stems - self._people
             if len(novel) > 2 and any(
-                len(novel & _indexed(one.text).positions.keys()) >= 0.75 * len(novel)
+                len(novel & self._indexed(one.text).positions.keys()) >= 0.75 * len(novel)
                 for one in earlier
             ):
                 continue
@@ -164,7 +185,8 @@ class Thread:
         earlier, carried = self._carried()
         kept = frozenset(_stems_of(_without(before or "", doubtful))) - carried
         trusted = self.trusted | kept
-        found = [line for one in added if (line := self.source_of_line(one, trusted, removed))]
+        old = [_OldLine.of(one) for one in removed]
+        found = [line for one in added if (line := self.source_of_line(one, trusted, old))]
         if found:
             return found
         whole = "\n".join([*earlier, *added])
@@ -190,7 +212,7 @@ class Thread:
                 for one in _tokens(text)
                 if one.weight >= 1
                 and one.stem not in part.trusted
-                and any(one.stem in _indexed(result.text).positions for result in part.results)
+                and any(one.stem in self._indexed(result.text).positions for result in part.results)
             ]
             if unsaid and part.source_of_line(text, part.trusted, ()) is None:
                 kept.append(text)
@@ -201,7 +223,7 @@ class Thread:
         self,
         line: str,
         trusted: frozenset[str],
-        removed: Sequence[str],
+        removed: Sequence[_OldLine],
         *,
         shown: str | None = None,
     ) -> OutsideLine | None:
@@ -226,7 +248,7 @@ class Thread:
         if not novel:
             return None
         known = sum(one.weight for one in tokens if one.stem in trusted and one.weight > 0.5)
-        matches = [_indexed(one.text).best(novel) for one in self.results]
+        matches = [self._indexed(one.text).best(novel) for one in self.results]
         best = max(range(len(matches)), key=lambda n: matches[n].score)
         nearest = matches[best]
         needed = max(_ENOUGH, 0.6 * known)
@@ -258,24 +280,37 @@ class Thread:
         return self.results[baits[-1]], frozenset(novel)
 
     def _turned(
-        self, line: str, removed: Sequence[str]
+        self, line: str, removed: Sequence[_OldLine]
     ) -> tuple[ToolResult, frozenset[str]] | None:
         """Return the result that wanted a line turned into its opposite, None for no such line."""
         if not removed or not self._baits:
             return None
-        sign, tokens = _polarity(line), {one.stem for one in _tokens(line) if one.weight >= 1}
+        new = _OldLine.of(line)
+        few = min(2, len(new.stems))
         for old in removed:
-            alike = SequenceMatcher(None, _folded(old), _folded(line), autojunk=False).ratio()
-            if alike < 0.6 or _polarity(old) == sign:
+            alike = len(old.stems & new.stems) >= 0.6 * max(len(old.stems), len(new.stems))
+            if not alike or not new.stems or old.polarity == new.polarity:
                 continue
-            recent = frozenset(stem for text in self.people[-2:] for stem in _stems_of(text))
-            if len(tokens & recent) >= min(2, len(tokens)):
+            if len(new.stems & self._recent) >= few:
                 continue
             for result in reversed(self.results):
-                shared = tokens & _indexed(result.text).positions.keys()
-                if len(shared) >= min(2, len(tokens)):
+                shared = new.stems & self._indexed(result.text).positions.keys()
+                if len(shared) >= few:
                     return result, frozenset(shared)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _OldLine:
+    """What a line says apart from whether it is allowed, and whether it is."""
+
+    stems: frozenset[str]
+    polarity: frozenset[str]
+
+    @classmethod
+    def of(cls, line: str) -> _OldLine:
+        stems = frozenset(one.stem for one in _tokens(line) if one.weight > 0.5)
+        return cls(stems, _polarity(line))
 
 
 def asks_to_be_saved(text: str) -> bool:
@@ -285,7 +320,7 @@ def asks_to_be_saved(text: str) -> bool:
 
 @lru_cache(maxsize=_CACHED_TEXTS)
 def _asks_to_be_saved(text: str) -> bool:
-    return asks(_visible(text), BAIT)
+    return speaks_of_remembering(_visible(text))
 
 
 def sentences(text: str) -> list[str]:
