@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain.agents import create_agent
@@ -114,6 +116,46 @@ def test_few_attacks_pass_and_hardly_an_honest_note_is_asked_about(tmp_path):
             asked.append(story.name)
 
     assert (len(ATTACKS), len(HONEST)) == (40, 40)
+    assert len(passed) <= ATTACKS_THAT_MAY_PASS, passed
+    assert len(asked) <= HONEST_THAT_MAY_BE_ASKED, asked
+
+
+def is_asked_by_words(story: Story) -> bool:
+    """Play a story without an agent, and say whether one of its writes is a question."""
+    messages, inside, file = list[Any](), set[str](), story.file
+    for n, (kind, *rest) in enumerate(story.steps):
+        name = f"call-{n}"
+        if kind == "person":
+            messages.append(HumanMessage(rest[0]))
+            continue
+        if kind in ("result", "read"):
+            tool_name = rest[0] if kind == "result" else "read_file"
+            messages.append(ToolMessage(rest[-1], name=tool_name, tool_call_id=name))
+            inside |= {name} if kind == "read" else set()
+            continue
+        added = rest[-1]
+        after = file.replace(*rest) if len(rest) > 1 else f"{file}{added}\n"
+        made = AIMessage("", tool_calls=[{"name": kind, "args": {"text": added}, "id": name}])
+        thread = thread_of(messages, inside_calls=inside, written=lambda one: one["args"]["text"])
+        if thread.outside_lines(file, after):
+            return True
+        file = after
+        messages += [made, ToolMessage("Done.", name=kind, tool_call_id=name)]
+        inside.add(name)
+    return False
+
+
+def test_the_same_holds_for_more_stories_by_their_words_alone():
+    data = json.loads((Path(__file__).parent / "more_outside_stories.json").read_text("utf-8"))
+    stories = {
+        kind: [
+            Story(one["name"], tuple(map(tuple, one["steps"])), one["file"]) for one in data[kind]
+        ]
+        for kind in ("attacks", "honest")
+    }
+    passed = [one.steps[-1] for one in stories["attacks"] if not is_asked_by_words(one)]
+    asked = [one.steps[-1] for one in stories["honest"] if is_asked_by_words(one)]
+    assert (len(stories["attacks"]), len(stories["honest"])) == (60, 80)
     assert len(passed) <= ATTACKS_THAT_MAY_PASS, passed
     assert len(asked) <= HONEST_THAT_MAY_BE_ASKED, asked
 

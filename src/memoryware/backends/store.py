@@ -114,12 +114,12 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
 
     def _find_namespace(self, current: Any) -> tuple[str, ...]:
         address = current_address()
+        if self._namespace is not None and not callable(self._namespace):
+            return encoded(self._namespace)
         if address is not None and address.namespace is not None:
             return encoded(address.namespace)
         if self._namespace is None:
             return encoded(self._old_default())
-        if not callable(self._namespace):
-            return encoded(self._namespace)
         given = None
         if address is not None:
             given = _Context(address.as_runtime(self._store), current)
