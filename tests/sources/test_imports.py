@@ -554,6 +554,9 @@ MENTIONS = [
     "@x.md @ann",
     "first `@y.md`, then @x.md",
     "see @x.md and @x.md",
+    "@x.md's rules count",
+    "规则见@x.md。",
+    "規則は@x.mdにあります",
     "see\n@./x.md of\nours",
 ]
 NO_MENTIONS = [

@@ -24,6 +24,8 @@ _NEW_BLOCK: Final = re.compile(
 )
 """What begins after a paragraph: a blank line, a list item, a heading, code."""
 _INDENT: Final = re.compile(r"[ \t]*+")
+_CJK: Final = r"\u3000-\u30ff\u3400-\u9fff\uff00-\uffef"
+"""Characters of texts that have no blanks between words."""
 _CODE_COLUMNS: Final = 4
 
 
@@ -159,9 +161,10 @@ def _columns(indent: str) -> int:
 def _mention(suffixes: tuple[str, ...]) -> re.Pattern[str]:
     """Return the pattern of a path in a sentence: after a blank, a bracket or a quote."""
     endings = "|".join(map(re.escape, sorted(suffixes, key=len, reverse=True)))
+    before = rf"[\s(\[\"'“„*_{_CJK}]"
+    after = rf"['’]s\b|[.,;:!?]*+[)\]\"'”“*_]*+[.,;:!?]*+(?:\s|\Z|[—–]|[{_CJK}])"
     return re.compile(
-        rf"(?:^|(?<=[\s(\[\"'“„*_]))@(?P<path>[^\s@`<>|\"']{{1,4096}}?(?:{endings}))"
-        r"(?=[.,;:!?]*+[)\]\"'”“*_]*+[.,;:!?]*+(?:\s|\Z))",
+        rf"(?:^|(?<={before}))@(?P<path>[^\s@`<>|\"']{{1,4096}}?(?:{endings}))(?={after})",
         re.IGNORECASE | re.MULTILINE,
     )
 
