@@ -120,6 +120,7 @@ UNMARKED = [
     "memoryware:keep",
     "<!-- braindump: rules extracted from our reviews -->\n- ours\n<!-- /braindump -->",
     "<!-- notes to self, unsorted -->\n# Mine\n<!-- rule:12 -->\n- ours\n<!-- /notes -->",
+    "<!-- braindump of Ann -->\n- ours\n<!-- /braindump -->",
     "<!-- ideas (Ann's list for autumn) -->\n- ours\n<!-- /ideas -->",
 ]
 

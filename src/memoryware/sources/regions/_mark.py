@@ -45,6 +45,8 @@ _FORMATTERS: Final = re.compile(
 _PLAIN_WORD: Final = re.compile(r"[(\"'„“]?[^\W_]+(?:['’-][^\W_]+)*[.,;:!?)\"'”]*")
 _REMARK_WORDS: Final = 3
 """Plain words after a name from which on they are a remark."""
+_OF_SENTENCES: Final = re.compile(r"of|my|our|your|i|we|about|from|some", re.IGNORECASE)
+"""Words of a remark, however short it is."""
 _OF_TOOLS: Final = re.compile(
     r"(?:auto|generat|managed|maintained|inserted|script|tool|(?:don['’]?t|not)\b|keep\b)",
     re.IGNORECASE,
@@ -148,7 +150,8 @@ def _is_prose(words: Sequence[str]) -> bool:
     `<!-- /braindump -->` at their end. Taken for markers they would close the whole file.
     """
     plain = sum(_PLAIN_WORD.fullmatch(word) is not None for word in words)
-    return plain >= _REMARK_WORDS and not any(map(_OF_TOOLS.match, words))
+    is_sentence = plain >= _REMARK_WORDS or any(map(_OF_SENTENCES.fullmatch, words))
+    return is_sentence and not any(map(_OF_TOOLS.match, words))
 
 
 def _clean(key: str) -> str:
