@@ -11,10 +11,11 @@ from memoryware._remembering import forget_all
 from memoryware.tiers.worth import boilerplate_of, says_nothing, specificity_of
 from tiers.kit import HashEmbeddings
 from tiers.test_digest import FACTS
-from tiers.waiting_months import museum_month, office_month
+from tiers.waiting_months import WaitingMonth, museum_month, office_month
 
 FIRST = 30
 """Insights that a reviewer reads."""
+_NAMES = ("billing", "search", "login", "report", "mail", "queue", "stock", "price")
 LEAST = 23
 """Of 25 facts."""
 
@@ -50,6 +51,29 @@ def test_twenty_four_facts_stay_twenty_four(embeddings):
         for one in insights:
             assert memory.promote(one, by="ann").memories[0].content == one.summary
         assert memory.count_waiting("shop") == 0
+
+
+def test_facts_of_a_few_forms_come_before_talk_all_the_same():
+    facts = [f"The {name} service listens on port {n}." for n, name in enumerate(_NAMES, 80)]
+    facts += [f"Invoices for {name} go to {name}@shop.example." for name in _NAMES]
+    facts += [f"Backups of {name} are kept for {n} days." for n, name in enumerate(_NAMES, 20)]
+    month = museum_month(2)
+    talk = [text for text in month.texts if text not in month.facts]
+    memory = recorded(WaitingMonth(tuple(facts), (*facts, *talk)))
+    first = [one.summary for one in memory.digest("shop", limit=FIRST).insights]
+    assert len(set(first) & set(facts)) >= LEAST
+
+
+def test_two_values_of_one_thing_conflict_among_many_texts_of_their_form():
+    memory = TieredMemory.open("memory://")
+    for n in range(26):
+        memory.log_quarantine(f"The {chr(97 + n) * 4} service listens on port {n + 80}.", "shop")
+    memory.promote("The billing service listens on port 8443.", "shop", by="ann")
+    memory.log_quarantine("The billing service listens on port 8444.", "shop")
+    insights = memory.digest("shop").insights
+    (one,) = (one for one in insights if "billing" in one.summary)
+    assert len(one.contradicts) == 1
+    assert all(not other.conflicts_with for other in insights)
 
 
 def test_embeddings_change_nothing_about_it():
@@ -120,7 +144,7 @@ def test_a_lasting_statement_is_more_specific_than_talk_about_a_moment(fact, tal
 
 
 def test_reports_of_one_form_are_a_series_and_facts_are_not():
-    reports = [f"Ticket {n}: Ann{n} cannot print in hall {n}." for n in range(6)]
+    reports = [f"Ticket {n}: Ann{n} cannot print in hall {n}." for n in range(12)]
     facts = ["Carl is allergic to peanuts.", "The gate code is 4711."]
     *series, first, second = boilerplate_of([*reports, *facts])
     assert min(series) > 0.5

@@ -54,8 +54,8 @@ _ASK: Final = (
 )
 
 # What an insight is worth to a reviewer; measured on months of talk with facts among it.
-_SERIES: Final = 0.5
-"""Share of a text that is the form of others, from which it is one of a series."""
+_SERIES: Final = 0.4
+"""How much of a text is the form of others, from which it is one of a series."""
 _FORM: Final = 4.0
 _RARE: Final = 1.5
 _SOURCES: Final = 0.7
@@ -252,10 +252,15 @@ async def _decided_statements(parts: Parts, via: Via, scope: MemoryScope) -> lis
         for text in sentences_of(one.content)
     ]
     for entry in entries:
-        for digest_, text in statements_in(entry).items():
-            # What became of a memory is decided by the memory: it may be revoked since.
-            if entry.decided.get(digest_, entry.status) == "rejected":
-                found.append(_Statement(text, entry.provenance.trust))
+        # What was promoted is decided by its memory, which may be revoked since. Who rejects an
+        # entry of several statements as a whole has said nothing about each of them.
+        every = statements_in(entry)
+        whole = entry.status if len(every) == 1 else ""
+        found += [
+            _Statement(text, entry.provenance.trust)
+            for key, text in every.items()
+            if entry.decided.get(key, whole) == "rejected"
+        ]
     return found
 
 

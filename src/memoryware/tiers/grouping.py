@@ -8,7 +8,6 @@ approval of a group takes all of it.
 from __future__ import annotations
 
 import heapq
-import math
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -27,6 +26,9 @@ _LEAST: Final = 0.4
 `compare` asks of a conflict, because it reads more words as grammar than the index does."""
 _POSTINGS: Final = 150
 """A stem of more statements proposes nothing: who shares only such stems shares little."""
+_RARE: Final = 6
+"""Statements of a stem that two of one series may share to be compared: "The api listens on port
+80" and "The api listens on port 81" speak of one thing, two tickets do not."""
 MAX_CONFLICTS: Final = 8
 """Conflicts that are noted for one group; more of them are reports of one form, not a conflict."""
 
@@ -51,9 +53,9 @@ def groups_of(texts: Sequence[str], series: Sequence[bool] = ()) -> list[Stateme
 
     Args:
         texts: Statements. Of a group the one that comes first stands for all.
-        series: For each text, whether many others have its form. Of these only texts of the same
-            words, and what is in no series, are compared: reports of one form that name
-            different numbers are no conflict, and comparing all of them takes long.
+        series: For each text, whether many others have its form. Two of these are compared only
+            if they share a rare word: reports of one form that name different numbers are no
+            conflict, and comparing all of them takes long.
 
     Returns:
         The groups, in the order of their first members.
@@ -130,18 +132,21 @@ class StatementIndex:
         stems = self._stems[number]
         bag = self._bags[stems]
         found = [other for other in bag[:CANDIDATES] if other < number] if len(bag) > 1 else []
-        lists = self._alone if self._in_series[number] else self._having
+        is_series = self._in_series[number]
         shared: Counter[int] = Counter()
         for stem in stems:
-            having = lists.get(stem, ())
+            having = self._having[stem]
+            if is_series and len(having) > _RARE:
+                having = self._alone.get(stem, [])
             if len(having) <= _POSTINGS:
                 shared.update(having[: bisect_left(having, number)])
+        if is_series:  # only their rare words were counted
+            shared = Counter({other: len(stems & self._stems[other]) for other in shared})
         size = len(stems)
-        least = max(1, math.ceil(_LEAST * size))
         fits = [
             (count / max(size, len(self._stems[other])), -other)
             for other, count in shared.items()
-            if count >= least and count >= _LEAST * len(self._stems[other])
+            if count >= _LEAST * max(size, len(self._stems[other]))
         ]
         best = fits if len(fits) < 2 else heapq.nlargest(CANDIDATES, fits)
         return list(dict.fromkeys([*found, *(-other for _, other in best)]))

@@ -58,7 +58,7 @@ _MOMENT: Final = _words(
     """
     today tomorrow yesterday tonight now currently just already again still yet soon later
     earlier ago meanwhile moment morning afternoon evening next last recently finally anymore nearly
-    ready
+    ready done
     heute morgen gestern jetzt gerade schon wieder noch bald später vorhin eben nächste nächsten
     letzte letzten
     aujourd'hui demain hier maintenant hoy mañana ayer ahora
@@ -101,6 +101,12 @@ _IRREGULAR_PAST: Final = _words(
     threw caught became drew did put
     """
 )
+_ONE_DAY: Final = re.compile(
+    r"\b(?:on|until|by)\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"|\bam\s+(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\b",
+    re.IGNORECASE,
+)
+"""One day of the week; what is so every week is "on Fridays" or "every Friday"."""
 _INCIDENT: Final = re.compile(
     r"(?:(?:the|das|die|der)\s+)?(?:[^\W\d]+\s+){1,2}(?:nr\.?\s*|no\.?\s*|#)?\d{3,}\b",
     re.IGNORECASE,
@@ -115,8 +121,10 @@ _CLOSED: Final = STOP | _SPEAKER | _LISTENER | _COURTESY | _MOMENT | _INTENT
 _PIECE: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}](?:[^\s{UNSPACED}]*[^\W_{UNSPACED}])?")
 _NAME: Final = "A"
 """What stands for a word with a capital letter where forms are compared."""
-_SERIES: Final = 4
-"""Texts from which what they have in common is a form."""
+_FEW: Final = 3
+"""Texts that may have words in common by chance."""
+_MANY: Final = 12
+"""Texts from which what they have in common is nothing but their form."""
 _LONG: Final = 45
 """Words from which a text says more than one thing."""
 
@@ -140,6 +148,7 @@ def specificity_of(text: str) -> float:
         + 1.0 * _tells_of_the_past(words)
         + 0.8 * _is_progressive(words)
         + 1.0 * bool(_INCIDENT.match(text))
+        + 0.6 * bool(_ONE_DAY.search(text))
         + 2.5 * (end in ("?", "？"))
         + 0.8 * (end in ("!", "！"))
     )
@@ -204,20 +213,26 @@ def boilerplate_of(texts: Sequence[str]) -> list[float]:
     """Return how much of each text is the form of a series.
 
     Names and numbers count as one word each, so that "Ticket 7: Ann cannot print" and "Ticket
-    9: Bo cannot log in" share a form.
+    9: Bo cannot log in" share a form. Facts have forms as well ("The api listens on port 80."),
+    but a few of each, so a form counts in full only if very many texts have it.
 
     Args:
         texts: Different statements.
 
     Returns:
-        For each text the share, from 0 to 1, of its runs of three words that several others
-        have as well.
+        For each text a share, from 0 to 1, of its runs of three words that others have too.
     """
     runs = [_runs(text) for text in texts]
     often = Counter(run for some in runs for run in some)
     return [
-        sum(often[run] >= _SERIES for run in some) / len(some) if some else 0.0 for some in runs
+        sum(_weight_of_form(often[run]) for run in some) / len(some) if some else 0.0
+        for some in runs
     ]
+
+
+def _weight_of_form(count: int) -> float:
+    """Return what a run of words counts that so many texts have: 0.1 for 4, 1 from 12 on."""
+    return min(1.0, max(0, count - _FEW) / (_MANY - _FEW))
 
 
 def rarity_of(texts: Sequence[str]) -> list[float]:
