@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WHEELS := .wheels
 OLD_PEER := 0.3.12
 
-.PHONY: demo demo-servers test lint types imports unit docs pictures bench format clean
+.PHONY: demo demo-servers test test-all lint types imports unit slow docs pictures bench format clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/quickstart/main.py
@@ -13,7 +13,11 @@ demo: $(VENV)/.core
 demo-servers: $(VENV)/.dev
 	@$(BIN)/python examples/quickstart/on_servers.py
 
-test: lint types imports unit docs
+# What to run before each commit: under six minutes on two cores.
+test: lint types imports docs unit
+
+# Everything: kills, seeded faults, other servers and stores, a browser, long runs as well.
+test-all: test slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -27,6 +31,9 @@ imports: $(VENV)/.dev
 
 unit: $(VENV)/.dev $(WHEELS)/.old-peer
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+slow: $(VENV)/.dev $(WHEELS)/.old-peer
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
+
+import pytest
+
+from doors import mark_slow_doors
 
 pytest_plugins = ["servers.redis"]
 
 # What the development extra brings is found, as in a virtual environment that is active.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+
+# A job in the background, or one under nohup, starts with signals that are ignored, and its
+# children inherit that: tests that end a child as a person does would depend on who started them.
+for number in (signal.SIGINT, getattr(signal, "SIGHUP", None), signal.SIGTERM):
+    if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+        handler = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        signal.signal(number, handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Know which tests are slow before the command line selects by it."""
+    mark_slow_doors(items)

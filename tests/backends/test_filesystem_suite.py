@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from doors import everyday
 from memoryware.backends import _grep
 from memoryware.backends._disk import Disk
 from memoryware.backends.filesystem import FilesystemBackend
@@ -49,6 +50,7 @@ class TestVirtualRoot(_OnDisk):
         return lambda: FilesystemBackend(tmp_path / "root")
 
 
+@everyday("blocking")
 class TestHostPaths(_OnDisk):
     has_home = True
 
@@ -69,12 +71,14 @@ class ByName(FilesystemBackend):
         return Disk(str(self.cwd), self._limits, holds_folders=False)
 
 
+@everyday()
 class TestFoldersByName(_OnDisk):
     @pytest.fixture
     def open_backend(self, in_memory):
         return lambda: ByName(in_memory)
 
 
+@everyday("native")
 class TestRipgrep(GreppingConformance, SearchingConformance):
     """In these small trees ripgrep would never be asked, if it were not at once."""
 

@@ -14,6 +14,7 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from backends.in_graph import InGraph, Thread
 from conformance.dict_backend import DictBackend
+from doors import everyday
 from memoryware.backends import CompositeBackend, FilesystemBackend, StateBackend, StoreBackend
 from memoryware.backends._wrapping import WrappingBackend
 from memoryware.backends.history import HistoryBackend
@@ -45,6 +46,7 @@ class TestDisk(_Kept, FingerprintsConformance, NamesConformance):
         return lambda: HistoryBackend(FilesystemBackend(tmp_path / "root"))
 
 
+@everyday("blocking")
 class TestHostPaths(HistoryConformance, PathsConformance, NamesConformance):
     has_home = True
     keeps_empty_folders = True
@@ -59,6 +61,7 @@ class TestHostPaths(HistoryConformance, PathsConformance, NamesConformance):
         return str(tmp_path)
 
 
+@everyday("native")
 class TestStoreInMemory(_Kept):
     tells_created_at = True
 
@@ -68,6 +71,7 @@ class TestStoreInMemory(_Kept):
         return lambda: HistoryBackend(StoreBackend(store=store, namespace=("memory", "ann")))
 
 
+@everyday()
 class TestStoreInSqlite(
     WritingConformance, ConcurrencyConformance, KeepingConformance, UndoingConformance
 ):
@@ -90,6 +94,7 @@ class TestStoreInSqlite(
         connection.close()
 
 
+@everyday()
 class TestAsyncSqliteStore(WritingConformance, ConcurrencyConformance, HistoryConformance):
     tells_created_at = True
 
@@ -144,6 +149,7 @@ class InGraphWithHistory(InGraph):
         return await self.thread.arun(self.inner.afiles)
 
 
+@everyday()
 class TestState(_Kept):
     tells_created_at = True
 
@@ -160,6 +166,7 @@ class TestState(_Kept):
         return lambda: InGraph(thread)
 
 
+@everyday("blocking")
 class TestDict(_Kept, FingerprintsConformance):
     """A backend that cannot change a file in one step: edits of the whole text stand in."""
 
@@ -169,6 +176,7 @@ class TestDict(_Kept, FingerprintsConformance):
         return lambda: HistoryBackend(DictBackend(files, lock))
 
 
+@everyday("native")
 class TestComposite(_Kept, FingerprintsConformance, NamesConformance):
     """Parts of which one steps natively and the other does not; versions are in the default."""
 
@@ -186,6 +194,7 @@ class TestComposite(_Kept, FingerprintsConformance, NamesConformance):
         )
 
 
+@everyday("blocking")
 class TestTheirDisk(HistoryConformance):
     """deepagents' own disk."""
 
@@ -196,6 +205,7 @@ class TestTheirDisk(HistoryConformance):
         return lambda: HistoryBackend(TheirDisk(tmp_path, virtual_mode=True))
 
 
+@everyday("native")
 class TestVersionsElsewhere(KeepingConformance, UndoingConformance):
     """Files on disk, their versions in a store, and a wrapper in between."""
 
@@ -212,6 +222,7 @@ class TestVersionsElsewhere(KeepingConformance, UndoingConformance):
         )
 
 
+@everyday("native")
 class TestPart(WritingConformance, EditingConformance, ConcurrencyConformance, NamesConformance):
     """The part of a composite has a history, and another wrapper is around that."""
 

@@ -8,6 +8,7 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
+from doors import everyday
 from memoryware import StoreBackend
 from memoryware.conformance import AppendsConformance, FileBackendConformance
 
@@ -22,6 +23,7 @@ class TestStoreInMemory(FileBackendConformance, AppendsConformance):
         return lambda: StoreBackend(store=store, namespace=("memory", "auth0|jane.roe"))
 
 
+@everyday()
 class TestStoreInSqlite(FileBackendConformance, AppendsConformance):
     tells_created_at = True
     refuses_missing_folders = False

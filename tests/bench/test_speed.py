@@ -21,7 +21,7 @@ from memoryware.bench.speed.turns import in_turns
 from memoryware.errors import SettingError
 
 pytest.importorskip("numpy")
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 SPEED = [sys.executable, "-m", "memoryware", "bench", "speed"]
 
 

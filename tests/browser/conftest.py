@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from browser.kit import needed, visiting
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Let one worker run them all, so that one browser runs at a time."""
+    """Let one worker run them all, so that one browser runs at a time; they are slow."""
     for item in items:
-        if "/browser/" in str(item.path).replace(os.sep, "/"):
+        if item.path.parent == Path(__file__).parent:
             item.add_marker(pytest.mark.xdist_group("browser"))
+            if "browser" in item.fixturenames:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pytest
 from bench.made import EXAMPLE, longmemeval
 from memoryware import __version__
 
+pytestmark = pytest.mark.slow
 RUN = [sys.executable, "-m", "memoryware"]
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 from langgraph.store.sqlite import SqliteStore
 
-from cli.running import COMMAND, here, process
+from cli.running import COMMAND, here
 from memoryware import FilesystemBackend, HistoryBackend, MemoryMiddleware, StoreBackend
 
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
@@ -49,9 +49,9 @@ def write(folder, name, text):
 # What a model would be shown.
 
 
-def test_sources_tells_what_would_be_loaded_and_why(folder):
+def test_sources_tells_what_would_be_loaded_and_why(folder, run):
     write(folder, "AGENTS.md", "# Rules\nUse tabs.\n")
-    ran = process("sources", cwd=folder)
+    ran = run("sources")
     assert (ran.code, ran.err) == (0, "")
     assert f"{folder}/AGENTS.md" in ran.out
     assert "in the start folder" in ran.out
@@ -108,9 +108,9 @@ def test_sources_of_an_empty_place_says_that_there_is_nothing(folder, run):
     assert "No memory file" in run("sources").out
 
 
-def test_prompt_prints_what_a_model_would_get_byte_for_byte(folder):
+def test_prompt_prints_what_a_model_would_get_byte_for_byte(folder, run):
     write(folder, "AGENTS.md", "# Regeln\nTabs größer [bold]machen[/bold].\n")
-    ran = process("prompt", "--source", "AGENTS.md", cwd=folder)
+    ran = run("prompt", "--source", "AGENTS.md")
     memory = MemoryMiddleware(backend=FilesystemBackend(folder), sources=["/AGENTS.md"])
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == f"{memory.preview().text}\n"
@@ -134,8 +134,8 @@ def test_prompt_of_an_empty_place_is_not_an_error(folder, run):
 # Versions.
 
 
-def test_log_tells_the_versions_of_a_file(changed):
-    ran = process("log", "AGENTS.md", cwd=changed)
+def test_log_tells_the_versions_of_a_file(changed, run):
+    ran = run("log", "AGENTS.md")
     assert (ran.code, ran.err) == (0, "")
     first, second = [line.split() for line in ran.out.splitlines() if line[:3].strip().isdigit()]
     assert (first[0], second[0]) == ("2", "1")
@@ -183,15 +183,15 @@ def test_a_diff_shows_what_hides(changed, run):
     assert "\x1b" not in out
 
 
-def test_undo_without_a_terminal_needs_yes(changed):
-    ran = process("undo", "AGENTS.md", cwd=changed)
+def test_undo_without_a_terminal_needs_yes(changed, run):
+    ran = run("undo", "AGENTS.md")
     assert ran.code == 2
     assert "--yes" in ran.err
     assert (changed / "AGENTS.md").read_text() == "- Use pnpm.\n"
 
 
-def test_undo_takes_back_the_last_change_and_says_by_whom(changed):
-    ran = process("undo", "AGENTS.md", "--yes", "--reason", "npm it is", cwd=changed)
+def test_undo_takes_back_the_last_change_and_says_by_whom(changed, run):
+    ran = run("undo", "AGENTS.md", "--yes", "--reason", "npm it is")
     assert (ran.code, ran.err) == (0, "")
     assert "+- Use pnpm." in ran.out
     assert (changed / "AGENTS.md").read_text() == "- Use npm.\n"
@@ -283,9 +283,9 @@ def test_files_in_a_store_are_shown_and_undone_as_well(folder, run):
 # What a person should mend.
 
 
-def test_scan_finds_with_lines_and_never_prints_the_secret(folder):
+def test_scan_finds_with_lines_and_never_prints_the_secret(folder, run):
     write(folder, "AGENTS.md", f"# Rules\nkey = {SECRET}\n\u202eb\n</agent_memory>\n<!-- open\n")
-    ran = process("scan", cwd=folder)
+    ran = run("scan")
     assert (ran.code, ran.err) == (5, "")
     places = [line.removeprefix(f"{folder}/AGENTS.md:") for line in ran.out.splitlines()]
     kinds = [tuple(one.split(":")[:2]) for one in places]

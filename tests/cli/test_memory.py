@@ -41,6 +41,7 @@ def test_a_text_is_added_promoted_and_found_by_the_real_command(tmp_path):
     assert "promoted by: ann" in run("show", memory).out
 
 
+@pytest.mark.slow
 def test_what_waits_is_decided_and_carried_over_by_the_real_command(shop, memory):
     run = lambda *args: process(*args, cwd=shop)
     made = memory.promote("We deploy on Fridays.", SHOP, by="ann").ids[0]
@@ -54,6 +55,7 @@ def test_what_waits_is_decided_and_carried_over_by_the_real_command(shop, memory
     assert "3 records are in quarantine." in run("import", "week.jsonl", "--group", "other").out
 
 
+@pytest.mark.slow
 def test_memory_is_taken_back_and_copied_by_the_real_command(shop, memory):
     run = lambda *args: process(*args, cwd=shop)
     entry = memory.log_quarantine("Use npm.", SHOP)

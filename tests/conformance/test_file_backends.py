@@ -13,6 +13,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from conformance.dict_backend import DictBackend
+from doors import everyday
 from memoryware import (
     BackendProtocol,
     CompositeBackend,
@@ -30,6 +31,7 @@ from memoryware.conformance import (
 )
 
 
+@everyday("native")
 class TestDict(FileBackendConformance, AppendsConformance, FingerprintsConformance):
     refuses_missing_folders = True
 
@@ -71,6 +73,7 @@ class Drawer(RecordBackend):
             yield
 
 
+@everyday("blocking")
 class TestDrawer(FileBackendConformance, AppendsConformance):
     tells_created_at = True
 
@@ -118,6 +121,7 @@ class BlockingOnly(BackendProtocol):
         return self.inner.download_files(paths)
 
 
+@everyday("native")
 class TestBlockingOnly(FileBackendConformance):
     """It cannot delete, forgets when it is closed, and takes text only."""
 
@@ -132,6 +136,7 @@ def ann(_runtime):
     return "mem", "ann"
 
 
+@everyday()
 class TestAsyncSqliteStore(FileBackendConformance, AppendsConformance):
     """This store lives on a loop, and takes blocking calls from other threads only."""
 
@@ -175,6 +180,7 @@ class OfParts(
     pass
 
 
+@everyday("native")
 class TestComposite(OfParts):
     """Mounts lie where the tests work: whole trees, nested, and hidden ones."""
 
@@ -190,6 +196,7 @@ class TestComposite(OfParts):
         )
 
 
+@everyday("blocking")
 class TestDiskAndStore(OfParts):
     """A tree on disk, parts of which are in a store."""
 
@@ -210,6 +217,7 @@ class TestDiskAndStore(OfParts):
         )
 
 
+@everyday()
 class TestMount(OfParts):
     """A mounted backend, in a composite that is mounted itself."""
 

@@ -15,6 +15,7 @@ from langgraph.store.sqlite import SqliteStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from docs.pages import ROOT, blocks
+from doors import everyday
 from memoryware.conformance import (
     LongTermStoreConformance,
     QuarantineStoreConformance,
@@ -55,6 +56,7 @@ class _Sqlite:
         return lambda: sqlite_stores(tmp_path / "memory.db")
 
 
+@everyday("native")
 class _Redis:
     @pytest.fixture
     def open_stores(self, redis_url, redis_prefix):
@@ -67,12 +69,14 @@ class _Redis:
         return open_both
 
 
+@everyday()
 class _RedisOldest(_Redis):
     @pytest.fixture
     def redis_url(self, redis_oldest_url):
         return redis_oldest_url
 
 
+@everyday()
 class _RedisCluster:
     @pytest.fixture
     def open_stores(self, redis_cluster_url):
@@ -86,6 +90,7 @@ class _RedisCluster:
         return open_both
 
 
+@everyday("native")
 class _InMemory:
     @pytest.fixture
     def open_stores(self):
@@ -93,6 +98,7 @@ class _InMemory:
         return lambda: langgraph_stores(store)
 
 
+@everyday()
 class _LangGraphSqlite:
     @pytest.fixture
     def open_stores(self, tmp_path):
@@ -101,6 +107,7 @@ class _LangGraphSqlite:
             yield lambda: langgraph_stores(store)
 
 
+@everyday()
 class _LangGraphAsyncSqlite:
     """A store of one event loop, which is native only."""
 
@@ -113,6 +120,7 @@ class _LangGraphAsyncSqlite:
             yield lambda: langgraph_stores(store)
 
 
+@everyday()
 class _LangGraphPostgres:
     @pytest.fixture
     def open_stores(self, address):
@@ -124,12 +132,14 @@ class _LangGraphPostgres:
             yield lambda: langgraph_stores(store)
 
 
+@everyday("native")
 class _Postgres:
     @pytest.fixture
     def open_stores(self, address):
         return lambda: postgres_stores(address)
 
 
+@everyday()
 class _PostgresInParts:
     """In tables that are in parts by tenant."""
 

@@ -132,6 +132,8 @@ def test_ctrl_c_in_the_middle_of_a_long_call_ends_the_process_soon_and_not_with_
         "import atexit, os, signal, sys, threading\n"
         "calls, begun = [], threading.Event()\n"
         "atexit.register(lambda: print(len(calls)))\n"
+        # ignored in a process that was started in the background
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from memoryware.local import LocalEmbeddings, _model\n"
         "one, run = LocalEmbeddings(batch=1), _model._run\n"
         "one.embed_query('Hi')\n"

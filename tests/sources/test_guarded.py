@@ -8,6 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 
+from doors import everyday
 from kit import ScriptedModel, ask, call, tool_messages
 from memoryware import (
     CompositeBackend,
@@ -33,6 +34,7 @@ TOKEN = "ghp_" + "a8F3kQ9zL2mN7pR4tV6wX1yB5cD0eG3hJ8kM"
 NOTES = "".join(f"- Room {n} has {n} windows and {n + 1} doors.\n" for n in range(12))
 
 
+@everyday("native")
 class TestOverADisk(
     FileBackendConformance, AppendsConformance, FingerprintsConformance, NamesConformance
 ):
@@ -45,6 +47,7 @@ class TestOverADisk(
         return lambda: GuardedBackend(FilesystemBackend(tmp_path / "root"))
 
 
+@everyday("blocking")
 class TestOverAStore(FileBackendConformance, AppendsConformance):
     tells_created_at = True
     many_files = 100
