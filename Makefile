@@ -29,6 +29,9 @@ types: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
+# Without bytecode on disk each worker and each child would compile everything anew.
+unit slow: export PYTHONDONTWRITEBYTECODE :=
+
 unit: $(VENV)/.dev $(WHEELS)/.old-peer
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from doors import mark_slow_doors
+from doors import Selection
 
 pytest_plugins = ["servers.redis"]
 
@@ -24,7 +24,6 @@ for number in (signal.SIGINT, getattr(signal, "SIGHUP", None), signal.SIGTERM):
         signal.signal(number, handler)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Know which tests are slow before the command line selects by it."""
-    mark_slow_doors(items)
+def pytest_configure(config: pytest.Config) -> None:
+    """Know what is selected before the suites are imported."""
+    Selection.configure(config)

@@ -4,26 +4,39 @@ from __future__ import annotations
 
 import pytest
 
+NOT_SLOW = "not slow"
+"""The selection of `make test`, which is the one of a bare pytest as well."""
+
+
+class Selection:
+    """What this run of the tests has been asked for; set before anything is collected."""
+
+    slow = True
+
+    @classmethod
+    def configure(cls, config: pytest.Config) -> None:
+        cls.slow = config.getoption("markexpr") != NOT_SLOW
+
 
 def everyday(*doors: str):
     """Run a suite through these doors in `make test`, and through the others as slow tests.
 
     Both doors of most backends drive one coroutine, so that the second one finds little that the
-    first has not found. `@everyday()` makes the whole class slow.
+    first has not found. `@everyday()` makes the whole class slow. What is not selected is not even
+    made into tests: pytest takes as long to collect a thousand of them as to run them.
     """
 
     def decorate(cls: type) -> type:
-        cls.everyday_doors = doors
+        def pytest_generate_tests(self: object, metafunc: pytest.Metafunc) -> None:
+            if "door" in metafunc.fixturenames:
+                marks = {door: () if door in doors else pytest.mark.slow for door in self.doors}
+                kept = [door for door in self.doors if Selection.slow or not marks[door]]
+                metafunc.parametrize("door", [pytest.param(d, marks=marks[d]) for d in kept])
+
+        cls.pytest_generate_tests = pytest_generate_tests
+        if not doors:
+            cls.pytestmark = [*getattr(cls, "pytestmark", []), pytest.mark.slow]
+            cls.__test__ = Selection.slow
         return cls
 
     return decorate
-
-
-def mark_slow_doors(items: list[pytest.Item]) -> None:
-    """Mark the tests of each suite whose door is not an everyday one as slow."""
-    for item in items:
-        doors = getattr(getattr(item, "cls", None), "everyday_doors", None)
-        if doors is not None:
-            door = item.callspec.params.get("door") if hasattr(item, "callspec") else None
-            if not doors or (door is not None and door not in doors):
-                item.add_marker(pytest.mark.slow)

@@ -14,6 +14,7 @@ from docs.pages import ROOT, blocks, pages, run
 from docs.stand_in import StandIn
 from memoryware.backends._match import SKIPPED_FOLDERS
 
+LONG = {"speed.md"}  # measures
 WITH_CODE = [page for page in pages() if any(one.language == "python" for one in blocks(page))]
 
 
@@ -32,7 +33,12 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=_name)
+def _as_parameter(page):
+    marks = [pytest.mark.slow] if page.name in LONG else []
+    return pytest.param(page, marks=marks, id=_name(page))
+
+
+@pytest.mark.parametrize("page", map(_as_parameter, WITH_CODE))
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, folder):
     assert run(page, folder, StandIn()) == []
 

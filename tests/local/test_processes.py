@@ -95,6 +95,7 @@ def test_a_forked_child_uses_a_model_of_its_own():
     assert run(script) == ["43 False True False"]
 
 
+@pytest.mark.slow
 @FORKS
 def test_children_forked_while_threads_load_and_embed_can_embed():
     script = (

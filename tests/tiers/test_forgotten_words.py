@@ -56,6 +56,7 @@ def use(memory: TieredMemory, word: str) -> None:
     assert found.contradictions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["embedded", "sqlite", "langgraph"])
 def test_what_was_forgotten_is_in_no_cache_of_the_process(kind, tmp_path):
     word = "nrouqxyz"[::-1]  # not as a constant, which the code itself would hold

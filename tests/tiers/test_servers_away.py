@@ -49,6 +49,7 @@ def told(recall):
 DOORS = pytest.mark.parametrize("door", ["blocking", "native"])
 
 
+@pytest.mark.slow
 @DOORS
 async def test_without_redis_long_term_memory_is_recalled_and_quarantine_written(
     memory, cache, door
@@ -69,6 +70,7 @@ async def test_without_redis_long_term_memory_is_recalled_and_quarantine_written
     assert memory.list(SHOP, layer="quarantine", query="meanwhile").total <= 1
 
 
+@pytest.mark.slow
 @DOORS
 async def test_without_the_database_working_memory_is_recalled_and_nothing_is_claimed(
     memory, database, door
@@ -96,6 +98,7 @@ async def test_without_the_database_working_memory_is_recalled_and_nothing_is_cl
     assert memory.list(SHOP, layer="longterm").total == 2
 
 
+@pytest.mark.slow
 @DOORS
 async def test_without_both_nothing_is_recalled_and_that_is_said(memory, database, cache, door):
     database.stop()

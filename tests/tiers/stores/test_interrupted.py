@@ -143,6 +143,7 @@ def test_a_call_that_is_interrupted_anywhere_is_done_or_not(kind, opened, name):
         assert now != before
 
 
+@pytest.mark.slow
 def test_a_frame_that_is_let_go_later_undoes_nothing_of_others(kind, opened):
     stores = opened()
     filled(stores)

@@ -165,6 +165,7 @@ WAYS = {
 """Limits that say how an index keeps words and vectors."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_happens_the_index_says_what_the_file_says(opened, seed, way, monkeypatch):

@@ -239,6 +239,7 @@ def test_vectors_of_any_length_are_compared_by_their_direction(stores, scale):
 # Forks.
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:This process")
 def test_forks_in_the_middle_of_writing_threads_lose_nothing(stores):
@@ -295,6 +296,7 @@ def test_a_child_of_a_change_waits_as_any_other_process(path):
         assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_many_who_make_a_file_at_once_make_one(tmp_path):
     for turn in range(10):
