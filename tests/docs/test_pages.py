@@ -38,7 +38,7 @@ def _as_parameter(page):
     return pytest.param(page, marks=marks, id=_name(page))
 
 
-@pytest.mark.parametrize("page", map(_as_parameter, WITH_CODE))
+@pytest.mark.parametrize("page", [_as_parameter(page) for page in WITH_CODE])
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, folder):
     assert run(page, folder, StandIn()) == []
 
