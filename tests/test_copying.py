@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import asdict, dataclass
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -52,7 +53,7 @@ class Noting(MemoryMiddleware):
 
     def __init__(self, folder, notes):
         super().__init__(backend=FilesystemBackend(root_dir=folder), sources=["/A.md"])
-        self.notes = notes
+        self.notes, self.lock = notes, Lock()
 
 
 @pytest.fixture
@@ -149,6 +150,7 @@ def test_file_memory_that_was_copied_shows_and_saves(tmp_path, make, again):
     assert (tmp_path / "A.md").read_text() == "Prefers milk."
     assert copied.name == original.name
     if isinstance(original, Noting) and again is copy.deepcopy:
+        assert copied.lock is original.lock
         assert copied.notes == original.notes
         assert copied.notes is not original.notes
 

@@ -56,9 +56,9 @@ class ReconstructedOnUnpickling:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember the arguments of the outermost constructor."""
-        made = super().__new__(cls)
-        vars(made)[_CALL] = (None, args, kwargs)
-        return made
+        instance = super().__new__(cls)
+        vars(instance)[_CALL] = (None, args, kwargs)
+        return instance
 
     def __copy__(self) -> Self:
         copied = object.__new__(type(self))
@@ -69,7 +69,7 @@ class ReconstructedOnUnpickling:
         copied = object.__new__(type(self))
         memo[id(self)] = copied
         for name, value in vars(self).items():
-            vars(copied)[name] = value if _is_live(name, value) else copy.deepcopy(value, memo)
+            vars(copied)[name] = value if _is_live(name, value) else _copied(value, memo)
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -94,6 +94,14 @@ def opened_by(
 
 def _called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return function(*args, **kwargs)
+
+
+def _copied(value: Any, memo: dict[int, Any]) -> Any:
+    """Return a deep copy, or the value itself where it is live as well, such as a lock."""
+    try:
+        return copy.deepcopy(value, memo)
+    except (TypeError, pickle.PicklingError):
+        return value
 
 
 def _is_live(name: str, value: Any) -> bool:

@@ -86,7 +86,8 @@ def create_deep_agent(
     _checking.check_text("name", name, or_none=True)
     if not isinstance(system_prompt, SystemMessage):
         _checking.check_text("system_prompt", system_prompt, or_none=True)
-    _check_kinds(tools, middleware, interrupt_on, backend)
+    _check_kinds(tools, interrupt_on, backend)
+    middleware = _checked_middleware(middleware)
     settings = _settings(config)
     chat_model = _model(model, settings)
     if backend is None and settings is None:
@@ -151,21 +152,31 @@ def file_memory(
     return [MemoryMiddleware(backend=backend, sources=memory, **options)]
 
 
-def _check_kinds(tools: Any, middleware: Any, interrupt_on: Any, backend: Any) -> None:
+def _check_kinds(tools: Any, interrupt_on: Any, backend: Any) -> None:
     """Refuse arguments of a kind that would fail later, with an error about something else."""
-    for option, value in (("tools", () if tools is None else tools), ("middleware", middleware)):
-        if isinstance(value, str | bytes | Mapping | type) or not isinstance(value, Iterable):
-            raise _checking.wrong(option, value, "a list")
-    for one in middleware:
-        if not isinstance(one, AgentMiddleware):
-            raise SettingError(
-                f"middleware holds {_checking.shown(one)}: must be a list of middleware, each an"
-                " instance such as MemoryMiddleware(...)"
-            )
+    if tools is not None and not _is_listed(tools):
+        raise _checking.wrong("tools", tools, "a list of tools")
     if interrupt_on is not None and not isinstance(interrupt_on, Mapping):
         raise _checking.wrong("interrupt_on", interrupt_on, 'a dict such as {"delete": True}')
     if backend is not None:
         _foreign.must_be_backend_or_factory(backend, "backend")
+
+
+def _checked_middleware(middleware: Any) -> list[AgentMiddleware[Any, Any, Any]]:
+    if not _is_listed(middleware):
+        raise _checking.wrong("middleware", middleware, "a list of middleware")
+    listed = list(middleware)  # an iterator could be read only once
+    for entry in listed:
+        if not isinstance(entry, AgentMiddleware):
+            raise SettingError(
+                f"middleware holds {_checking.shown(entry)}: must be a list of middleware, each an"
+                " instance such as MemoryMiddleware(...)"
+            )
+    return listed
+
+
+def _is_listed(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | type)
 
 
 def _settings(config: AgentConfig | str | os.PathLike[str] | None) -> AgentConfig | None:
@@ -211,7 +222,8 @@ def _shared_backend(middleware: Sequence[AgentMiddleware[Any, Any, Any]]) -> Any
     """
     backends: list[Any] = []
     for kind in (FileToolsMiddleware, MemoryMiddleware):
-        backends = backends or [one.own_backend for one in middleware if isinstance(one, kind)]
+        of_kind = [entry for entry in middleware if isinstance(entry, kind)]
+        backends = backends or [entry.own_backend for entry in of_kind]
     if any(backend is None for backend in backends):
         logger.warning(
             'a MemoryMiddleware with sources="auto" and no backend reads the whole disk, which the'
@@ -244,7 +256,7 @@ def _prompt_caching(
         from langchain_anthropic.middleware import AnthropicPromptCachingMiddleware
     except ImportError:  # a version without it
         return []
-    if any(isinstance(one, AnthropicPromptCachingMiddleware) for one in middleware):
+    if any(isinstance(entry, AnthropicPromptCachingMiddleware) for entry in middleware):
         return []
     return [AnthropicPromptCachingMiddleware(unsupported_model_behavior="ignore")]
 
