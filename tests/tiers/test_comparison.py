@@ -16,7 +16,7 @@ from memoryware._remembering import forget_all
 from memoryware.tiers.comparison import Relation, compare
 
 PAIRS = Path(__file__).parent / "pairs" / "statements.tsv"
-MOST_MISSED = {"tuned": 1, "reported": 4}
+MOST_MISSED = {"tuned": 1, "reported": 3}
 """Pairs that say the same and are seen as different; the page about tiers says so."""
 
 

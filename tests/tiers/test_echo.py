@@ -258,12 +258,41 @@ def test_news_in_known_words_is_never_an_echo(half):
     assert lost == []
 
 
-@pytest.mark.parametrize(("half", "most"), [("tuned", 0), ("reported", 3)])
+@pytest.mark.parametrize(("half", "most"), [("tuned", 0), ("reported", 1)])
 def test_an_echo_is_mostly_seen_as_one(half, most):
     missed = [
         one for one in pairs(half, "echo") if echo_of(one[1], [Known("k", one[0]), BESIDE]) == ()
     ]
     assert len(missed) <= most, missed
+
+
+SHOWN = "The deploy server is db2, and it may be restarted at night."
+
+
+@pytest.mark.parametrize(
+    ("said", "is_echo"),
+    [
+        (f"As far as I know, {SHOWN}", True),
+        (f"> {SHOWN}", True),
+        (f"| Fact |\n|---|\n| {SHOWN} |", True),
+        (f"| # | topic | fact |\n|---|---|---|\n| 1 | deploy server | {SHOWN} |", True),
+        ("\n".join(SHOWN.split()), True),
+        (" ".join(" ".join(word) + " " for word in SHOWN.split()), True),
+        (" ".join(SHOWN.replace(" ", "")), True),
+        ("\u200b".join(SHOWN), True),
+        ("The deploy server is db2. Let me know if you need anything else!", True),
+        (SHOWN.replace("db2", "db7"), False),
+        (SHOWN.replace("may", "must"), False),
+        (SHOWN.replace("may", "may not"), False),
+        (SHOWN.replace(" at night", ""), False),
+        (SHOWN.replace("is db2", "was db2"), False),
+        ("The deploy server is probably db2.", False),
+        (" ".join(" ".join(word) + " " for word in SHOWN.replace("db2", "db7").split()), False),
+        (f"| Fact |\n|---|\n| {SHOWN} | never |", False),
+    ],
+)
+def test_the_table_of_the_page_about_tiers(said, is_echo):
+    assert bool(echo_of(said, [Known("k", SHOWN)])) is is_echo
 
 
 def test_hidden_characters_before_an_echo_hide_nothing():

@@ -108,7 +108,7 @@ def propose(
     Where four_eyes is set, somebody else has to approve them then.
 
     Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
-    4 one is revoked, an echo, or in long-term memory already, or there is none with this id.
+    4 one is revoked, or in long-term memory already, or there is none with this id.
     """
     scope, done = place.grouped(), list[Entry]()
     with place.opened() as memory:

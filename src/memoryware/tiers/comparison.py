@@ -98,12 +98,14 @@ then next afterwards later first second third finally it he she they this that t
 dann danach anschließend zuerst zunächst schließlich er sie es dies diese dieser das dort
 他 她 它 这 那 此 先 再 后 然
 """)
-_IRREGULAR: Final = """
+_IRREGULAR_VERBS: Final = """
 kept=keep held=hold built=build sent=send written=write run=run made=make paid=pay sold=sell
 bought=buy led=lead chosen=choose taken=take given=give read=read known=know found=find done=do
 seen=see taught=teach told=tell brought=bring driven=drive
 """
-_PARTICIPLES: Final = dict(pair.split("=") for pair in _IRREGULAR.split())
+_PARTICIPLES: Final = dict(pair.split("=") for pair in _IRREGULAR_VERBS.split())
+IRREGULAR: Final = frozenset(_PARTICIPLES) | frozenset(_PARTICIPLES.values())
+"""Verbs whose participle begins otherwise, and their participles."""
 
 
 def compare(first: str, second: str) -> Relation:

@@ -11,14 +11,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final, NamedTuple, Protocol, TypeVar
 
+from memoryware._remembering import remembered
 from memoryware.tiers._wording import (
     BREAK,
     CJK,
     DAYS_AND_MONTHS,
+    MAX_CACHED_CHARS,
     MODALS,
     NEGATIONS,
     PAUSE,
@@ -29,7 +32,7 @@ from memoryware.tiers._wording import (
     read,
     without_markup,
 )
-from memoryware.tiers.comparison import same_sentence
+from memoryware.tiers.comparison import IRREGULAR, same_sentence
 from memoryware.tiers.ingress import _phrases
 from memoryware.tiers.ingress._statements import Statement, statements_of
 from memoryware.tiers.showing import FENCE, NOTE
@@ -52,7 +55,9 @@ _CHATTER: Final = 12
 _STARTS: Final = 256
 """Places with the same word at which a stretch may begin that are tried."""
 _TURNED: Final = 16
-"""Shown sentences with the same rare word whose reorderings are tried."""
+"""Shown sentences with the same words whose reorderings are tried."""
+_OTHER_FORMS: Final = 4
+"""Words that such a sentence may have in another form, as in the passive."""
 _PLACE: Final = 3
 """Words of a place, such as "in New York"."""
 _LEAST: Final = 2
@@ -120,6 +125,22 @@ _DROPPED: Final = _words("called named also genannt namens indeed too auch")
 _KEPT: Final = _words("kept stored held located hosted saved gespeichert")
 _LIVES: Final = _words("live lives reside resides sit sits liegt liegen steht stehen befindet")
 _WHERE: Final = _words("in on at auf an bei")
+_SUBSTITUTES: Final = (
+    _AROUND
+    | _OPEN
+    | _DROPPED
+    | _KEPT
+    | _LIVES
+    | MODALS
+    | NEGATIONS
+    | QUANTIFIERS
+    | _RESTRICTING
+    | IRREGULAR
+    | {"email", "before"}
+)
+"""Words that may stand for others that begin otherwise."""
+_BEGINNING: Final = 4
+"""Letters in which all forms of a word agree."""
 _COUNTED: Final = _words("things facts notes points items memories results entries thing fact note")
 _ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LINE_END: Final = re.compile(r"[ \t]*\n\s*")
@@ -252,16 +273,28 @@ class _Shown(NamedTuple):
     """One sentence of a shown text.
 
     Attributes:
-        id: Of the text.
         sentence: As it was read.
         tokens: Its words, without pauses.
         starts: Places where a clause begins.
+        stems: Its words without inflection, but for words of grammar.
     """
 
-    id: str
     sentence: Sentence
     tokens: tuple[Token, ...]
     starts: tuple[int, ...]
+    stems: frozenset[str]
+
+
+def _prepare(text: str, german: bool) -> tuple[_Shown, ...]:
+    shown = []
+    for sentence in read(text, is_german=german):
+        tokens, starts = _clauses(sentence.tokens)
+        stems = frozenset(token.stem for token in tokens if token.exact not in _OPEN)
+        shown.append(_Shown(sentence, tokens, starts, stems))
+    return tuple(shown)
+
+
+_prepared: Final = remembered(1024)(_prepare)
 
 
 class _Match(NamedTuple):
@@ -274,35 +307,41 @@ class _Match(NamedTuple):
 class _Ground:
     """All sentences that were shown, indexed by the words with which a clause begins."""
 
-    sentences: list[_Shown] = field(default_factory=list)
+    sentences: list[tuple[str, _Shown]] = field(default_factory=list)
     starts: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
-    by_word: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    words: set[str] = field(default_factory=set)
     german: bool = False
     is_cut: bool = False
 
     @classmethod
-    def of(cls, known: Iterable[Known], *, german: bool, is_cut: bool) -> _Ground:
-        """Read the shown texts."""
+    def of(
+        cls, known: Iterable[Known], wanted: AbstractSet[str], *, german: bool, is_cut: bool
+    ) -> _Ground:
+        """Index the sentences of shown texts that have words of a text.
+
+        Args:
+            known: The texts.
+            wanted: Stems of the words that are looked for.
+            german: How the words are inflected.
+            is_cut: Whether the last sentence of the text may end anywhere.
+        """
         ground = cls(german=german, is_cut=is_cut)
         for one in known:
-            for sentence in read(one.content, is_german=german):
-                ground._add(one.id, sentence)
+            short = len(one.content) <= MAX_CACHED_CHARS
+            for shown in (_prepared if short else _prepare)(one.content, german):
+                if len(shown.stems & wanted) >= min(_LEAST, len(shown.stems)):
+                    ground._add(one.id, shown, wanted)
         return ground
 
-    def _add(self, id_: str, sentence: Sentence) -> None:
-        tokens, starts = _clauses(sentence.tokens)
+    def _add(self, id_: str, shown: _Shown, wanted: AbstractSet[str]) -> None:
         number = len(self.sentences)
-        self.sentences.append(_Shown(id_, sentence, tokens, starts))
-        for at in starts:
-            for name in {tokens[at].exact, tokens[at].stem}:
+        self.sentences.append((id_, shown))
+        for at in shown.starts:
+            token = shown.tokens[at]
+            if token.stem not in wanted and token.exact not in wanted:
+                continue
+            for name in (token.exact,) if token.exact == token.stem else (token.exact, token.stem):
                 if len(self.starts[name]) < _STARTS:
                     self.starts[name].append((number, at))
-        for token in set(tokens):
-            self.words.update((token.exact, token.stem))
-            places = self.by_word[token.stem]
-            if len(places) <= _TURNED:
-                places.append(number)
 
     def match(self, sentence: Sentence) -> _Match | None:
         """Lay a sentence over what was shown.
@@ -341,10 +380,10 @@ class _Ground:
             if places
             else (self.starts.get(token.exact, ()))
         ):
-            shown = self.sentences[number]
+            id_, shown = self.sentences[number]
             end = self._run(tokens, at, shown, start)
             if end and (best is None or end > best[0]):
-                best = end, shown.id
+                best = end, id_
         return best
 
     def _run(self, tokens: Sequence[Token], at: int, shown: _Shown, start: int) -> int:
@@ -375,14 +414,12 @@ class _Ground:
 
     def _turned(self, sentence: Sentence) -> _Match | None:
         """Match a sentence that says the same as a shown one in another order."""
-        words = [token for token in sentence.tokens if token.exact != PAUSE]
-        rare = [self.by_word[token.stem] for token in words if token.stem in self.by_word]
-        if len(rare) < len(words) / 2:
-            return None
-        for number in min(rare, key=len, default=[])[:_TURNED]:
-            shown = self.sentences[number]
+        tokens = [token for token in sentence.tokens if token.exact != PAUSE]
+        stems = {token.stem for token in tokens if token.exact not in _OPEN}
+        near = (one for one in self.sentences if len(one[1].stems ^ stems) <= _OTHER_FORMS)
+        for id_, shown in islice(near, _TURNED):
             if same_sentence(sentence, shown.sentence, german=self.german):
-                return _Match((shown.id,), len(words), 0)
+                return _Match((id_,), len(tokens), 0)
         return None
 
 
@@ -509,23 +546,47 @@ def _covering(text: str, known: Sequence[Known]) -> tuple[str, ...] | None:
     if spaced:
         return spaced
     german = is_german(plain)  # not of what was shown: it may be in several languages
-    ground = _Ground.of([*pieces, Piece(NOTE)], german=german, is_cut=is_cut)
     plain = _phrases.REMEMBERING.sub(" ", plain)
+    sentences = read(plain, is_german=german)
+    if _has_new_word(sentences, pieces):
+        return None
+    tokens = [token for one in sentences for token in one.tokens]
+    wanted = {"be", *(one.stem for one in tokens), *(one.exact for one in tokens)}
+    ground = _Ground.of([*pieces, Piece(NOTE)], wanted, german=german, is_cut=is_cut)
+    ids = _matched(ground, sentences)
+    if ids is None and (unnumbered := _NUMBERING.sub(" ", plain)) != plain:
+        ids = _matched(ground, read(unnumbered, is_german=german))
+    return ids
+
+
+def _has_new_word(sentences: Iterable[Sentence], known: Iterable[Known]) -> bool:
+    """Return whether a text has a word that begins like none that was shown.
+
+    It is a quick look before everything is indexed: most news has such a word.
+    """
+    words = {token.exact for one in sentences for token in one.tokens} - _SUBSTITUTES
+    long = [word for word in words if len(word) >= _BEGINNING and word.isalpha()]
+    telling = [word for word in long if word.isascii()]
+    if not telling:
+        return False
+    shown = "\n".join(one.content for one in known)
+    if not shown.isascii() or "&" in shown:
+        shown = without_markup(shown)
+    shown = f"{shown}\n{NOTE}".casefold()
+    return any(word[:_BEGINNING] not in shown for word in telling)
+
+
+def _matched(ground: _Ground, sentences: Iterable[Sentence]) -> tuple[str, ...] | None:
+    """Return the ids of what all sentences repeat; None if one says something else."""
     found: dict[str, None] = {}
     covered = around = 0
-    for attempt in (plain, _NUMBERING.sub(" ", plain)):
-        found, covered, around = {}, 0, 0
-        for sentence in read(attempt, is_german=german):
-            match = ground.match(sentence)
-            if match is None:
-                break
-            found.update(dict.fromkeys(match.ids))
-            covered += match.covered
-            around += match.around
-        else:
-            break
-    else:
-        return None
+    for sentence in sentences:
+        match = ground.match(sentence)
+        if match is None:
+            return None
+        found.update(dict.fromkeys(match.ids))
+        covered += match.covered
+        around += match.around
     if not covered or around > _CHATTER + 2 * covered:
         return None
     return tuple(found)

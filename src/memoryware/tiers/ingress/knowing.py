@@ -11,7 +11,8 @@ from typing import Final
 
 from memoryware._twins import Via, in_thread
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.ingress._statements import statements_of
+from memoryware.tiers._wording import is_german, read
+from memoryware.tiers.ingress._phrases import FILLER
 from memoryware.tiers.ingress.echo import Known, Piece, echo_of
 from memoryware.tiers.ingress.making import AT_ONCE, at_once
 from memoryware.tiers.ranking import words_of
@@ -93,9 +94,8 @@ async def _long_term(parts: Parts, via: Via, entry: Entry) -> list[Memory]:
 
 def _telling(text: str) -> list[str]:
     """Return the words of a text that say the most: names and numbers, then the longest."""
-    statements = statements_of(text)
-    hard = {word for one in statements for word in one.hard}
-    soft = {word for one in statements for word in one.filler}
+    tokens = [token for one in read(text, is_german=is_german(text)) for token in one.tokens]
+    names = {word for token in tokens if token.is_name for word in words_of(token.exact)}
     words = dict.fromkeys(words_of(text))
-    ranked = sorted(words, key=lambda one: (one not in hard, one in soft, -len(one)))
+    ranked = sorted(words, key=lambda one: (one not in names, one in FILLER, -len(one)))
     return ranked[:_WORDS]
