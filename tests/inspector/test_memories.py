@@ -86,7 +86,14 @@ def test_a_search_asks_what_held_on_a_day(memory):
     today = old.created_at.date()
     assert "stays in Oslo" in client.get(f"/memories?q=staging server&at={today}").text
     before = today - timedelta(days=3)
-    assert "Frankfurt" not in client.get(f"/memories?q=staging server&at={before}").text
+    page = client.get(f"/memories?q=staging server&at={before}").text
+    shown, left_out, others = page.partition("Considered and left out")
+    assert left_out
+    assert "Frankfurt" not in shown
+    assert "holds from" in others
+    now = client.get("/memories?q=staging server").text.partition("Considered and left out")
+    assert "stays in Oslo" in now[0]
+    assert "superseded by document" in now[2]
     wrong = client.get("/memories?q=x&at=soon")
     assert wrong.status_code == 422
     assert "year-month-day" in wrong.text

@@ -15,13 +15,14 @@ class PromotionPolicy:
 
     Attributes:
         corroboration: From how many independent origins the same must have come. Two texts
-            are independent if different people stand behind them, or different agents if
-            nobody else does, and neither is made of the other. What came from outside does
-            not count.
-        approval: Whether a person must promote: `by` that begins with "agent:", "model:",
-            "tool:" or "import:" is refused.
+            are independent if different people stand behind them, or different agents in
+            different runs if nobody else does, and neither is made of the other. What came from
+            outside does not count, nor does the word of whoever promotes. Somebody without an
+            id may be anybody.
+        approval: Whether a person must promote. A bare `by`, "person:..." and "user:..." are
+            people; every other prefix, and names such as "agent-helper", are machines.
         four_eyes: Whether somebody else must have proposed it: `propose(...)` by one, then
-            `promote(...)` by another.
+            `promote(...)` by another. Nobody who ever proposed the text may promote it.
         min_trust: The least trust of the text.
         similarity: Share of words that two texts must have in common to say the same. With 1
             they must have the same words in the same order. With less, names, numbers and

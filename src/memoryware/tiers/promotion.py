@@ -234,6 +234,8 @@ async def _waiting(parts: Parts, via: Via, asked: _Asked, place: Place) -> Promo
         valid_from=asked.how.valid_from,
     )
     entry = await note_proposal(parts, via, asked.material, asked.actor, waits)
+    teller = parts.teller(asked.material.scope)
+    emit(teller, "rejected", tier="long_term", reason="less_trusted")
     logger.info(
         "a text about %r waits as proposal %s: memory %s is current and trusted more",
         waits.subject,

@@ -138,6 +138,15 @@ def _facts_of(entry: Entry) -> list[tuple[str, Piece]]:
             one_line((entry.refused or "").replace("_", " "), _NAME) if entry.refused else None,
         ),
         ("Proposed by", one_line(proposers, 4 * _NAME) if proposers else None),
+        (
+            "Waits because",
+            (
+                "what is current of its subject is trusted more: ",
+                one_line(entry.waits.subject, _NAME),
+            )
+            if entry.waits
+            else None,
+        ),
         ("Decided by", one_line(entry.decided_by, _NAME) if entry.decided_by else None),
         ("Decided at", when(entry.decided_at) if entry.decided_at else None),
         ("Reason", one_line(because, _NAME) if because else None),

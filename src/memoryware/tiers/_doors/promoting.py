@@ -111,18 +111,26 @@ class PromotingDoors(Doors):
         not at all; those that could not be embedded are found by words until they are.
 
         Args:
-            what: What to promote.
+            what: What to promote. A text that quarantine holds inherits the lineage of what is
+                there.
             scope: Whose memory it becomes; an entry or insight brings its own.
-            by: Who does it: the name of a person, or "agent:..." for what is none.
-            subject: What it is about. A group has one current text of a subject; a new one
-                takes the place of an old one that is not trusted more.
+            by: Who does it: the name of a person, or a machine such as "agent:helper".
+            subject: What it is about. A group has one current text of a subject: that of the
+                most trusted decision, and of equal ones the last. Of a proposal that waits, its
+                subject by default.
             agent_id: Makes it the experience of this agent, not memory of the whole group.
             metadata: What else is known of it.
             valid_from: Since when it holds; now by default.
 
+        Returns:
+            What is in long-term memory now. If a more trusted text of the subject stays
+            current, nothing is: `proposal` is the entry that waits for a person then, and
+            `contradictions` names what it contradicts.
+
         Raises:
-            PromotionRefused: If the policy asks for more, or the entry was rejected, revoked or
-                superseded, or is an echo; `reasons` has a code for each.
+            PromotionRefused: If the policy asks for more, the entry was rejected, revoked or
+                superseded, it is the verdict of a check, or it is an echo and no person
+                promotes it; `reasons` has a code for each.
             ScopeMissing: Without a group.
             EntryMissing: If there is no such entry in this scope.
             EntryRefused: For what is no text, or longer than `entry_chars`.
@@ -206,8 +214,11 @@ class PromotingDoors(Doors):
 
         A text or insight becomes an entry by it.
 
+        Everybody who proposed it is kept in `proposers`.
+
         Raises:
-            PromotionRefused: For an entry that was revoked or is an echo.
+            PromotionRefused: For an entry that was revoked, is the verdict of a check, or is an
+                echo that no person proposes.
             EntryMissing: If there is no such entry in this scope.
             EntryRefused: For an empty text, or one that is too long.
             SettingError: If nobody is named, or with a secret in `by` or the scope.
