@@ -309,3 +309,44 @@ def test_the_person_of_the_configuration_does_not_narrow_what_is_forgotten(cli, 
     memory.log_quarantine("of cy", MemoryScope(group_id="shop", user_id="cy"))
     assert said(cli, "forget", "--everything", "--user", "bo", "--dry-run")["total"] == 1
     assert said(cli, "forget", "--everything", "--dry-run")["total"] == 2
+
+
+# One current value, and what a receipt says.
+
+
+def test_a_value_that_is_trusted_less_waits_and_is_decided_by_a_person(cli, memory):
+    day = ("--subject", "deploy day")
+    cli("promote", added(cli, "The deploy day is Monday."), *day)
+    newer = added(cli, "The deploy day is Sunday.", "--by", "agent:helper")
+    waits = cli("promote", newer, *day, "--by", "agent:helper")
+    assert waits.code == 4
+    assert f"It waits as proposal {newer}; a person can promote it." in waits.out
+    assert "Look at this: " in waits.out
+    assert "trusted more" in waits.out
+    assert [one.content for one in memory.retrieve("deploy", SHOP, layers=("cold",))] == [
+        "The deploy day is Monday."
+    ]
+    shown = cli("show", newer).out
+    assert "proposed by: agent:helper" in shown
+    assert "a decision about deploy day" in shown
+    decided = said(cli, "promote", newer, "--by", "bo")
+    assert (len(decided["superseded"]), decided["proposal"]) == (1, None)
+    found = cli("search", "deploy day", "--explain").out
+    assert "superseded" in found
+
+
+def test_taking_back_says_what_is_current_again(cli, memory):
+    old = memory.promote("The deploy day is Monday.", SHOP, by="ann", subject="deploy day")
+    new = memory.promote("The deploy day is Sunday.", SHOP, by="ann", subject="deploy day")
+    dry = cli("revoke", new.ids[0], "--dry-run").out
+    assert f"Would be current again: {old.ids[0]}" in dry
+    assert f"Current again: {old.ids[0]}" in cli("revoke", new.ids[0], "--yes").out
+    gone = said(cli, "forget", old.ids[0], "--yes", "--by", "bo")
+    assert (gone["total"], gone["condition"], gone["by"]) == (1, "1 id", "bo")
+    assert len(gone["receipt"]) == 32
+
+
+def test_a_deletion_ends_with_its_receipt(cli, memory):
+    memory.promote("The deploy day is Monday.", SHOP, by="ann")
+    out = cli("forget", "--words", "deploy", "--yes", "--reason", "old").out
+    assert re.search(r"Receipt [0-9a-f]{32}: words, by ann", out)

@@ -16,6 +16,7 @@ from memoryware.tiers.actors import Actor
 from memoryware.tiers.records import Entry, Memory, Provenance
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import Promotion
 
 Text = Annotated[
     str | None, typer.Argument(help='The text; "-" or nothing reads it from standard input.')
@@ -84,16 +85,14 @@ def promote(
     """Put an entry of quarantine into long-term memory, if the policy lets you.
 
     Exit codes: 0 done, 1 the store or model failed, 2 wrong call, 3 the configuration cannot be
-    read, 4 the policy asks for more, or there is none with this id.
+    read, 4 the policy asks for more, what is current of the subject is trusted more, so that it
+    waits, or there is none with this id.
     """
     scope = place.grouped()
     with place.opened(on_mismatch="raise") as memory:
         entry = _waiting(memory, place, id_)
         made = memory.promote(entry, scope, by=place.by, subject=subject, agent_id=for_agent)
-    if place.json:
-        showing.document(_records.promoted_as_json(made))
-        return
-    _records.promoted(made)
+    _told(place, made)
 
 
 @on_memory
@@ -186,10 +185,17 @@ def supersede(
         made = memory.supersede(
             before, content, scope, by=place.by, subject=subject, valid_from=begins
         )
+    _told(place, made)
+
+
+def _told(place: Place, made: Promotion) -> None:
+    """Print what became of a promotion; one that waits ends with 4, as what a policy refuses."""
     if place.json:
         showing.document(_records.promoted_as_json(made))
-        return
-    _records.promoted(made)
+    else:
+        _records.promoted(made)
+    if made.proposal is not None:
+        raise typer.Exit(showing.DECLINED)
 
 
 def _waiting(memory: TieredMemory, place: Place, id_: str) -> Entry:

@@ -149,7 +149,7 @@ def _condition(scope: MemoryScope, what: Unwanted) -> str:
     parts = ("user", "agent", "session", "node")
     meant = [f"one {one}" for one in parts if getattr(scope, f"{one}_id")]
     if what.ids is not None:
-        meant.append(f"{len(what.ids)} ids")
+        meant.append("1 id" if len(what.ids) == 1 else f"{len(what.ids)} ids")
     if what.origin is not None:
         is_person = what.origin.kind in ("user", "person")
         meant.append(f"what came from one {what.origin.kind}" if is_person else str(what.origin))
