@@ -90,7 +90,9 @@ def _of_entry(one: Entry) -> Iterable[tuple[str, object]]:
     yield "proposed by", ", ".join(one.all_proposers) or None
     yield "statements decided", ", ".join(sorted(one.decided.values())) or None
     yield "taken out of its group", "yes" if one.ungrouped else None
-    if one.waits is not None:
+    if one.waits is not None and one.status == "proposed":
+        yield "waits for", f"a decision about {one.waits.subject}"
+        yield "current is", "\n".join(one.waits.against)
         yield "waits for", f"a decision about {one.waits.subject}"
         yield "current is", "\n".join(one.waits.against)
     yield "decided", _by(one.decided_by, showing.moment(one.decided_at))

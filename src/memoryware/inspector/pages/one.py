@@ -144,7 +144,7 @@ def _facts_of(entry: Entry) -> list[tuple[str, Piece]]:
                 "what is current of its subject is trusted more: ",
                 one_line(entry.waits.subject, _NAME),
             )
-            if entry.waits
+            if entry.waits and entry.status == "proposed"
             else None,
         ),
         ("Decided by", one_line(entry.decided_by, _NAME) if entry.decided_by else None),
