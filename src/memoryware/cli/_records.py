@@ -93,8 +93,6 @@ def _of_entry(one: Entry) -> Iterable[tuple[str, object]]:
     if one.waits is not None and one.status == "proposed":
         yield "waits for", f"a decision about {one.waits.subject}"
         yield "current is", "\n".join(one.waits.against)
-        yield "waits for", f"a decision about {one.waits.subject}"
-        yield "current is", "\n".join(one.waits.against)
     yield "decided", _by(one.decided_by, showing.moment(one.decided_at))
     yield "became", "\n".join(one.memory_ids)
     yield "expires", showing.moment(one.expires_at)
