@@ -77,6 +77,7 @@ _HOMES: Final = {
         "Reindexed",
     ),
     "memoryware.tiers.bundle": ("ImportReport",),
+    "memoryware.tiers.declaring": ("declare_origins",),
     "memoryware.tiers.journal": ("Journal", "Noted"),
     "memoryware.tiers.sessions": ("Session", "Sessions", "Shown", "Story", "Turn"),
     "memoryware.tiers.acts": ("Act", "ActKind"),
@@ -360,6 +361,7 @@ if TYPE_CHECKING:
     from memoryware.tiers.bundle import ImportReport
     from memoryware.tiers.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.copying import CopyReport, TierCopy, acopy_stores, copy_stores
+    from memoryware.tiers.declaring import declare_origins
     from memoryware.tiers.ingress import (
         ConsistencyJudge,
         ExactDuplicate,
@@ -595,6 +597,7 @@ __all__ = [
     "check",
     "copy_stores",
     "create_deep_agent",
+    "declare_origins",
     "default_filters",
     "discover",
     "file_memory",

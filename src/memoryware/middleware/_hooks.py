@@ -45,6 +45,8 @@ from memoryware.middleware.preview import Preview, previewed
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
+from memoryware.tiers.declaring import declare_origins
+from memoryware.tiers.records import Origin
 
 GUIDED: ContextVar[bool] = ContextVar("memoryware_guided", default=False)
 """Whether another memory of the agent has put the general guidelines into this request."""
@@ -242,6 +244,7 @@ class MemoryHooks(
         if update:
             request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
         changed = self.modify_request(self._with_contents(request))
+        self._declare_files(changed.state)
         self._tell_injected(changed)
         with guiding(active=self._guides(changed)):
             response: ModelResponse[Any] | AIMessage = await self._verified(via, handler, changed)
@@ -369,6 +372,16 @@ class MemoryHooks(
     def _loaded_in(self, state: Any) -> Loaded | None:
         """Return what a state says that is loaded: by this run, or carried as text."""
         return self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
+
+    def _declare_files(self, state: Any) -> None:
+        """Declare the files that stand in the prompt, for the lineage of tiered memory."""
+        loaded = self._loaded_in(state)
+        if loaded is None or not (self.system_prompt is not None or self._formats_itself()):
+            return
+        shown = {path for path, text in loaded.contents.items() if text.strip()}
+        read = {path for path in loaded.imported if loaded.imported[path].path in shown}
+        files = [one for one in loaded.files if one.path in shown | read]
+        declare_origins(*(Origin.file(one.path, trusted=one.trusted) for one in files))
 
     def _memory_files(self, state: Any) -> Sequence[Source]:
         """Return all memory files of a run."""

@@ -69,7 +69,7 @@ class Loaded:
         return [
             *self.sources,
             *(
-                Source(path, source.owner, source.writable)
+                Source(path, source.owner, source.writable, trusted=source.trusted)
                 for path, source in self.imported.items()
                 if path not in own
             ),

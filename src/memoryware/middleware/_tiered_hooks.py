@@ -330,6 +330,7 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
             said=said,
             seen=[one.id for one in now.run.items],
             tools=tools,
+            roots=self._recorder.unseen_roots(request.messages, request.state),
             inside=sorted(inside - {*kept.inside, ""}),
         )
 

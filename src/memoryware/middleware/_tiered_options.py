@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Role, Trust
-from memoryware.tiers.roles import ROLES, role_in
+from memoryware.tiers.records import Origin, Role, Trust
+from memoryware.tiers.roles import ROLES, Attachments, attachment_origins, role_in
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.values import Layer
 
@@ -35,6 +35,7 @@ class Options:
     record_tools: bool
     record_structured: bool
     inside: frozenset[str]
+    attachments: Attachments
     own: frozenset[str]
     score_threshold: float | None
     max_results: int | None
@@ -57,6 +58,10 @@ class Options:
     def injects(self, role: Role) -> bool:
         """Say whether what is recalled for this role is put before its model unasked."""
         return self.retrieve is not None and ROLES[role].inject
+
+    def attachment_origins(self, messages: Sequence[Any]) -> list[Origin]:
+        """Return the origins of what people have attached to messages."""
+        return attachment_origins(messages, self.attachments)
 
     def results_of(self, role: Role) -> int | None:
         """Return how many items are recalled at most."""

@@ -30,9 +30,10 @@ from memoryware.middleware._tiered_runs import (
 )
 from memoryware.middleware._tiered_state import Thread
 from memoryware.scope import MemoryScope
+from memoryware.tiers.declaring import declared_origins
 from memoryware.tiers.discarded import position_in, settle_thread
-from memoryware.tiers.extraction import answer_of, has_user, media_in, text_of
-from memoryware.tiers.records import Entry, Origin, Provenance, Role, hash_of
+from memoryware.tiers.extraction import answer_of, has_user, media_in, text_of, value_in
+from memoryware.tiers.records import UNTRUSTED, Entry, Origin, Provenance, Role, hash_of
 from memoryware.tiers.tool_results import KEPT, RECALLED, outside_tools
 from memoryware.tiers.values import ContextItem, Layer, Recorded, item_of
 
@@ -229,19 +230,50 @@ class Recorder:
         shown = {one.id: one for one in (*known.values(), *(outer.items if outer else ()))}
         return Provenance(Origin("agent", name), tuple(ids), tuple(roots)), tuple(shown.values())
 
-    def roots_of(self, now: Moment, seen: Messages) -> list[Origin]:
-        """Return the people and tools that messages come from."""
+    def roots_of(self, now: Moment, seen: Messages, *, inside: bool = True) -> list[Origin]:
+        """Return the people, tools, files and documents that messages come from.
+
+        Args:
+            now: The run.
+            seen: The messages.
+            inside: Whether what agents inside of this one have declared counts.
+        """
         options = self._options
         proven = {*now.thread.inside, *now.run.inside}
         tools = outside_tools(seen, inside=options.inside, proven=proven)
         tools |= {*now.thread.tools} - options.inside
         asked = [*now.thread.asked, *([now.scope.user_id or ""] if has_user(seen) else [])]
         users = [Origin("user", one) for one in dict.fromkeys(asked)]
-        return [*users, *(Origin("tool", one) for one in sorted(tools))]
+        unseen = {*now.thread.roots, *self.unseen_roots(seen, inside=inside)}
+        further = [Origin.parse(one) for one in sorted(unseen)]
+        return [*users, *(Origin("tool", one) for one in sorted(tools)), *further]
+
+    def unseen_roots(self, seen: Messages, state: Any = None, *, inside: bool = True) -> list[str]:
+        """Return origins of what stands before the model and is the text of no message.
+
+        Args:
+            seen: The messages that the model sees.
+            state: The state of the agent, in which deep agents keep the files that they show.
+            inside: Whether what agents inside of this one have declared counts.
+        """
+        declared = declared_origins(inside=inside)
+        # Our own middleware shows its texts there as well, and declares them with their trust.
+        known = {one.name.removeprefix(UNTRUSTED) for one in declared if one.kind == "file"}
+        files = value_in(state, "memory_contents")
+        shown = files if isinstance(files, Mapping) else {}
+        paths = [str(path) for path, text in shown.items() if path and str(text).strip()]
+        origins = [
+            *declared,
+            *(Origin.file(path) for path in paths if path not in known),
+            *self._options.attachment_origins(seen),
+        ]
+        redacted = self._options.memory.parts.redacted
+        return [f"{one.kind}:{redacted(one.name)}" for one in origins]
 
     def outer_of(self, now: Moment) -> Outer:
         """Return what a run hands down to the agents that its tools call."""
-        roots = [*self.roots_of(now, now.messages)]
+        # What agents inside declare from now on, they declare beside the one that is called.
+        roots = [*self.roots_of(now, now.messages, inside=False)]
         roots += [root for one in now.run.items for root in one.provenance.roots]
         around = OUTER.get()
         items = now.run.items

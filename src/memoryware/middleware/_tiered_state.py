@@ -41,6 +41,8 @@ class Thread:
         tools: Names of tools whose results, from outside, have been in a request.
         inside: Keys of calls whose results are from inside, as this middleware has seen: those of
             its own tools, of LangChain's to-do list, and structured responses; see `Call.key`.
+        roots: Further origins that have stood before the model: memory files, attachments, and
+            what was declared; see `declare_origins`.
         last: The id of the entry that was recorded last; "" for none.
         asked: Ids of people who have asked and of whom no recorded entry speaks yet: those of a
             run that waits, or was broken off. Else nobody.
@@ -50,6 +52,7 @@ class Thread:
     seen: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
     last: str = ""
     asked: tuple[str, ...] = ()
 
@@ -63,6 +66,7 @@ class Thread:
             seen=_texts(held.get("seen")),
             tools=_texts(held.get("tools")),
             inside=_texts(held.get("inside")),
+            roots=_texts(held.get("roots")),
             last=last if isinstance(last, str) else "",
             asked=_texts(held.get("asked")),
         )
@@ -76,6 +80,7 @@ class Thread:
         tools: Iterable[str] = (),
         inside: Iterable[str] = (),
         asked: Iterable[str] = (),
+        roots: Iterable[str] = (),
     ) -> Self:
         """Return it with more ids, of which it keeps the newest `most`, and more names."""
         return replace(
@@ -85,6 +90,7 @@ class Thread:
             tools=tuple(sorted({*self.tools, *tools})),
             inside=_newest((*self.inside, *inside), most),
             asked=_newest((*self.asked, *asked), most),
+            roots=tuple(sorted({*self.roots, *roots})),
         )
 
     def as_state(self) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from memoryware.middleware._tiered_tools import (
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers.records import Role, Trust
+from memoryware.tiers.roles import Attachments
 from memoryware.tiers.service import TieredMemory
 
 __all__ = ["TieredMemoryMiddleware"]
@@ -36,8 +37,9 @@ class TieredMemoryMiddleware(TieredHooks):
 
     Who asks comes from the context or config of the run, never from a message or a tool call.
     What is recalled, unasked or by the tool, stands in the request only: not in messages,
-    checkpoints, streams or results, where there are ids and names of tools, and the id of who
-    asked while a run waits. In the request no words of others can be taken for our fence.
+    checkpoints, streams or results, where there are ids, names of tools, paths of memory files, and
+    the id of who asked while a run waits. In the request no words of others can be taken for our
+    fence.
     What the model really made is recorded when the run has ended, with its lineage: whatever
     stood in the thread before it counts, also results of tools, so that its trust is the least
     of all. With `on_error="warn"` a failing memory never ends a run.
@@ -69,6 +71,9 @@ class TieredMemoryMiddleware(TieredHooks):
         record_structured: Record a structured response, as JSON.
         inside_tools: Names of tools that bring nothing from outside. What any other tool has
             returned makes all that is said after it untrusted.
+        attachments: How images, files and documents in messages of people are trusted: "outside"
+            makes what is said after them untrusted, "user" trusts them as what the person wrote,
+            such as recordings of the person's own voice.
         score_threshold: Least cosine of what is recalled; see `TieredMemory.retrieve`.
         max_results: How many items are recalled at most.
         min_trust: The least trust of what is recalled, by the tool as well; None for any. Text
@@ -98,6 +103,7 @@ class TieredMemoryMiddleware(TieredHooks):
         record_tools: bool = False,
         record_structured: bool = False,
         inside_tools: Collection[str] = (),
+        attachments: Attachments = "outside",
         score_threshold: float | None = None,
         max_results: int | None = None,
         min_trust: Trust | None = None,
@@ -111,6 +117,7 @@ class TieredMemoryMiddleware(TieredHooks):
             record=(record, (*get_args(Record), None)),
             placement=(placement, get_args(Placement)),
             role=(role, get_args(Role)),
+            attachments=(attachments, get_args(Attachments)),
         )
         given.check_numbers(score_threshold, max_results)
         checking.instance("min_trust", min_trust, (Trust, type(None)))
@@ -128,6 +135,7 @@ class TieredMemoryMiddleware(TieredHooks):
             record_tools=record_tools,
             record_structured=record_structured,
             inside=frozenset(given.names_in("inside_tools", inside_tools)),
+            attachments=attachments,
             own=frozenset(one for one in (recall, remember) if one),
             score_threshold=score_threshold,
             max_results=max_results,

@@ -15,6 +15,7 @@ from memoryware.events import emit, logger
 from memoryware.nodes._lineage import Look, Step, Trace, conversations_of
 from memoryware.nodes._who import Who
 from memoryware.scope import MemoryScope
+from memoryware.tiers.declaring import declared_origins
 from memoryware.tiers.discarded import position_in, settle_thread
 from memoryware.tiers.extraction import (
     KEYS,
@@ -27,7 +28,7 @@ from memoryware.tiers.extraction import (
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.noticing import Noticed, noticing
 from memoryware.tiers.records import Origin, Provenance, Role, hash_of
-from memoryware.tiers.roles import ROLES, RoleRules, role_in
+from memoryware.tiers.roles import ROLES, Attachments, RoleRules, attachment_origins, role_in
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.tool_results import artifact_ids, outside_tools
 from memoryware.tiers.values import ContextItem, Layer
@@ -45,6 +46,7 @@ class Recording:
         rules: Other rules than those of its role.
         who: How it is found out who asks.
         inside_tools: Tools whose results are not from outside.
+        attachments: How attachments of people's messages are trusted.
     """
 
     memory: TieredMemory | None = None
@@ -54,6 +56,7 @@ class Recording:
     rules: RoleRules | None = None
     who: Who = field(default_factory=Who)
     inside_tools: frozenset[str] = frozenset()
+    attachments: Attachments = "outside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +195,8 @@ async def _lineage(
     seen += Trace(items=ran.noticed.recalled)
     tools = outside_tools(messages, inside=output.how.inside_tools)
     roots = {*seen.every_root(), *ran.roots, *(Origin("tool", one) for one in tools)}
+    further = [*declared_origins(), *attachment_origins(messages, output.how.attachments)]
+    roots |= {Origin(one.kind, memory.parts.redacted(one.name)) for one in further}
     if has_user(messages):
         roots.add(Origin("user", scope.user_id or ""))
     node = scope.node_id or ""

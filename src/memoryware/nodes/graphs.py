@@ -21,7 +21,7 @@ from memoryware.nodes.remembering import (
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers.extraction import KEYS, Content
 from memoryware.tiers.records import Role
-from memoryware.tiers.roles import ROLE_KEY, RoleRules
+from memoryware.tiers.roles import ROLE_KEY, Attachments, RoleRules, check_attachments
 from memoryware.tiers.service import TieredMemory
 
 B = TypeVar("B")
@@ -39,6 +39,7 @@ def with_memory(
     group_keys: Sequence[str] = GROUP_KEYS,
     state_group: str | None = None,
     inside_tools: Sequence[str] = (),
+    attachments: Attachments = "outside",
 ) -> B:
     """Record every node of a `StateGraph` from now on, and return the builder.
 
@@ -57,6 +58,8 @@ def with_memory(
         group_keys: Names under which a context or config may carry the group.
         state_group: Key of the state that may name the group, as for `remember`.
         inside_tools: Tools whose results are not from outside.
+        attachments: How images, files and documents in messages of people are trusted: "outside"
+            makes what is said after them untrusted, "user" trusts them as what the person wrote.
 
     Raises:
         SettingError: For what is no builder, a node that is not there, or a role that is none.
@@ -64,11 +67,13 @@ def with_memory(
     specs = _langchain.node_specs(builder)
     if specs is None:
         raise SettingError("with_memory needs a StateGraph that is not compiled yet")
+    check_attachments(attachments)
     how = Recording(
         memory=memory,
         content=content,
         who=Who.given(scope, group_keys, state_group),
         inside_tools=frozenset(inside_tools),
+        attachments=attachments,
     )
     for name in roles or {}:
         if name not in specs:

@@ -20,7 +20,7 @@ from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers.extraction import KEYS, Content
 from memoryware.tiers.records import Role
-from memoryware.tiers.roles import ROLE_KEY, RoleRules
+from memoryware.tiers.roles import ROLE_KEY, Attachments, RoleRules, check_attachments
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.values import Layer
 
@@ -42,6 +42,7 @@ def remember(
     group_keys: Sequence[str] = GROUP_KEYS,
     state_group: str | None = None,
     inside_tools: Sequence[str] = (),
+    attachments: Attachments = "outside",
 ) -> N: ...
 
 
@@ -57,6 +58,7 @@ def remember(
     group_keys: Sequence[str] = GROUP_KEYS,
     state_group: str | None = None,
     inside_tools: Sequence[str] = (),
+    attachments: Attachments = "outside",
 ) -> Callable[[N], N]: ...
 
 
@@ -71,6 +73,7 @@ def remember(
     group_keys: Sequence[str] = GROUP_KEYS,
     state_group: str | None = None,
     inside_tools: Sequence[str] = (),
+    attachments: Attachments = "outside",
 ) -> Any:
     """Return a node that does the same, and whose output is recorded once it has returned.
 
@@ -94,10 +97,13 @@ def remember(
         state_group: Key of the state that may name the group where the run does not. Only for
             a key that no model writes.
         inside_tools: Tools whose results are not from outside.
+        attachments: How images, files and documents in messages of people are trusted: "outside"
+            makes what is said after them untrusted, "user" trusts them as what the person wrote.
 
     Raises:
         SettingError: For an option that cannot work, or what is no node.
     """
+    check_attachments(attachments)
     how = Recording(
         memory=memory,
         role=role_given("role", role),
@@ -105,6 +111,7 @@ def remember(
         rules=rules_given("record", record),
         who=Who.given(scope, group_keys, state_group),
         inside_tools=frozenset(inside_tools),
+        attachments=attachments,
     )
     if node is None:
         return partial(recorded, how=how)

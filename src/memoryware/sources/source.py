@@ -31,6 +31,9 @@ class Source:
         max_tokens: Tokens that its text may fill in the prompt; None means what the limits
             of the middleware say.
         required: Whether a run fails when the file is missing.
+        trusted: Whether its text is what its owner wrote. False makes what an agent says after it
+            untrusted in tiered memory, such as for a file that strangers write or that comes with
+            a cloned repository. What it imports is trusted as far.
 
     Raises:
         SettingError: For a value that cannot be.
@@ -41,6 +44,7 @@ class Source:
     writable: Writable = True
     max_tokens: int | None = None
     required: bool = False
+    trusted: bool = True
 
     def __post_init__(self) -> None:
         path: Any = self.path
@@ -52,7 +56,7 @@ class Source:
             raise SettingError(f"owner={self.owner!r}: must be None or one of {', '.join(OWNERS)}")
         if not isinstance(self.writable, bool) and self.writable != "ask":
             raise SettingError(f"writable={self.writable!r}: must be True, False or 'ask'")
-        _checking.check_flags(required=self.required)
+        _checking.check_flags(required=self.required, trusted=self.trusted)
         tokens: Any = self.max_tokens
         if tokens is not None and (
             not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1

@@ -38,6 +38,16 @@ _MEDIA: Final = frozenset(
     {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file"}
 )
 """Types of content blocks that are noted and not kept."""
+_TEXTS: Final = frozenset({"text", "input_text"})
+"""Types of content blocks that hold what the writer of a message says."""
+_PAYLOAD: Final = frozenset(
+    {
+        *("audio", "base64", "content", "data", "document", "file", "file_data", "file_id"),
+        *("file_uri", "image", "image_url", "input_audio", "source", "text", "url", "value"),
+        *("video",),
+    }
+)
+"""Keys of a content block that holds something; a mark for a cache has none of them."""
 _PAIR: Final = 2
 
 
@@ -104,6 +114,24 @@ def media_in(message: Any) -> dict[str, int]:
     kinds = [str(one.get("type")) for one in content if isinstance(one, Mapping)]
     plain = [one.removeprefix("input_").removesuffix("_url") for one in kinds if one in _MEDIA]
     return dict(Counter(plain))
+
+
+def attachments_in(messages: Sequence[Any]) -> set[str]:
+    """Return the types of what people have attached to their messages: images, files, documents.
+
+    Text of a message is what its writer said; an attachment is what somebody else may have made.
+    """
+    found: set[str] = set()
+    for message in messages:
+        if kind_of(message) != "human":
+            continue
+        content = _field(message, "content")
+        for block in content if isinstance(content, list | tuple) else ():
+            if isinstance(block, Mapping) and not _PAYLOAD.isdisjoint(block):
+                kind = str(block.get("type") or "file")
+                if kind not in _TEXTS:
+                    found.add(kind.removeprefix("input_").removesuffix("_url")[:40])
+    return found
 
 
 def last_human_text(messages: Sequence[Any]) -> str:

@@ -19,8 +19,9 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
 
-OriginKind = Literal["person", "user", "agent", "tool", "import"]
-"""Who made a text: a person who edits memory, a user of an agent, an agent, a tool, a bundle."""
+OriginKind = Literal["person", "user", "agent", "tool", "import", "file"]
+"""Who made a text: a person who edits memory, a user of an agent, an agent, a tool, a bundle, or
+whoever wrote a file that stood before the model."""
 Role = Literal["agent", "fact_check", "memory_retrieval", "tool", "other"]
 """The part that a node plays in a graph; its rules of recording and recalling hang on it."""
 Status = Literal["pending", "proposed", "promoted", "rejected", "revoked"]
@@ -48,7 +49,13 @@ _TRUST: Final[Mapping[str, Trust]] = {
     "agent": Trust.UNVERIFIED,
     "tool": Trust.UNTRUSTED,
     "import": Trust.UNTRUSTED,
+    "file": Trust.PERSON,
 }
+UNTRUSTED: Final = "untrusted:"
+"""Begins the name of a file that is not trusted. A path that begins so loses trust by it, and no
+path gains any."""
+_FILE_NAME: Final = 900
+"""Characters of a path that are kept in an origin."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -68,6 +75,18 @@ class Origin:
         check_name("the name of an origin", self.name)
 
     @classmethod
+    def file(cls, path: str, *, trusted: bool = True) -> Origin:
+        """Return the origin of a file that stands before a model.
+
+        Args:
+            path: The file.
+            trusted: Whether it says what its owner wrote. Otherwise it is from outside, and the
+                name of the origin begins with "untrusted:".
+        """
+        name = path.replace("\0", "").encode("utf-8", "replace").decode()[-_FILE_NAME:]
+        return cls("file", name if trusted else f"{UNTRUSTED}{name}")
+
+    @classmethod
     def parse(cls, text: str) -> Origin:
         """Return the origin that `str(origin)` wrote.
 
@@ -80,6 +99,8 @@ class Origin:
     @property
     def trust(self) -> Trust:
         """How far a text of this origin alone is trusted."""
+        if self.kind == "file" and self.name.startswith(UNTRUSTED):
+            return Trust.UNTRUSTED
         return _TRUST[self.kind]
 
     def __str__(self) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from memoryware.tiers.records import Role
+from memoryware.tiers import checking
+from memoryware.tiers.extraction import attachments_in
+from memoryware.tiers.records import Origin, Role
 from memoryware.tiers.values import Layer
 
+Attachments = Literal["outside", "user"]
+"""How images, files and documents of a message are trusted: as from outside, or as its writer."""
 ROLE_KEY: Final = "memory_role"
 """Key in the metadata of a graph node: the part that it plays."""
 
@@ -50,3 +54,20 @@ def role_in(config: Any, default: Role) -> Role:
     said = metadata.get(ROLE_KEY)
     roles: tuple[Role, ...] = get_args(Role)
     return next((one for one in roles if one == said), default)
+
+
+def attachment_origins(messages: Sequence[Any], attachments: Attachments) -> list[Origin]:
+    """Return the origins of what people have attached to their messages."""
+    if attachments == "user":
+        return []
+    kinds = sorted(attachments_in(messages))
+    return [Origin.file(f"attachment:{kind}", trusted=False) for kind in kinds]
+
+
+def check_attachments(attachments: Any) -> None:
+    """Refuse what is no choice.
+
+    Raises:
+        SettingError: Naming the choices.
+    """
+    checking.choice("attachments", attachments, get_args(Attachments))

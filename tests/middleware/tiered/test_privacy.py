@@ -200,6 +200,7 @@ def test_the_state_holds_ids_and_names_of_tools_and_no_person():
         "seen": [memory.retrieve(QUESTION, "shop", layers=("cold",))[0].id],
         "tools": ["deploy"],
         "inside": [],
+        "roots": [],
         "last": entry.id,
         "asked": [],
     }
