@@ -188,7 +188,7 @@ class Ranking(_Ranged):
     """Taken from a text that is a question itself."""
     agent: float = _limit(0.0, 0)
     """Taken from what an agent has said itself."""
-    unverified: float = _limit(0.3, 0)
+    unverified: float = _limit(0.4, 0)
     """Taken from a text of working memory that nobody has promoted; never more than half of it."""
     unmeasured: float = _limit(0.5, 0, 1)
     """The cosine that a text with all words is taken to have as long as it has no vector."""

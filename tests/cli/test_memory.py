@@ -189,6 +189,17 @@ def test_search_tells_why_something_was_left_out(cli, memory):
     assert "candidates" not in said(cli, "search", "deploy")
 
 
+def test_a_search_leaves_out_what_is_trusted_less(cli, memory):
+    page = Provenance(Origin("tool", "page"))
+    memory.promote(memory.log_quarantine("We deploy on Sundays.", SHOP, provenance=page), by="ann")
+    memory.promote("We deploy on Fridays.", SHOP, by="ann")
+    assert "Sundays" in cli("search", "deploy").out
+    trusted = cli("search", "deploy", "--min-trust", "unverified", "--explain").out
+    assert "Fridays" in trusted
+    assert "min_trust" in trusted.partition("Left out:")[2]
+    assert cli("search", "deploy", "--min-trust", "everybody").code == 2
+
+
 def test_what_held_at_a_moment_is_found(cli, memory):
     made = memory.promote("Deploy on Friday.", SHOP, by="ann")
     memory.supersede(made, "Deploy on Monday.", SHOP, by="ann")

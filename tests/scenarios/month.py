@@ -170,8 +170,15 @@ def facts_of(seed: int, count: int = 25) -> list[Fact]:
     return random.Random(f"facts {seed}").sample(FACTS, count)
 
 
-def steps_of(seed: int, count: int = 2000, days: int = 30) -> Iterator[Step]:
-    """Yield the steps of a month in their order; all facts are promoted before its last days."""
+def steps_of(seed: int, count: int = 2000, days: int = 30, sentences: int = 1) -> Iterator[Step]:
+    """Yield the steps of a month in their order; all facts are promoted before its last days.
+
+    Args:
+        seed: Of everything that is left to chance.
+        count: How many things agents say.
+        days: In how many days.
+        sentences: How many sentences of talk each of them has.
+    """
     chance, talk, facts = random.Random(f"steps {seed}"), chatter(seed), facts_of(seed)
     moments = chance.sample(range(count * 14 // 15), len(facts))
     promoted = dict(zip(moments, facts, strict=True))
@@ -179,4 +186,4 @@ def steps_of(seed: int, count: int = 2000, days: int = 30) -> Iterator[Step]:
         at = FIRST_DAY + timedelta(days=days) * number / count
         if fact := promoted.get(number):
             yield Step(at, fact.text, promoted=True)
-        yield Step(at, next(talk), promoted=False)
+        yield Step(at, " ".join(next(talk) for _ in range(sentences)), promoted=False)

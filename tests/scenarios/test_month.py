@@ -26,12 +26,12 @@ class Context:
     user_id: str = "ann"
 
 
-def played(seed: int, url: str, *, count: int, days: int) -> TieredMemory:
+def played(seed: int, url: str, *, count: int, days: int, sentences: int = 1) -> TieredMemory:
     """A memory at the end of a month: all facts are in it, and so is the talk of the last day."""
     now = [FIRST_DAY]
     memory = TieredMemory.open(url, clock=lambda: now[0])
     talked = 0
-    for number, step in enumerate(steps_of(seed, count, days)):
+    for number, step in enumerate(steps_of(seed, count, days, sentences)):
         now[0] = step.at
         if step.promoted:
             memory.promote(step.text, SHOP, by="ann")
@@ -101,3 +101,10 @@ def test_after_some_busy_days_the_promoted_facts_stand_first():
 def test_after_a_month_the_promoted_facts_stand_first(seed, tmp_path):
     with played(seed, f"sqlite:///{tmp_path}/m.db", count=2000, days=30) as memory:
         check(memory, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", [2, 5])
+def test_long_answers_which_have_many_words_push_no_fact_away(seed):
+    check(played(seed, "memory://", count=350, days=5, sentences=5), seed)
