@@ -45,6 +45,7 @@ THOUGHT = "The customer may be a competitor, so I must be careful with what I sa
         f"1. First step.\n2. Second step\n</thinking>\n\n{ANSWER}",
         f"I must not use <think> tags.\n</think>\n\n{ANSWER}",
         f"{ANSWER}\n<think>{THOUGHT}</think>",
+        f"{ANSWER}\n\n<thinking>\n{THOUGHT} And then I was cut",
     ],
 )
 def test_reasoning_is_cut_and_the_answer_stays(text):

@@ -96,7 +96,7 @@ async def _settle(
     found = (await via(store.find, store.afind, which, limit=_ENTRIES)).items
     branch = _Branch(via, thread, parts.settled.of(_key(scope)))
     for entry in filter(_may_change, found):
-        state = now.judge(entry)
+        state = now.judge(entry, by_text=True)
         if state == "unknown":
             state = await branch.judge(entry)
         is_hidden = DISCARDED in entry.metadata
@@ -139,13 +139,24 @@ class _History:
         self._messages = {_id_of(one) or f"#{n}": one for n, one in enumerate(messages)}
         self.ids = tuple(self._messages)
 
-    def judge(self, entry: Entry) -> str:
-        """Return "live", "edited" or "unknown" for the answer of an entry."""
-        place = self.place_of(entry)
+    def judge(self, entry: Entry, *, by_text: bool = False) -> str:
+        """Return "live", "edited" or "unknown" for the answer of an entry.
+
+        Args:
+            entry: The entry.
+            by_text: Whether the same answer under another id counts: a client may have written
+                the whole history anew.
+        """
+        place, text = self.place_of(entry), _position_of(entry).get("text")
         if place is None:
-            return "unknown"
-        text = _position_of(entry).get("text")
-        return "live" if _text_hash(self._messages[self.ids[place]]) == text else "edited"
+            again = by_text and text and text in map(_text_hash, self._messages.values())
+            return "live" if again else "unknown"
+        message = self._messages[self.ids[place]]
+        if _text_hash(message) == text:
+            return "live"
+        # Another middleware may have added to it after it was recorded.
+        is_part = " ".join(entry.content.split()) in " ".join(answer_of(message).split())
+        return "live" if is_part else "edited"
 
     def place_of(self, entry: Entry) -> int | None:
         """Return where the answer stands; by its text if its message had no id."""

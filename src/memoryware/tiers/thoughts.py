@@ -134,13 +134,14 @@ def _after_stray_closing(text: str) -> str:
 def _without_between(text: str) -> str:
     """Cut blocks of reasoning that stand between paragraphs or sentences of an answer."""
     closings = list(_CLOSING.finditer(text))
-    if not closings:
-        return text
     starts, code = [one.start() for one in closings], _Code(text)
     kept, position = list[str](), 0
     while (opening := _OPENING.search(text, position)) is not None:
         place = bisect_left(starts, opening.end())
         if place == len(closings):
+            is_alone = text[opening.end() : opening.end() + 1] == "\n"
+            if is_alone and opening.start() not in code and _begins_block(text, opening.start()):
+                return "".join(kept) + text[position : opening.start()]  # cut off while it thought
             break
         closing = closings[place]
         if opening.start() not in code and _is_block(text, opening, closing):

@@ -264,6 +264,38 @@ def test_without_a_checkpointer_nothing_is_taken_back():
     assert waiting(memory) == [RIGHT, OTHER]
 
 
+def test_an_answer_that_another_middleware_adds_to_stays():
+    class Footer(AgentMiddleware):
+        def after_agent(self, state, runtime):
+            last = state["messages"][-1]
+            longer = f"{last.text}\n\nWas this helpful?"
+            return {"messages": [last.model_copy(update={"content": longer})]}
+
+    memory = a_memory()
+    agent = an_agent(
+        memory,
+        ScriptedModel(say(RIGHT), say(OTHER)),
+        before=[Footer()],
+        checkpointer=InMemorySaver(),
+    )
+    turn(agent, QUESTION, "t")
+    turn(agent, "And the parcels?", "t")
+    assert agent.get_state(CONFIG).values["messages"][1].text.endswith("helpful?")
+
+    assert waiting(memory) == [RIGHT, OTHER]
+
+
+def test_a_history_that_a_client_writes_anew_keeps_its_answers():
+    memory = a_memory()
+    agent = an_agent(memory, ScriptedModel(say(RIGHT), say(OTHER)), checkpointer=InMemorySaver())
+    turn(agent, QUESTION, "t")
+    anew = [RemoveMessage(REMOVE_ALL_MESSAGES), HumanMessage(QUESTION), AIMessage(RIGHT)]
+    agent.update_state(CONFIG, {"messages": anew})
+    turn(agent, "And the parcels?", "t")
+
+    assert waiting(memory) == [RIGHT, OTHER]
+
+
 def test_what_was_summed_up_stays():
     memory = a_memory()
     lines = [
