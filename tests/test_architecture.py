@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
@@ -30,14 +31,14 @@ ABOVE = ("agent", "conformance", "local", "mcp", "middleware", "nodes")
 """What may load langchain: what stands above the backends, and a model that is asked for."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Module:
     """One file of the package."""
 
     name: str
     text: str
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module:
         return ast.parse(self.text, self.name)
 

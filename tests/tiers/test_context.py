@@ -197,7 +197,7 @@ async def test_what_a_budget_takes_goes_in_its_order(door):
         attachments=["first", "second"],
     )
     gone: list[tuple[str, ...]] = []
-    for most in range(whole.tokens, 31, -1):
+    for most in range(whole.tokens, 31, -3):
         builder = ContextBuilder(
             given,
             group_prompt="GROUP",

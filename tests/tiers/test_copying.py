@@ -120,6 +120,7 @@ def recalled(stores):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", KINDS)
 @pytest.mark.parametrize("source", KINDS)
 def test_everything_moves_from_any_place_to_any_other(place, source, target):
