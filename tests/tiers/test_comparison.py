@@ -16,7 +16,7 @@ from memoryware._remembering import forget_all
 from memoryware.tiers.comparison import Relation, compare
 
 PAIRS = Path(__file__).parent / "pairs" / "statements.tsv"
-MOST_MISSED = {"tuned": 1, "reported": 3}
+MOST_MISSED = {"tuned": 1, "reported": 2}
 """Pairs that say the same and are seen as different; the page about tiers says so."""
 
 
@@ -59,6 +59,15 @@ def test_what_says_the_same_is_mostly_seen_as_the_same(half):
     same = [pair for pair in pairs(half) if pair.expected == "same"]
     missed = [p for p in same if compare(p.first, p.second) is not Relation.SAME]
     assert len(missed) <= MOST_MISSED[half], missed
+
+
+def test_pairs_of_an_attack():
+    lines = PAIRS.with_name("attacks.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    merged = [row for row in rows if row[0] == "not" and compare(*row[1:]) is Relation.SAME]
+    missed = [row for row in rows if row[0] == "same" and compare(*row[1:]) is not Relation.SAME]
+    assert merged == []
+    assert len(missed) <= 5, missed
 
 
 def test_a_clear_conflict_is_told_from_another_matter():

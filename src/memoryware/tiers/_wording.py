@@ -219,6 +219,7 @@ _SHORT: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b(?:is|are) able to\b", "can"),
         (r"\b(?:is|are) allowed to\b", "may"),
         (r"\bprior to\b", "before"),
+        (r"\ba (few|little|lot)\b", r"a_\1"),
         (r"\bin order to\b", "to"),
         (r"\b(?:that|which|who) (?:is|are) (?=called\b|named\b)", ""),
         (r"\be-mail", "email"),
@@ -230,7 +231,7 @@ _TWELVE: Final = re.compile(r"\b(\d{1,2})(?::([0-5]\d))?\s?([ap])\.?m\b\.?", re.
 _UHR: Final = re.compile(r"\b(\d{1,2})(?::([0-5]\d))?\s?uhr\b", re.IGNORECASE)
 _THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.])")
 _MARKUP: Final = re.compile(
-    r"^[ \t]{0,20}(?:(?:[-*+|•·]+|>+(?![ \t]*\d)|#{1,6}|\[[ xX]\])[ \t]+)+"
+    r"^[ \t]{0,20}(?:(?:[-*+|•·]+|>+(?![ \t]*\d)|#{1,6})[ \t]+)+"
     r"|(?:```|~~~)\w*[ \t]*$|```|^[-=|:+ \t]{3,}$",
     re.MULTILINE,
 )
@@ -242,9 +243,14 @@ _LONG_CODE: Final = re.compile(r"&#\d{1000,}+;?")
 """A character by a number that is none, and too long for Python to make a number of it."""
 _OVER: Final = re.compile("[\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f]+")
 """Marks over, under and through letters, of which normalisation made no letter."""
-_END: Final = re.compile(r"(?<![.!?])([.!?\u2026]+)(?=[\s\"'”’)\]*_]|$)|([。！？!?])|\n+")
+_END: Final = re.compile(
+    rf"(?<![.!?])([.!?\u2026]+)(?=[\s\"'”’)\]*_]|$)|([。！？]|(?<=[{CJK}])[!?])|\n+"
+)
 _PIECE: Final = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 _OUTER: Final = "\"'“”‘’„‚«»‹›()[]{},;:.!?…、。．，；：（）「」『』《》【】—–*_`|"
+_LEADING: Final = "".join(one for one in _OUTER if one not in ".!?")
+"""What is no part of a word at its beginning; ".5" and "!debug" begin with it."""
+_OPERATORS: Final = _words("= == != < > <= >= -> => && ||")
 _COMMAS: Final = ",，"
 _PAUSES: Final = frozenset(",;:，；：—–")
 _HYPHENS: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
@@ -306,6 +312,7 @@ _POLITE_DE: Final = (
     r"aus\s+de[mr]\s+(?:gedächtnis|erinnerung)(?=\s*(?:[,.:;!]|$))",
 )
 _OPENING: Final = (
+    r"from\s+memory\s*[:,]",
     r"(?:i|we)\s+(?:still\s+|do\s+)?(?:remember|recall)(?:\s*:|\s+that\b|(?=\s+(?:the|our|we|it)\b))",
     (
         r"(?:my|our|the)\s+(?:notes?|memory|memories|records?)\s+(?:says?|tells?\s+me|shows?|states?)"
@@ -511,7 +518,7 @@ def _tokens(text: str, german: bool) -> tuple[Token, ...]:
     case, has_determiner, is_definite = "", False, False
     for found in _PIECE.finditer(text):
         piece = found.group()
-        word = piece.strip(_OUTER)
+        word = piece if piece in _OPERATORS else piece.lstrip(_LEADING).rstrip(_OUTER)
         if piece[0] in _PAUSES or piece in ("-", "--"):
             _pause(tokens, piece[0])
         for part in _parts(word if word not in ("-", "--") else ""):

@@ -51,8 +51,8 @@ def _words(text: str) -> frozenset[str]:
 _PREPOSITIONS: Final = _words("""
 on in at by for from to with within without during after before since until till per under over via
 through between among against about around behind near every
-an auf bei für von zu mit nach vor seit bis über unter durch gegen ohne während zwischen neben wegen
-jeden jede jedes trotz ab
+um an auf bei für von zu mit nach vor seit bis über unter durch gegen ohne während zwischen neben
+wegen jeden jede jedes trotz ab
 """)
 _TIMES: Final = _words("""
 today tomorrow tonight currently now usually normally yesterday
@@ -63,6 +63,7 @@ _SUBORDINATORS: Final = _words("""
 if when whenever because since while unless until once although though after before as
 wenn falls weil da sobald solange obwohl nachdem bevor während sofern damit
 """)
+_CHINESE_SUBORDINATORS: Final = _words("如果 因为 由于 只要 除非 虽然 假如")
 _UNSAFE: Final = _words("""
 and or but nor that which who whom whose where only even also just not never first then later
 respectively either both same other says said thinks told
@@ -228,11 +229,8 @@ def _reordered(first: Sentence, second: Sentence, *, german: bool) -> bool:
         return False
     for one, other in ((first, second), (second, first)):
         plain = _key(other.tokens)
-        target = Counter(token.stem for token in plain)
-        for variant in _variants(one, plain, german=german):
-            has_same_words = Counter(token.stem for token in variant) == target
-            if has_same_words and matches(variant, plain):
-                return True
+        if any(matches(variant, plain) for variant in _variants(one, plain, german=german)):
+            return True
     return False
 
 
@@ -264,14 +262,17 @@ def _verb_moved(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 def _subordinate_moved(tokens: Tokens, *, german: bool) -> Iterator[list[Token]]:
     """Yield "M if C" for "If C, M"."""
     words = [token.exact for token in tokens]
-    if words[0] not in _SUBORDINATORS or words.count(PAUSE) != 1:
+    is_chinese = "".join(words[:2]) in _CHINESE_SUBORDINATORS
+    if words.count(PAUSE) != 1 or not (is_chinese or words[0] in _SUBORDINATORS):
         return
-    if sum(word in _SUBORDINATORS for word in words) != 1:
+    if not is_chinese and sum(word in _SUBORDINATORS for word in words) != 1:
         return
     comma = words.index(PAUSE)
     clause, main = list(tokens[:comma]), list(tokens[comma + 1 :])
-    if main and main[0].exact in ("then", "dann", "so"):
+    if main and main[0].exact in ("then", "dann", "so", "就"):
         main = main[1:]
+    elif "".join(token.exact for token in main[:2]) in ("所以", "那么"):
+        main = main[2:]
     yield _key([*main, *clause])
     if german:
         for moved in _verb_moved(_key(main)):

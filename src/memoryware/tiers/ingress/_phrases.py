@@ -135,7 +135,7 @@ _LATIN: Final = (
         r"(?:i\s+)?(?:do\s+not|don't|have\s+nothing|have\s+not)\s+(?:have\s+)?"
         r"(?:anything|any\s+more|more|much)?\s*(?:else\s+)?to\s+add"
     ),
-    r"as\s+far\s+as\s+i\s+(?:know|can\s+tell|remember|recall|am\s+aware)",
+    r"as\s+far\s+as\s+i\s+(?:know|can\s+tell|remember|recall|am\s+aware)(?:,?\s+from\s+(?:my\s+)?memory)?",
     r"(?:without|no)\s+further\s+ado",
     r"not\s+to\s+mention",
     (

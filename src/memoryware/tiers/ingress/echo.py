@@ -150,7 +150,7 @@ _ROW: Final = re.compile(r"^[^\n|]{0,400}(?:\|[^\n|]{0,4000}){1,12}$", re.MULTIL
 _INDEX: Final = re.compile(r"#|\d{1,3}[.)]?")
 _CELL: Final = re.compile(r"\|")
 _NUMBERING: Final = re.compile(
-    r"^[ \t>]{0,20}\(?\d{1,3}[.)][ \t]+|(?<=[.!?。！？)\"]) {0,3}\d{1,2}[.)] ", re.MULTILINE
+    r"^[ \t>]{0,20}\(?\d{1,3}[.)][ \t]+|(?<=[.!?。！？)\"*]) {0,3}\d{1,2}[.)] ", re.MULTILINE
 )
 _CUT_OFF: Final = re.compile(rf"(?:[^\W{CJK}]{{1,40}}+|[{CJK}])\s?\u2026")
 """The rest of a word before the mark with which a shown text is cut."""
@@ -502,6 +502,8 @@ def _is_around(tokens: Sequence[Token], *, between: bool = False) -> bool:
     if not words or (between and set(words) <= _BETWEEN):
         return True
     known = set(words)
+    if known <= {"from", "memory"}:  # "loaded from memory"
+        return False
     if known & (NEGATIONS | _UNCERTAIN | _phrases.TURNS):
         return False
     if known & (MODALS | QUANTIFIERS) and not known & _phrases.PERSONAL:
