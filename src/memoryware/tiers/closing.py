@@ -42,8 +42,8 @@ def statements_in(entry: Entry) -> dict[str, str]:
     """
     parts = sentences_of(entry.content)
     if len(parts) > 1:
-        parts = tuple(one for one in parts if not says_nothing(one)) or (entry.content,)
-    return {hash_of(one): one for one in parts}
+        parts = tuple(part for part in parts if not says_nothing(part)) or (entry.content,)
+    return {hash_of(part): part for part in parts}
 
 
 def open_statements(entry: Entry) -> dict[str, str]:
@@ -110,12 +110,12 @@ async def repeats_of(
     """
     store = parts.stores.quarantine
     which = Select.within(scope, statuses=WAITING)
-    found: list[Entry] = []
+    entries: list[Entry] = []
     if ids:
-        found += (await via(store.find, store.afind, which.also(ids=tuple(ids)))).items
+        entries += (await via(store.find, store.afind, which.also(ids=tuple(ids)))).items
     copies = await via(store.find, store.afind, which.also(hashes=(hash_of(text),)))
-    found += [one for one in copies.items if _is_copy(one, trust)]
-    return list({one.id: one for one in found}.values())
+    entries += [entry for entry in copies.items if _is_copy(entry, trust)]
+    return list({entry.id: entry for entry in entries}.values())
 
 
 def _is_copy(entry: Entry, trust: Trust) -> bool:

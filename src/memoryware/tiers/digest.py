@@ -116,7 +116,11 @@ class _Candidate:
     @property
     def entries(self) -> list[Entry]:
         """Every entry that is decided with it."""
-        return [one.entry for one in (*self.sources, *self.repeats) if one.entry is not None]
+        return [
+            statement.entry
+            for statement in (*self.sources, *self.repeats)
+            if statement.entry is not None
+        ]
 
 
 async def digest(
@@ -140,14 +144,14 @@ async def digest(
     decided = await _decided_statements(parts, via, scope) if entries else []
     work = partial(_candidates, entries, decided)
     every = await via(work, partial(in_thread, work))
-    fitting = [one for one in every if _fits(one, wanted, start, before)]
-    waiting = {entry.id for one in every for entry in one.entries}
+    fitting = [candidate for candidate in every if _fits(candidate, wanted, start, before)]
+    waiting = {entry.id for candidate in every for entry in candidate.entries}
     shown, cursor = _page(fitting, wanted)
     return Digest(
         scope=scope,
         insights=tuple(await _insights(parts, via, shown, every)),
         since=start,
-        entries=len({entry.id for one in fitting for entry in one.entries}),
+        entries=len({entry.id for candidate in fitting for entry in candidate.entries}),
         more=more,
         total=len(fitting),
         next=cursor,
@@ -180,23 +184,23 @@ async def _waiting_entries(parts: Parts, via: Via, scope: MemoryScope) -> tuple[
     """Return the newest entries that may wait, and how many older ones were not looked at."""
     store, most = parts.stores.quarantine, parts.limits.digest_entries
     which = Select.within(scope, statuses=WAITING)
-    found: list[Entry] = []
+    entries: list[Entry] = []
     looked, mark = 0, None
     while True:
         page = await via(store.find, store.afind, which, limit=most, after=mark)
-        fresh = [one for one in page.items if _is_candidate(one)]
-        known = await _decided_hashes(parts, via, scope, fresh)
-        for place, entry in enumerate(page.items, 1):
+        fresh = [entry for entry in page.items if _is_candidate(entry)]
+        decided = await _decided_hashes(parts, via, scope, fresh)
+        for position, entry in enumerate(page.items, 1):
             looked += 1
-            if _is_candidate(entry) and not _is_settled(entry, known):
-                found.append(entry)
-                if len(found) == most:
-                    return found, page.total - page.newer - place
+            if _is_candidate(entry) and not _is_settled(entry, decided):
+                entries.append(entry)
+                if len(entries) == most:
+                    return entries, page.total - page.newer - position
         mark = page.next
         if mark is None:
-            return found, 0
+            return entries, 0
         if looked >= most * _LOOKED_THROUGH:
-            return found, page.total - page.newer - len(page.items)
+            return entries, page.total - page.newer - len(page.items)
 
 
 def _is_candidate(entry: Entry) -> bool:
@@ -212,30 +216,32 @@ async def _decided_hashes(
     parts: Parts, via: Via, scope: MemoryScope, entries: Sequence[Entry]
 ) -> dict[str, Trust]:
     """Return texts of these entries that were decided, with how far they were trusted then."""
-    hashes = {digest for one in entries for digest in (one.content_hash, *statements_in(one))}
+    hashes = {
+        digest for record in entries for digest in (record.content_hash, *statements_in(record))
+    }
     if not hashes:
         return {}
     quarantine, long_term = parts.stores.quarantine, parts.stores.long_term
     decided = Select.within(scope, statuses=_DECIDED, hashes=tuple(hashes))
-    kept = current_in(parts, scope, agents=(None,), hashes=tuple(hashes))
-    found: list[Entry | Memory] = [
+    current = current_in(parts, scope, agents=(None,), hashes=tuple(hashes))
+    records: list[Entry | Memory] = [
         *(await via(quarantine.find, quarantine.afind, decided)).items,
-        *(await via(long_term.find, long_term.afind, kept)).items,
+        *(await via(long_term.find, long_term.afind, current)).items,
     ]
-    known: dict[str, Trust] = {}
-    for one in found:
-        trust = known.get(one.content_hash, Trust.UNTRUSTED)
-        known[one.content_hash] = max(trust, one.provenance.trust)
-    return known
+    trusts: dict[str, Trust] = {}
+    for record in records:
+        trust = trusts.get(record.content_hash, Trust.UNTRUSTED)
+        trusts[record.content_hash] = max(trust, record.provenance.trust)
+    return trusts
 
 
-def _is_settled(entry: Entry, known: dict[str, Trust]) -> bool:
+def _is_settled(entry: Entry, decided: dict[str, Trust]) -> bool:
     """Say whether all that an entry says was decided, of a text that was trusted as far."""
     if entry.status == "proposed" or entry.ungrouped:
         return False
-    if known.get(entry.content_hash, -1) >= entry.provenance.trust:
+    if decided.get(entry.content_hash, -1) >= entry.provenance.trust:
         return True
-    return all(known.get(one, -1) >= entry.provenance.trust for one in open_statements(entry))
+    return all(decided.get(key, -1) >= entry.provenance.trust for key in open_statements(entry))
 
 
 async def _decided_statements(parts: Parts, via: Via, scope: MemoryScope) -> list[_Statement]:
@@ -246,22 +252,22 @@ async def _decided_statements(parts: Parts, via: Via, scope: MemoryScope) -> lis
     memories = (await via(long_term.find, long_term.afind, live, limit=most)).items
     decided = Select.within(scope, statuses=_DECIDED)
     entries = (await via(quarantine.find, quarantine.afind, decided, limit=most)).items
-    found = [
-        _Statement(text, one.provenance.trust, memory_id=one.id)
-        for one in memories
-        for text in sentences_of(one.content)
+    statements = [
+        _Statement(text, memory.provenance.trust, memory_id=memory.id)
+        for memory in memories
+        for text in sentences_of(memory.content)
     ]
     for entry in entries:
         # What was promoted is decided by its memory, which may be revoked since. Who rejects an
         # entry of several statements as a whole has said nothing about each of them.
         every = statements_in(entry)
         whole = entry.status if len(every) == 1 else ""
-        found += [
+        statements += [
             _Statement(text, entry.provenance.trust)
             for key, text in every.items()
             if entry.decided.get(key, whole) == "rejected"
         ]
-    return found
+    return statements
 
 
 # Grouping and ordering; all of this is pure.
@@ -269,49 +275,61 @@ async def _decided_statements(parts: Parts, via: Via, scope: MemoryScope) -> lis
 
 def _candidates(entries: Sequence[Entry], decided: Sequence[_Statement]) -> list[_Candidate]:
     """Return one candidate for each statement that waits, those worth most first."""
-    waiting, partly = list[_Statement](), list(decided)
+    waiting, settled = list[_Statement](), list(decided)
     for entry in entries:
         every = statements_in(entry)
         for key, text in every.items():
-            trust, several = entry.provenance.trust, len(every) > 1
-            one = _Statement(text, trust, entry, digest=key if several else "")
+            trust, has_several = entry.provenance.trust, len(every) > 1
+            statement = _Statement(text, trust, entry, digest=key if has_several else "")
             if key not in entry.decided:
-                waiting.append(one)
+                waiting.append(statement)
             elif entry.decided[key] == "rejected":
-                partly.append(replace(one, entry=None))
-    alone = [one for one in waiting if one.entry is not None and one.entry.ungrouped]
-    rest = [one for one in waiting if one.entry is not None and not one.entry.ungrouped]
-    pool = sorted((*partly, *rest), key=_rank)
-    texts = [one.text for one in pool]
-    form = boilerplate_of(texts)
-    groups = groups_of(texts, [share >= _SERIES for share in form])
-    candidates: list[_Candidate | None] = [_candidate(group, groups, pool) for group in groups]
-    made = [one for one in candidates if one is not None]
-    places = {id(one): place for place, one in enumerate(made)}
-    numbers = {number: places[id(one)] for number, one in enumerate(candidates) if one is not None}
-    for candidate in made:
+                settled.append(replace(statement, entry=None))
+    ungrouped = [
+        statement
+        for statement in waiting
+        if statement.entry is not None and statement.entry.ungrouped
+    ]
+    grouped = [
+        statement
+        for statement in waiting
+        if statement.entry is not None and not statement.entry.ungrouped
+    ]
+    pool = sorted((*settled, *grouped), key=_rank)
+    texts = [statement.text for statement in pool]
+    forms = boilerplate_of(texts)
+    groups = groups_of(texts, [share >= _SERIES for share in forms])
+    by_group: list[_Candidate | None] = [_candidate(group, groups, pool) for group in groups]
+    candidates = [candidate for candidate in by_group if candidate is not None]
+    places = {id(candidate): position for position, candidate in enumerate(candidates)}
+    numbers = {
+        number: places[id(candidate)]
+        for number, candidate in enumerate(by_group)
+        if candidate is not None
+    }
+    for candidate in candidates:
         candidate.conflicts = [numbers[other] for other in candidate.conflicts if other in numbers]
-    made += [_Candidate(one.text, [one], [], [], []) for one in alone]
-    for candidate in made:
+    candidates += [_Candidate(statement.text, [statement], [], [], []) for statement in ungrouped]
+    for candidate in candidates:
         candidate.id = _id_of(candidate)
-    return _in_order(made, dict(zip(texts, form, strict=True)))
+    return _in_order(candidates, dict(zip(texts, forms, strict=True)))
 
 
-def _rank(one: _Statement) -> tuple[object, ...]:
+def _rank(statement: _Statement) -> tuple[object, ...]:
     """Return the order in which statements may stand for a group.
 
     The most trusted wording first, and a decided one before its repeats. Of equal ones the
     shortest, which has the least courtesy, then the oldest.
     """
-    entry = one.entry
+    entry = statement.entry
     if entry is None:
-        return (-one.trust, 0, len(one.text), one.text, "")
+        return (-statement.trust, 0, len(statement.text), statement.text, "")
     is_proposed = entry.status == "proposed"
     return (
-        -one.trust,
+        -statement.trust,
         1 if is_proposed else 2,
-        len(one.text),
-        one.text,
+        len(statement.text),
+        statement.text,
         entry.created_at,
         entry.id,
     )
@@ -321,37 +339,47 @@ def _candidate(
     group: StatementGroup, groups: Sequence[StatementGroup], pool: Sequence[_Statement]
 ) -> _Candidate | None:
     """Return what waits of a group; None if nothing does."""
-    members = [pool[place] for place in group.members]
-    waiting = [one for one in members if one.entry is not None]
-    proposed = [one for one in waiting if one.entry is not None and one.entry.status == "proposed"]
+    members = [pool[position] for position in group.members]
+    waiting = [statement for statement in members if statement.entry is not None]
+    proposed = [
+        statement
+        for statement in waiting
+        if statement.entry is not None and statement.entry.status == "proposed"
+    ]
     if not waiting or (members[0].entry is None and not proposed):
         return None  # nothing of it, or what is decided already is trusted as far
     first = proposed[0] if proposed else waiting[0]
-    same = [one for one in (proposed or waiting) if one.trust == first.trust]
+    equal = [statement for statement in (proposed or waiting) if statement.trust == first.trust]
     # Of copies with the same lineage one is enough to know where the statement comes from.
-    unlike = {_lineage(one): one for one in reversed(same)}
+    unlike = {_lineage(statement): statement for statement in reversed(equal)}
     unlike[_lineage(first)] = first
-    sources = [one for one in same if unlike[_lineage(one)] is one]
-    kept = {id(one) for one in sources}
+    sources = [statement for statement in equal if unlike[_lineage(statement)] is statement]
+    source_ids = {id(statement) for statement in sources}
     return _Candidate(
         text=first.text,
         sources=sources,
-        repeats=[one for one in waiting if id(one) not in kept],
+        repeats=[statement for statement in waiting if id(statement) not in source_ids],
         conflicts=list(group.conflicts),
         contradicts=[
-            pool[place].memory_id
+            pool[position].memory_id
             for other in group.conflicts
-            for place in groups[other].members
-            if pool[place].memory_id
+            for position in groups[other].members
+            if pool[position].memory_id
         ],
     )
 
 
-def _lineage(one: _Statement) -> tuple[object, ...]:
-    assert one.entry is not None
-    made = one.entry.provenance
-    text = " ".join(one.text.split())
-    return text, made.origin, made.roots, made.sources, one.entry.scope.user_id
+def _lineage(statement: _Statement) -> tuple[object, ...]:
+    assert statement.entry is not None
+    provenance = statement.entry.provenance
+    text = " ".join(statement.text.split())
+    return (
+        text,
+        provenance.origin,
+        provenance.roots,
+        provenance.sources,
+        statement.entry.scope.user_id,
+    )
 
 
 def _in_order(candidates: Sequence[_Candidate], forms: dict[str, float]) -> list[_Candidate]:
@@ -361,70 +389,72 @@ def _in_order(candidates: Sequence[_Candidate], forms: dict[str, float]) -> list
         candidates: What waits.
         forms: For each text, how much of it is the form of a series.
     """
-    rarity = rarity_of([one.text for one in candidates])
-    for one, rare in zip(candidates, rarity, strict=True):
-        one.worth = _worth(one, forms.get(one.text, 0.0), rare)
-    order = sorted(range(len(candidates)), key=lambda place: -candidates[place].worth)
+    rarity = rarity_of([candidate.text for candidate in candidates])
+    for candidate, rare in zip(candidates, rarity, strict=True):
+        candidate.worth = _worth(candidate, forms.get(candidate.text, 0.0), rare)
+    order = sorted(range(len(candidates)), key=lambda position: -candidates[position].worth)
     ranked: list[int] = []
     placed: set[int] = set()
-    for place in order:
-        if place in placed:
+    for position in order:
+        if position in placed:
             continue
-        rivals = [other for other in candidates[place].conflicts if other not in placed]
+        rivals = [other for other in candidates[position].conflicts if other not in placed]
         rivals.sort(key=lambda other: -candidates[other].worth)
-        cluster = [place, *rivals[:_BESIDE]]
+        cluster = [position, *rivals[:_BESIDE]]
         ranked += cluster
         placed.update(cluster)
-    new = {place: number for number, place in enumerate(ranked)}
-    made = [candidates[place] for place in ranked]
-    for one in made:
-        one.conflicts = sorted(new[other] for other in one.conflicts)
-    return made
+    positions = {position: number for number, position in enumerate(ranked)}
+    ordered = [candidates[position] for position in ranked]
+    for candidate in ordered:
+        candidate.conflicts = sorted(positions[other] for other in candidate.conflicts)
+    return ordered
 
 
-def _worth(one: _Candidate, form: float, rare: float) -> float:
-    specific = specificity_of(one.text)
+def _worth(candidate: _Candidate, form: float, rare: float) -> float:
+    specific = specificity_of(candidate.text)
     worth = specific - _FORM * form + _RARE * rare
     voices = {
         (source.entry.provenance.origin, source.entry.scope.user_id)
-        for source in (*one.sources, *one.repeats)
+        for source in (*candidate.sources, *candidate.repeats)
         if source.entry is not None
     }
     if specific > 0:  # whom many thank is not corroborated
         worth += _SOURCES * min(3, len(voices) - 1)
-    entries = one.entries
+    entries = candidate.entries
     worth += _PROPOSED * any(entry.status == "proposed" for entry in entries)
-    if one.sources[0].trust is Trust.UNTRUSTED:  # a page must not ask for attention
+    if candidate.sources[0].trust is Trust.UNTRUSTED:  # a page must not ask for attention
         worth -= _OUTSIDE
     else:
         worth += _WANTED * any(entry.metadata.get("remember") is True for entry in entries)
-    return worth + _CORRECTS * bool(one.contradicts)
+    return worth + _CORRECTS * bool(candidate.contradicts)
 
 
 # Filters and pages.
 
 
-def _fits(one: _Candidate, wanted: DigestFilter, start: datetime, before: datetime | None) -> bool:
-    if wanted.trust is not None and one.sources[0].trust is not wanted.trust:
+def _fits(
+    candidate: _Candidate, wanted: DigestFilter, start: datetime, before: datetime | None
+) -> bool:
+    if wanted.trust is not None and candidate.sources[0].trust is not wanted.trust:
         return False
     return any(
         entry.created_at >= start
         and (before is None or entry.created_at < before)
         and (wanted.user is None or entry.scope.user_id == wanted.user)
         and (wanted.origin is None or _is_from(entry.provenance, wanted.origin))
-        for entry in one.entries
+        for entry in candidate.entries
     )
 
 
-def _is_from(made: Provenance, origin: str) -> bool:
+def _is_from(provenance: Provenance, origin: str) -> bool:
     """Say whether an origin, such as "tool:web", or a kind of origin is in a lineage."""
-    return any(origin in (str(root), root.kind) for root in made.roots)
+    return any(origin in (str(root), root.kind) for root in provenance.roots)
 
 
 def _page(
     candidates: Sequence[_Candidate], wanted: DigestFilter
 ) -> tuple[Sequence[_Candidate], str | None]:
-    ids = [one.id for one in candidates]
+    ids = [candidate.id for candidate in candidates]
     start = _offset(ids, wanted.after)
     if wanted.limit is None:
         return candidates[start:], None
@@ -447,8 +477,8 @@ def _offset(ids: Sequence[str], cursor: str | None) -> int:
         raise SettingError(
             f"after={cursor!r:.200}: is no cursor of a digest; pass the `next` of the page before"
         )
-    known = set(shown.split(","))
-    last = max((place for place, id_ in enumerate(ids) if id_[:8] in known), default=None)
+    seen = set(shown.split(","))
+    last = max((position for position, id_ in enumerate(ids) if id_[:8] in seen), default=None)
     return min(int(start), len(ids)) if last is None else last + 1
 
 
@@ -463,38 +493,41 @@ async def _insights(
 ) -> list[Insight]:
     """Return insights. A model that fails is not asked again in this digest."""
     written: list[str | None] = [None] * len(shown)
-    several = [place for place, one in enumerate(shown) if len(_wordings(one)) > 1]
+    worded = [position for position, candidate in enumerate(shown) if len(_wordings(candidate)) > 1]
     if parts.model is not None:
-        for start in range(0, len(several), _AT_ONCE):
-            some = several[start : start + _AT_ONCE]
-            answers = await via.all([_written(parts, via, shown[place]) for place in some])
-            for place, answer in zip(some, answers, strict=True):
-                written[place] = answer
+        for start in range(0, len(worded), _AT_ONCE):
+            batch = worded[start : start + _AT_ONCE]
+            answers = await via.all([_written(parts, via, shown[position]) for position in batch])
+            for position, answer in zip(batch, answers, strict=True):
+                written[position] = answer
             if all(answer is None for answer in answers):
                 break
-    return [_insight(parts, one, text, every) for one, text in zip(shown, written, strict=True)]
+    return [
+        _insight(parts, candidate, text, every)
+        for candidate, text in zip(shown, written, strict=True)
+    ]
 
 
-def _wordings(one: _Candidate) -> list[str]:
-    return list(dict.fromkeys(source.text for source in one.sources))
+def _wordings(candidate: _Candidate) -> list[str]:
+    return list(dict.fromkeys(source.text for source in candidate.sources))
 
 
-async def _written(parts: Parts, via: Via, one: _Candidate) -> str | None:
+async def _written(parts: Parts, via: Via, candidate: _Candidate) -> str | None:
     """Return the statement in the words of the model; None unless it says exactly the same."""
     limits = parts.limits
-    texts = _wordings(one)
+    texts = _wordings(candidate)
     notes = "\n\n".join(
         f"Note {number}:\n{cut(text, limits.item_chars)}"
         for number, text in enumerate(texts[: limits.digest_notes], 1)
     )
     answer = (await ask_model(parts, via, _ASK, notes) or "").strip()
-    same = (
+    is_same = (
         bool(answer)
         and len(answer) <= limits.entry_chars
         and len(sentences_of(answer)) == 1
-        and compare(one.text, answer) is Relation.SAME
+        and compare(candidate.text, answer) is Relation.SAME
     )
-    if not same:
+    if not is_same:
         logger.warning(
             "the model's summary of an insight does not say what its entries say; their own words"
             " are shown"
@@ -504,13 +537,13 @@ async def _written(parts: Parts, via: Via, one: _Candidate) -> str | None:
 
 
 def _insight(
-    parts: Parts, one: _Candidate, written: str | None, every: Sequence[_Candidate]
+    parts: Parts, candidate: _Candidate, written: str | None, every: Sequence[_Candidate]
 ) -> Insight:
-    sources = _newest_first(one.sources)
-    kept = {entry.id for entry in sources}
-    repeats = [entry for entry in _newest_first(one.repeats) if entry.id not in kept]
+    sources = _newest_first(candidate.sources)
+    source_ids = {entry.id for entry in sources}
+    repeats = [entry for entry in _newest_first(candidate.repeats) if entry.id not in source_ids]
     covers: dict[str, list[str]] = defaultdict(list)
-    for statement in (*one.sources, *one.repeats):
+    for statement in (*candidate.sources, *candidate.repeats):
         if statement.entry is not None and statement.digest:
             covers[statement.entry.id].append(statement.digest)
     # Their own words: nobody else has said anything.
@@ -520,26 +553,30 @@ def _insight(
     if written is not None:
         origin = Origin("agent", "digest")
     return Insight(
-        id=one.id,
+        id=candidate.id,
         scope=_common(sources),
-        summary=parts.redacted(one.text if written is None else written),
+        summary=parts.redacted(candidate.text if written is None else written),
         source_entry_ids=tuple(entry.id for entry in sources),
         provenance=Provenance.made(origin, sources),
         extractive=written is None,
-        conflicts_with=tuple(every[other].id for other in one.conflicts),
-        contradicts=tuple(dict.fromkeys(one.contradicts)),
+        conflicts_with=tuple(every[other].id for other in candidate.conflicts),
+        contradicts=tuple(dict.fromkeys(candidate.contradicts)),
         repeats=tuple(entry.id for entry in repeats),
         covers={id_: tuple(dict.fromkeys(digests)) for id_, digests in covers.items()},
     )
 
 
-def _id_of(one: _Candidate) -> str:
-    ids = sorted({source.entry.id for source in one.sources if source.entry is not None})
-    return hash_of("\n".join([*ids, one.text]))
+def _id_of(candidate: _Candidate) -> str:
+    ids = sorted({source.entry.id for source in candidate.sources if source.entry is not None})
+    return hash_of("\n".join([*ids, candidate.text]))
 
 
 def _newest_first(statements: Iterable[_Statement]) -> list[Entry]:
-    entries = {one.entry.id: one.entry for one in statements if one.entry is not None}
+    entries = {
+        statement.entry.id: statement.entry
+        for statement in statements
+        if statement.entry is not None
+    }
     return sorted(entries.values(), key=lambda entry: (entry.created_at, entry.id), reverse=True)
 
 
@@ -555,7 +592,7 @@ def insight_of_entry(insight: Insight, entry: Entry) -> Insight:
     """
     digests = insight.covers.get(entry.id, ())
     every = statements_in(entry)
-    texts = [every[one] for one in digests if one in every]
+    texts = [every[key] for key in digests if key in every]
     text = texts[0] if texts else entry.content if len(every) > 1 else next(iter(every.values()))
     return replace(
         insight,
@@ -572,12 +609,12 @@ def insight_of_entry(insight: Insight, entry: Entry) -> Insight:
 
 def _common(entries: Sequence[Entry]) -> MemoryScope:
     """Return what the scopes of all entries have in common."""
-    first, *others = {one.scope for one in entries}
+    first, *others = {part.scope for part in entries}
     if not others:
         return first
     shared = {
-        one.name: getattr(first, one.name)
-        for one in fields(MemoryScope)
-        if all(getattr(other, one.name) == getattr(first, one.name) for other in others)
+        part.name: getattr(first, part.name)
+        for part in fields(MemoryScope)
+        if all(getattr(other, part.name) == getattr(first, part.name) for other in others)
     }
     return MemoryScope(**shared)

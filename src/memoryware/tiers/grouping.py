@@ -63,12 +63,12 @@ def groups_of(texts: Sequence[str], series: Sequence[bool] = ()) -> list[Stateme
     groups: list[StatementGroup] = []
     numbers: dict[str, int] = {}
     in_series: list[bool] = []
-    for place, text in enumerate(texts):
+    for position, text in enumerate(texts):
         number = numbers.setdefault(" ".join(text.split()), len(groups))
         if number == len(groups):
             groups.append(StatementGroup(text, []))
-            in_series.append(bool(series) and series[place])
-        groups[number].members.append(place)
+            in_series.append(bool(series) and series[position])
+        groups[number].members.append(position)
     index = StatementIndex([group.text for group in groups], in_series)
     merged: dict[int, int] = {}
     for number, group in enumerate(groups):
@@ -86,7 +86,7 @@ def groups_of(texts: Sequence[str], series: Sequence[bool] = ()) -> list[Stateme
 
 def _merged(groups: Sequence[StatementGroup], merged: dict[int, int]) -> list[StatementGroup]:
     left = [number for number in range(len(groups)) if number not in merged]
-    renumbered = {number: place for place, number in enumerate(left)}
+    renumbered = {number: position for position, number in enumerate(left)}
     disagreeing: dict[int, set[int]] = defaultdict(set)
     for number, group in enumerate(groups):
         mine = merged.get(number, number)
@@ -131,7 +131,7 @@ class StatementIndex:
         """Return which earlier statements one may repeat or contradict, the likeliest first."""
         stems = self._stems[number]
         bag = self._bags[stems]
-        found = [other for other in bag[:CANDIDATES] if other < number] if len(bag) > 1 else []
+        equal = [other for other in bag[:CANDIDATES] if other < number] if len(bag) > 1 else []
         is_series = self._in_series[number]
         shared: Counter[int] = Counter()
         for stem in stems:
@@ -149,7 +149,7 @@ class StatementIndex:
             if count >= _LEAST * max(size, len(self._stems[other]))
         ]
         best = fits if len(fits) < 2 else heapq.nlargest(CANDIDATES, fits)
-        return list(dict.fromkeys([*found, *(-other for _, other in best)]))
+        return list(dict.fromkeys([*equal, *(-other for _, other in best)]))
 
 
 @remembered(4096)

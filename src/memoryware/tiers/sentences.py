@@ -94,19 +94,21 @@ def sentences_of(text: str) -> tuple[str, ...]:
 def _split(text: str) -> tuple[str, ...]:
     if not text.strip():
         return ()
-    made: list[str] = []
+    statements: list[str] = []
     for block in _blocks(text):
         for sentence, depends in block:
-            is_step = _is_order(sentence) and bool(made) and _is_order(made[-1])
-            if (depends or is_step) and made:
-                made[-1] = (
-                    f"{made[-1]}\n{sentence}" if "\n" in sentence else _joined(made[-1], sentence)
+            is_step = _is_order(sentence) and bool(statements) and _is_order(statements[-1])
+            if (depends or is_step) and statements:
+                statements[-1] = (
+                    f"{statements[-1]}\n{sentence}"
+                    if "\n" in sentence
+                    else _joined(statements[-1], sentence)
                 )
             else:
-                made.append(sentence)
-            if len(made) > MOST_STATEMENTS:
+                statements.append(sentence)
+            if len(statements) > MOST_STATEMENTS:
                 return (text,)
-    return (text,) if len(made) < 2 else tuple(made)
+    return (text,) if len(statements) < 2 else tuple(statements)
 
 
 _cached = remembered(4096)(_split)
@@ -114,13 +116,13 @@ _cached = remembered(4096)(_split)
 
 def _depends(sentence: str) -> bool:
     """Return whether a sentence cannot be understood without the one before it."""
-    return any(one.match(sentence) for one in (_PRONOUN, _NEXT_STEP, _FRAGMENT))
+    return any(pattern.match(sentence) for pattern in (_PRONOUN, _NEXT_STEP, _FRAGMENT))
 
 
 def _is_order(sentence: str) -> bool:
     """Return whether a sentence tells somebody to do something to something."""
-    found = _ORDER.match(sentence)
-    return found is not None and found[1].casefold() not in _NO_VERBS
+    start = _ORDER.match(sentence)
+    return start is not None and start[1].casefold() not in _NO_VERBS
 
 
 def _joined(first: str, second: str) -> str:
@@ -144,7 +146,7 @@ def _blocks(text: str) -> Iterator[list[tuple[str, bool]]]:
             elif group or lead:
                 before = f"{lead} " if lead and not _ANNOUNCES.search(lead) else ""
                 parts[0] = f"{before}{group}{parts[0]}"
-            yield [(one, place > 0 and _depends(one)) for place, one in enumerate(parts)]
+            yield [(part, position > 0 and _depends(part)) for position, part in enumerate(parts)]
             continue
         if lead and not used:  # nothing came that it introduces
             yield [(lead, False)]
@@ -154,7 +156,7 @@ def _blocks(text: str) -> Iterator[list[tuple[str, bool]]]:
         parts = _sentences(block)
         if _LEADS.search(block):
             lead = parts.pop()
-        yield [(one, _depends(one)) for one in parts]
+        yield [(part, _depends(part)) for part in parts]
     if lead and not used:
         yield [(lead, False)]
 
@@ -205,8 +207,8 @@ def _kind_of(line: str) -> str:
 
 def _marker(line: str) -> int:
     """Return how many characters the marker of an item takes at the beginning of a line."""
-    found = _ITEM.match(line)
-    return found.end() if found else 0
+    marker = _ITEM.match(line)
+    return marker.end() if marker else 0
 
 
 def _goes_on(before: str, line: str) -> bool:
@@ -218,14 +220,14 @@ def _goes_on(before: str, line: str) -> bool:
 
 def _sentences(block: str) -> list[str]:
     """Return the sentences of one paragraph; at least one."""
-    made, start = [], 0
+    sentences, start = [], 0
     for end in _END.finditer(block):
         before = block[start : end.end()].rstrip()
         is_numbered = _NUMBERED.search(before) and block[end.end() : end.end() + 1].isdigit()
         if is_numbered or _ABBREVIATED.search(before) or before.strip(" .!?…") == "":
             continue
-        made.append(before.strip())
+        sentences.append(before.strip())
         start = end.end()
     if rest := block[start:].strip():
-        made.append(rest)
-    return made or [block.strip()]
+        sentences.append(rest)
+    return sentences or [block.strip()]

@@ -170,14 +170,15 @@ def _tells_of_the_past(words: Sequence[str]) -> bool:
         return True
     return any(
         (_PAST.fullmatch(word) or word in _IRREGULAR_PAST)
-        and _PASSIVE.isdisjoint(words[max(0, place - 3) : place])
-        for place, word in enumerate(words)
+        and _PASSIVE.isdisjoint(words[max(0, position - 3) : position])
+        for position, word in enumerate(words)
     )
 
 
 def _is_progressive(words: Sequence[str]) -> bool:
     return any(
-        word.endswith("ing") and words[place] in _BEING for place, word in enumerate(words[1:])
+        word.endswith("ing") and words[position] in _BEING
+        for position, word in enumerate(words[1:])
     )
 
 
@@ -223,10 +224,12 @@ def boilerplate_of(texts: Sequence[str]) -> list[float]:
         For each text a share, from 0 to 1, of its runs of three words that others have too.
     """
     runs = [_runs(text) for text in texts]
-    often = Counter(run for some in runs for run in some)
+    often = Counter(run for runs_of_text in runs for run in runs_of_text)
     return [
-        sum(_weight_of_form(often[run]) for run in some) / len(some) if some else 0.0
-        for some in runs
+        sum(_weight_of_form(often[run]) for run in runs_of_text) / len(runs_of_text)
+        if runs_of_text
+        else 0.0
+        for runs_of_text in runs
     ]
 
 
@@ -238,10 +241,13 @@ def _weight_of_form(count: int) -> float:
 def rarity_of(texts: Sequence[str]) -> list[float]:
     """Return for each text the share of its words, from 0 to 1, that hardly any other has."""
     stems = [_content(text) for text in texts]
-    often = Counter(stem for some in stems for stem in some)
+    often = Counter(stem for stems_of_text in stems for stem in stems_of_text)
     seldom = max(2, len(texts) // 80)
     return [
-        sum(often[stem] <= seldom for stem in some) / len(some) if some else 0.0 for some in stems
+        sum(often[stem] <= seldom for stem in stems_of_text) / len(stems_of_text)
+        if stems_of_text
+        else 0.0
+        for stems_of_text in stems
     ]
 
 
