@@ -115,8 +115,9 @@ def digest(
     if page.more:
         typer.echo(f"{page.more:,} more wait; they come when these are decided.")
     if page.waiting:
-        entries = "entry waits" if page.waiting == 1 else "entries wait"
-        typer.echo(f"{page.waiting:,} {entries} in all, {page.total:,} listed here as statements.")
+        entries = "1 entry waits" if page.waiting == 1 else f"{page.waiting:,} entries wait"
+        statements = "1 statement" if page.total == 1 else f"{page.total:,} statements"
+        typer.echo(f"{entries}; {statements} to decide about.")
 
 
 def _before(memory: TieredMemory, older_than: float | None) -> datetime | None:
