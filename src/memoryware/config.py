@@ -28,7 +28,6 @@ Every key may be left out. Folders are taken from the folder of the file.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Mapping, Sequence
@@ -38,6 +37,7 @@ from typing import Any, Final
 
 from memoryware import _checking
 from memoryware._home import expand_home
+from memoryware._json_reading import JsonInvalid, parse_json
 from memoryware.errors import ConfigError, SettingError
 
 logger: Final = logging.getLogger("memoryware")
@@ -54,8 +54,9 @@ SCOPE_KEYS: Final = ("tenant", "group_id", "user_id", "agent_id")
 POLICY_KEYS: Final = ("corroboration", "approval", "four_eyes", "min_trust", "similarity")
 """The settings of a `PromotionPolicy` that a configuration may have."""
 MCP_KEYS: Final = (
-    "recalled", "most_recalled", "note_chars", "notes_per_hour", "read_tokens", "listed",
-    "path_chars", "call_timeout", "calls", "seen", "clients", "idle_seconds", "request_bytes",
+    "recalled", "most_recalled", "note_chars", "notes_per_hour", "all_notes_per_hour",
+    "read_tokens", "listed", "path_chars", "call_timeout", "calls", "seen", "clients",
+    "idle_seconds", "request_bytes", "head_seconds",
 )  # fmt: skip
 """The limits of `McpLimits` that a configuration may set."""
 _COMMAND_KEYS: Final = ("store", "embeddings", "scope", "root", "sources", "by", "policy", "mcp")
@@ -142,11 +143,9 @@ def load_config(
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        raw = json.loads(file.read_text(encoding="utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise ConfigError(
-            f"{file}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg})"
-        ) from None
+        raw = parse_json(file.read_bytes())
+    except JsonInvalid as error:
+        raise ConfigError(f"{file}{', ' if error.line else ': '}{error}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{file}: not valid UTF-8; save it as UTF-8") from None
     except OSError as error:

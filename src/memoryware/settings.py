@@ -342,7 +342,9 @@ class McpLimits(_Ranged):
     note_chars: int = _limit(4000, 1)
     """Characters of one text for `remember`."""
     notes_per_hour: int = _limit(60, 0)
-    """Texts that one server takes for quarantine in an hour, from all its clients together."""
+    """Texts that one client may put into quarantine in an hour. Over HTTP a client is a session."""
+    all_notes_per_hour: int = _limit(600, 0)
+    """The same of all clients of one server together, also of those that connect anew."""
     read_tokens: int = _limit(20_000, 1)
     """Tokens of one memory file that `read_source` returns; the rest is announced."""
     listed: int = _limit(200, 1)
@@ -361,6 +363,8 @@ class McpLimits(_Ranged):
     """Seconds after which a client over HTTP that says nothing is forgotten."""
     request_bytes: int = _limit(256 * 1024, 1024)
     """Bytes of one request over HTTP."""
+    head_seconds: float = _limit(15.0, 0.01)
+    """Seconds in which the head of a request over HTTP must be there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,7 +65,7 @@ def test_the_questions_may_lie_elsewhere(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", "is no JSON"),
+        ("{", "not valid JSON"),
         ("[]", "the line must be a JSON object"),
         ({**TURN, "id": None}, '"id" of the line must be a text; it is missing'),
         ({**TURN, "id": 7}, "it is int"),

@@ -84,7 +84,7 @@ def test_five_conversations_are_tuned_on_whatever_the_form(tmp_path):
     ("text", "said"),
     [
         ("[1]", "must be a JSON object"),
-        ("{", "is no JSON"),
+        ("{", "not valid JSON"),
         ("[]", "no conversation of LoCoMo"),
         (json.dumps({"qa": []}), "no session_1"),
         (

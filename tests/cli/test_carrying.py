@@ -36,7 +36,7 @@ def test_a_bundle_that_cannot_be_read_ends_with_3_and_names_the_line(cli, shop):
     (shop / "b.jsonl").write_text('{"format": "memoryware-bundle", "version": 1}\nnonsense\n')
     ran = cli("import", "b.jsonl")
     assert ran.code == 3
-    assert "b.jsonl: Line 2 is no JSON" in ran.err
+    assert "b.jsonl: Line 2: not valid JSON" in ran.err
     (shop / "b.jsonl").write_bytes(b"\xff\xfe\x00")
     assert cli("import", "b.jsonl").code == 3
     assert cli("import", "nothere.jsonl").code == 3

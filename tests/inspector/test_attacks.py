@@ -20,8 +20,8 @@ from memoryware import (
     PromotionPolicy,
     TieredMemory,
 )
+from memoryware._http_heads import head_timeout
 from memoryware.inspector import inspector
-from memoryware.inspector.patience import patient
 
 HIDDEN = "hunter2-is-in-no-memory-file"
 BIDI = "\u202e"
@@ -332,7 +332,7 @@ def test_under_a_path_every_link_form_and_cookie_stays_there(memory, files):
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"])
 async def test_a_connection_that_asks_for_nothing_whole_is_closed(memory, sent):
     app = inspector(memory, scope=SCOPE, by="ann")
-    config = uvicorn.Config(app, http=patient(0.3), log_level="error", lifespan="off")
+    config = uvicorn.Config(app, http=head_timeout(0.3), log_level="error", lifespan="off")
     config.load()
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)

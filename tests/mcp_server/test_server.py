@@ -21,6 +21,7 @@ from memoryware import (
 )
 from memoryware.errors import ScopeMissing, SettingError
 from memoryware.mcp import MemoryServer
+from memoryware.mcp.answering import Caller
 from memoryware.mcp.serving import http_app, protocol_server
 
 TEAM = MemoryScope(tenant="acme", group_id="team")
@@ -258,6 +259,22 @@ async def test_notes_are_counted_by_the_hour():
             assert "too many" in text
             now[0] += timedelta(hours=1)
             assert (await called(client, "remember", text="Another note for the review."))[1]
+
+
+async def test_notes_are_counted_for_each_client_and_for_all_together():
+    with TieredMemory.open("memory://") as memory:
+        limits = McpLimits(notes_per_hour=2, all_notes_per_hour=3)
+        server = MemoryServer(memory, scope=TEAM, limits=limits)
+
+        async def noted(session, number):
+            given = {"text": f"Note number {number} of a client that is called {session}."}
+            answer = await server.answer("remember", given, Caller(session))
+            return answer.text.split(".")[0] if not answer.ok else "kept"
+
+        said = [await noted("ann", 1), await noted("ann", 2), await noted("ann", 3)]
+        assert said == ["kept", "kept", "Error: too many notes in this hour; try again later"]
+        assert await noted("bob", 1) == "kept"
+        assert "of all clients" in await noted("bob", 2)
 
 
 class Stuck(Embeddings):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -173,11 +173,14 @@ def _with(limits: McpLimits, name: str, value: Any) -> McpLimits:
     return replace(limits, **changed)
 
 
+_NUMBER: Final = re.compile("-?[0-9]{1,15}(?:[.][0-9]{1,15})?")
+
+
 def _number(given: str) -> float | str:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(given)
-    return given
+    """Return a number as people write it; Python's own readers take `1_0` and `nan` as well."""
+    if not _NUMBER.fullmatch(given):
+        return given
+    return float(given) if "." in given else int(given)
 
 
 _NO_TOTAL: Final = 2**40

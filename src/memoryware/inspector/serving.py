@@ -10,8 +10,8 @@ from typing import Final
 import uvicorn
 from starlette.applications import Starlette
 
+from memoryware._http_heads import head_timeout
 from memoryware.errors import SettingError
-from memoryware.inspector.patience import patient
 from memoryware.inspector.site import Site
 
 _BACKLOG: Final = 128
@@ -42,7 +42,7 @@ def serve(
         token = f"?token={site.keys.token}" if site.authenticate is None else ""
         config = uvicorn.Config(
             app,
-            http=patient(site.limits.head_seconds),
+            http=head_timeout(site.limits.head_seconds),
             log_level="warning",
             access_log=False,  # it would have the token in it
             server_header=False,

@@ -10,7 +10,7 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from memoryware.errors import (
@@ -107,7 +107,7 @@ class MemoryServer:
         self._scope = scope
         self._nonce = memory.parts.new_id() if memory is not None else ""
         self._seen: OrderedDict[str, OrderedDict[str, ContextItem]] = OrderedDict()
-        self._notes: deque[Any] = deque()
+        self._notes: OrderedDict[str, deque[datetime]] = OrderedDict()
         self._turns = asyncio.Semaphore(self.limits.calls)
         self._work: dict[str, Callable[[Mapping[str, Any], Caller], Awaitable[str]]] = {}
         if memory is not None:
@@ -164,7 +164,7 @@ class MemoryServer:
 
     async def _remember(self, given: Mapping[str, Any], caller: Caller) -> str:
         memory, text = self._needed(), given["text"]
-        self._count_note(memory)
+        self._count_note(memory, caller)
         seen = tuple(self._seen.get(caller.session, {}).values())
         session = f"mcp:{self._nonce}" + (f":{caller.session}" if caller.session else "")
         recorded = await memory.arecord(
@@ -235,13 +235,29 @@ class MemoryServer:
         while len(self._seen) > self.limits.clients:
             self._seen.popitem(last=False)
 
-    def _count_note(self, memory: TieredMemory) -> None:
+    def _count_note(self, memory: TieredMemory, caller: Caller) -> None:
+        """Count a note of a client.
+
+        Clients that connect anew for each note would have a fresh count each time, so all
+        clients together have a limit as well.
+
+        Raises:
+            Refused: If the client, or all clients together, have reached their limit.
+        """
         now = memory.parts.clock()
-        while self._notes and self._notes[0] <= now - _HOUR:
-            self._notes.popleft()
-        if len(self._notes) >= self.limits.notes_per_hour:
+        for client in [*self._notes]:
+            notes = self._notes[client]
+            while notes and notes[0] <= now - _HOUR:
+                notes.popleft()
+            if not notes:
+                del self._notes[client]
+        own = self._notes.get(caller.session, deque())
+        if len(own) >= self.limits.notes_per_hour:
             raise Refused("too many notes in this hour; try again later")
-        self._notes.append(now)
+        if sum(map(len, self._notes.values())) >= self.limits.all_notes_per_hour:
+            raise Refused("too many notes of all clients in this hour; try again later")
+        own.append(now)
+        self._notes[caller.session] = own
 
     def _checked(self, name: str, arguments: Any) -> Mapping[str, Any]:
         """Return arguments that fit the schema of a tool.

@@ -173,6 +173,8 @@ def serve_http(
     app = http_app(server, token=token, host=host, names=names)
     import uvicorn
 
+    from memoryware._http_heads import head_timeout  # needs uvicorn
+
     bare = host.strip("[]")
     family = socket.AF_INET6 if ":" in bare else socket.AF_INET
     with socket.create_server((bare, port), family=family) as listening:
@@ -181,7 +183,11 @@ def serve_http(
         if on_start is not None:
             on_start(f"http://{shown}:{taken}{PATH}")
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, timeout_graceful_shutdown=_LEAVING
+            app,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=_LEAVING,
+            http=head_timeout(server.limits.head_seconds),
         )
         uvicorn.Server(config).run(sockets=[listening])
 

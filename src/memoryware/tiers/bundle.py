@@ -15,6 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from memoryware._json_reading import JsonInvalid, parse_json
 from memoryware._twins import Via, in_thread
 from memoryware.errors import BundleRefused, SettingError
 from memoryware.scope import MemoryScope
@@ -257,18 +258,12 @@ def _object(line: str, number: int, longest: int) -> dict[str, Any]:
     if len(line) > 20 * longest:
         raise BundleRefused(f"Line {number} is longer than any record can be", number)
     try:
-        data = json.loads(line, parse_constant=_no_number)
-    except RecursionError:
-        raise BundleRefused(f"Line {number} is nested too deep", number) from None
-    except ValueError as error:
-        raise BundleRefused(f"Line {number} is no JSON: {_said(error)}", number) from None
+        data = parse_json(line, deepest=None)  # metadata may be anything
+    except JsonInvalid as error:
+        raise BundleRefused(f"Line {number}: {error.problem}", number) from None
     if not isinstance(data, dict):
         raise BundleRefused(f"Line {number} is no JSON object", number)
     return data
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def _check_head(data: Mapping[str, Any], number: int) -> None:

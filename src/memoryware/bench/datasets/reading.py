@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
+from memoryware._json_reading import JsonInvalid, decoder, parse_json
 from memoryware.errors import DatasetRefused
 
 T = TypeVar("T")
@@ -66,14 +67,11 @@ def parsed(text: str | bytes, path: Path | str, line: int = 0) -> Any:
         DatasetRefused: If it is none.
     """
     try:
-        return json.loads(text)
+        return parse_json(text)
     except UnicodeDecodeError:
         raise DatasetRefused(str(path), "is not UTF-8", line) from None
-    except json.JSONDecodeError as error:
-        where = line or error.lineno
-        raise DatasetRefused(str(path), f"is no JSON: {error.msg}", where) from None
-    except RecursionError:
-        raise DatasetRefused(str(path), "has too many lists inside each other", line) from None
+    except JsonInvalid as error:
+        raise DatasetRefused(str(path), error.problem, line or error.line or 0) from None
 
 
 def opened(path: Path) -> IO[str]:
@@ -106,14 +104,16 @@ def items_of(path: Path) -> Iterator[Any]:
     Raises:
         DatasetRefused: If it is no such file.
     """
-    decoder, waiting, step, is_first = json.JSONDecoder(), "", _CHUNK, True
+    reader, waiting, step, is_first = decoder(), "", _CHUNK, True
     with opened(path) as file:
         while True:
             waiting = _gone_past(waiting, "[" if is_first else ",")
             try:
-                item, end = decoder.raw_decode(waiting)
+                item, end = reader.raw_decode(waiting)
             except RecursionError:
                 raise DatasetRefused(str(path), "has too many lists inside each other") from None
+            except JsonInvalid as error:
+                raise DatasetRefused(str(path), error.problem) from None
             except json.JSONDecodeError:
                 more = _more(file, step, path)
                 step *= 2  # what is begun is looked at again: seldom enough to stay linear

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import re
 from collections.abc import Sequence
 from typing import Any, Final, Literal, get_args
 
+from memoryware._json_reading import JsonInvalid, parse_json
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
 from memoryware.guard import drop_hidden, fence_pattern, neutralise
@@ -128,8 +128,8 @@ def says_yes(reply: str) -> bool | None:
     """Return whether a reply says yes, from JSON or from its first word; None if neither."""
     for text in _OBJECT.findall(reply):
         try:
-            said = json.loads(text)
-        except ValueError:
+            said = parse_json(text)
+        except JsonInvalid:
             continue
         for name, value in said.items():
             if str(name).strip().lower() in _KEYS:

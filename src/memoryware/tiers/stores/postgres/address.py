@@ -161,7 +161,11 @@ def _read(name: str, text: str, default: Any) -> Any:
         if text.lower() not in _TRUE:
             raise ValueError(f"{name}={text!r} must be true or false")
         return _TRUE[text.lower()]
-    return text if isinstance(default, str) else type(default)(text)
+    if isinstance(default, str):
+        return text
+    if not text.isascii() or "_" in text or text != text.strip():
+        raise ValueError(f"{name}={text!r} must be a number")  # Python takes 1_0 for 10
+    return type(default)(text)
 
 
 def _millis(seconds: float) -> int:

@@ -104,7 +104,9 @@ def _shown(parts: SplitResult) -> str:
 
 def _number(name: str, value: str) -> float:
     try:
-        return int(value) if name == "connections" else float(value)
+        # Python takes 1_0 for 10
+        plain = value if value.isascii() and "_" not in value else ""
+        return int(plain) if name == "connections" else float(plain)
     except ValueError as error:
         raise SettingError(f"{name}={value!r} in the address of Redis: no number") from error
 

@@ -1,4 +1,4 @@
-"""How long a connection may stay open that asks for nothing."""
+"""Close HTTP connections that send no complete request head in time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
-def patient(seconds: float) -> type[asyncio.Protocol]:
-    """Return a protocol that closes connections whose next request has no whole head in time."""
+def head_timeout(seconds: float) -> type[asyncio.Protocol]:
+    """Return a protocol for uvicorn that closes slow connections.
 
-    class Patient(H11Protocol):
+    A client that sends its head byte by byte would otherwise hold a connection for ever
+    ("slowloris"); uvicorn itself limits only the time between two requests.
+
+    Args:
+        seconds: How long the head of a request may take from its first byte, and how long a
+            connection may wait for one.
+    """
+
+    class HeadTimeout(H11Protocol):
         _ending: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
@@ -44,4 +52,4 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
                 self._ending.cancel()
                 self._ending = None
 
-    return Patient
+    return HeadTimeout
