@@ -11,7 +11,7 @@ from langchain_core.messages import SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from kit import ScriptedModel, aask, ask, call, say
-from memoryware import FileToolsMiddleware, MemoryMiddleware, Source
+from memoryware import FileToolsMiddleware, MemoryMiddleware, Source, redact_memory
 from memoryware.errors import SettingError
 from memoryware.middleware.guidelines import TRUST
 from notes import Notes
@@ -301,3 +301,27 @@ def test_a_middleware_of_the_request_does_not_see_the_texts_of_another_memory(ru
     ask(create_agent(model, middleware=[named, unnamed, look]))
     assert seen == [{"/B.md": "- b\n"}]
     assert f"/A.md\n- {SECRET}" in model.system()
+
+
+def test_contents_in_the_state_of_a_request_are_taken_out_of_traces():
+    payload = {"request": {"state": {"memory_contents": FILES, "memory_contents_team": FILES}}}
+    assert SECRET not in str(redact_memory(payload))
+    assert "/A.md" in str(redact_memory(payload))
+
+
+def test_file_tools_on_the_backend_of_a_subclass_are_inside():
+    notes = Notes({"/A.md": "", "/plan.md": "Q1: move billing to Frankfurt.\n"})
+
+    class Mine(MemoryMiddleware):
+        def _get_backend(self, state, runtime, config):
+            return notes
+
+    memory = Mine(backend=None, sources=["/A.md"])
+    agent, _ = built(
+        memory,
+        call("read_file", file_path="/plan.md"),
+        call("append_file", file_path="/A.md", text="- Q1: billing moves to Frankfurt."),
+        more=[FileToolsMiddleware(backend=memory.own_backend)],
+    )
+    ask(agent, "Remember the gist of my plan.")
+    assert "Frankfurt" in notes.files["/A.md"]

@@ -196,6 +196,8 @@ def same_files(first: Any, second: Any) -> bool:
     first, second = _unwrapped(first), _unwrapped(second)
     if first is second:
         return True
+    if not is_backend(first) and not is_backend(second):  # two views of one method are equal
+        return bool(first == second)
     tell = getattr(first, "has_same_files_as", None)
     return callable(tell) and bool(tell(second))
 

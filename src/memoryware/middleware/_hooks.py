@@ -453,7 +453,11 @@ class MemoryHooks(
         Noted when the call is made, because only then the tool itself can be seen. Later there
         is a message with a name, which anybody can write.
         """
-        inside = {getattr(tool, "name", "") for tool in tools if is_inside(tool, self._backend)}
+        inside = {
+            getattr(tool, "name", "")
+            for tool in tools
+            if is_inside(tool, self._backend) or is_inside(tool, self.own_backend)
+        }
         return [
             call["id"]
             for call in calls

@@ -52,8 +52,11 @@ class OverridableParts:
         if self._looks_at_whole_disk:
             return None
         if self._overrides("_get_backend"):
-            return lambda runtime: self._get_backend(runtime.state, runtime, runtime.config)
+            return self._backend_for
         return self._backend
+
+    def _backend_for(self, runtime: Any) -> BackendProtocol:
+        return self._get_backend(runtime.state, runtime, runtime.config)
 
     def _format_agent_memory(
         self, contents: dict[str, str], template: str = MEMORY_SYSTEM_PROMPT

@@ -11,7 +11,10 @@ from typing import Any, Final, Literal
 from langchain_core.messages import SystemMessage
 from pydantic import BaseModel
 
+from memoryware.middleware._state import CONTENTS
+
 Placement = Literal["append", "prepend"]
+_NOT_SHOWN: Final = "(memory not shown)"
 _MEMORY: Final = re.compile(r"(<(agent_memory|recalled_memory)>).*?(</\2>|\Z)", re.DOTALL)
 
 
@@ -59,6 +62,13 @@ def with_cache_mark(message: SystemMessage | None) -> SystemMessage | None:
     return message.model_copy(update={"content": [*blocks[:-1], last]})
 
 
+def _without_contents(contents: Any) -> Any:
+    """Return the texts of the state key `memory_contents`, which stand in no tags, taken out."""
+    if isinstance(contents, Mapping):
+        return dict.fromkeys(contents, _NOT_SHOWN)
+    return redact_memory(contents)
+
+
 def redact_memory(value: Any) -> Any:
     """Return a copy of traced inputs or outputs with the text of memory blocks removed.
 
@@ -67,7 +77,7 @@ def redact_memory(value: Any) -> Any:
     else is returned as it is.
     """
     if isinstance(value, str):
-        return _MEMORY.sub(r"\1(memory not shown)\3", value)
+        return _MEMORY.sub(rf"\1{_NOT_SHOWN}\3", value)
     if isinstance(value, bytes | bytearray):
         return type(value)(
             redact_memory(value.decode("utf-8", "surrogateescape")), "utf-8", "surrogateescape"
@@ -75,7 +85,12 @@ def redact_memory(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_copy(update=redact_memory(dict(value)))
     if isinstance(value, Mapping):
-        return {redact_memory(key): redact_memory(one) for key, one in value.items()}
+        return {
+            redact_memory(key): _without_contents(one)
+            if str(key).startswith(CONTENTS)
+            else redact_memory(one)
+            for key, one in value.items()
+        }
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(redact_memory, value))
     if isinstance(value, list | tuple | set | frozenset | deque):

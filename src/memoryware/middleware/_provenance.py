@@ -544,7 +544,7 @@ def thread_of(
     inside, writes = list[tuple[int, str]](), list[tuple[int, str]]()
     proposed, answered = dict[str, str](), 0
     for message in messages:
-        kind, text = getattr(message, "type", ""), plain_text(message)
+        kind, text = _kind_of(message), plain_text(message)
         if kind == "human":
             if _is_summary(message):
                 results.append(ToolResult("a summary of earlier messages", text))
@@ -589,7 +589,12 @@ def plain_text(message: Any) -> str:
     content = getattr(message, "content", "")
     if isinstance(content, str):
         return content
-    return "\n".join(_texts_in(content, deep=getattr(message, "type", "") != "ai"))
+    return "\n".join(_texts_in(content, deep=_kind_of(message) != "ai"))
+
+
+def _kind_of(message: Any) -> str:
+    """Return "human", "ai", "tool" or another type; parts of a stream have names of their own."""
+    return str(getattr(message, "type", "")).removesuffix("MessageChunk").lower()
 
 
 def _texts_in(content: Any, *, deep: bool) -> Iterator[str]:
