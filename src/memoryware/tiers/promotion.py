@@ -16,7 +16,7 @@ from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.chunking import chunks_of
 from memoryware.tiers.closing import closed, refuse_rejected_statements, repeats_of
-from memoryware.tiers.grounds import fewer, promoted_again
+from memoryware.tiers.grounds import promoted_again
 from memoryware.tiers.ingress.making import redacted
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import check
@@ -62,7 +62,7 @@ async def promote(
     refuse_rejected_statements(material)
     how = _as_proposed(parts, material, how)
     place = await supersession.place_of(parts, via, material, actor, how)
-    asked = _Asked(material, actor, how)
+    asked = _Asked(material, actor, how, parts.clock())
     known = await _known(parts, via, material, how)
     if place.stronger and not (known and known[0].subject == how.subject):
         return await _waiting(parts, via, asked, place)
@@ -124,11 +124,12 @@ async def supersede(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What somebody asks for: a text, who asks, and how."""
+    """What somebody asks for: a text, who asks, how, and since when."""
 
     material: Material
     actor: Actor
     how: How
+    since: datetime
 
 
 async def _known(parts: Parts, via: Via, material: Material, how: How) -> list[Memory]:
@@ -382,7 +383,9 @@ async def _mark(parts: Parts, via: Via, asked: _Asked, made: Promotion) -> None:
     if (gone or against) and not made.existing:
         await supersession.undo(parts, via, made.memories[0])
     elif gone or against:
-        await _left(parts, via, made, _ground_of(parts, asked))
+        # It is the only promotion left where the other one was turned down at the same moment.
+        ground = replace(_ground_of(parts, asked), promoted_at=asked.since)
+        await supersession.undo(parts, via, made.memories[0], ground)
     if gone:
         raise EntryMissing(f"Entry {gone[0]} was forgotten meanwhile; nothing was promoted")
     if against:
@@ -395,14 +398,6 @@ async def _mark(parts: Parts, via: Via, asked: _Asked, made: Promotion) -> None:
         parts, via, material.scope, material.content, trust=trust, ids=material.repeats
     )
     await edited(parts, via, [one for one in repeats if one.id not in seen], change)
-
-
-async def _left(parts: Parts, via: Via, made: Promotion, ground: Ground) -> None:
-    """Let a text that was there before stand on what it stood on without this promotion."""
-    first, store = made.memories[0], parts.stores.long_term
-    which = Select.within(first.scope, documents=(first.document_id,))
-    without = partial(fewer, falls=lambda one: one.key == ground.key)
-    await via(store.edit, store.aedit, which, without)
 
 
 async def _retry(parts: Parts, via: Via, space: Space | None) -> None:

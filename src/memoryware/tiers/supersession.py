@@ -17,7 +17,7 @@ from memoryware.tiers.contradiction import why
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.material import Material
 from memoryware.tiers.ranking import words_of
-from memoryware.tiers.records import Entry, Memory, hash_of
+from memoryware.tiers.records import Entry, Ground, Memory, hash_of
 from memoryware.tiers.statements import statements_of
 from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.succession import (
@@ -239,18 +239,28 @@ async def stays(parts: Parts, via: Via, mine: Memory) -> bool:
     return last.document_id == mine.document_id
 
 
-async def undo(parts: Parts, via: Via, new: Memory) -> None:
+async def undo(parts: Parts, via: Via, new: Memory, ground: Ground | None = None) -> None:
     """Take back a promotion that must not be, and let hold again what it had ended.
 
     What others have promoted as well meanwhile stays, and what it had ended as well.
+
+    Args:
+        parts: The memory.
+        via: How its stores are called.
+        new: A chunk of the document.
+        ground: The promotion, where the text was there before; by default the one that added
+            the document. An equal one that is older stays.
     """
-    store, key = parts.stores.long_term, new.grounds[0].key
+    store, taken = parts.stores.long_term, ground or new.grounds[0]
+    since = ground.promoted_at if ground else datetime.min.replace(tzinfo=UTC)
 
     def reopen(one: Memory) -> Memory:
         return held_again(one) if one.superseded_by == new.document_id else one
 
     mine = Select.within(new.scope, documents=(new.document_id,))
-    if await withdraw(parts, via, mine, lambda _, ground: ground.key == key):
+    if await withdraw(
+        parts, via, mine, lambda _, one: one.key == taken.key and one.promoted_at >= since
+    ):
         await via(store.edit, store.aedit, Select.within(new.scope), reopen)
 
 
