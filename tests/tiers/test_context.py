@@ -419,3 +419,16 @@ async def test_the_same_memory_and_question_give_the_same_bytes(door):
     assert (await build(door, builder, "orders", SHOP)).text == first.text
     lines = [one for one in first.text.split("\n") if re.match(r"\d\. \[", one)]
     assert all(len(re.sub(r"^.*?\] ", "", one)) <= 20 for one in lines)
+
+
+async def test_shorter_labels_alone_take_nothing_away(door, caplog):
+    given = filled(parts(), facts=2, talk=0)
+    question = "Where are the orders of the branches kept?"
+    whole = await build(door, ContextBuilder(given), question, SHOP)
+    builder = ContextBuilder(given, max_tokens=whole.tokens - 60)
+    with caplog.at_level(logging.DEBUG, logger="memoryware"):
+        built = await build(door, builder, question, SHOP)
+    assert "db0" in built.text
+    assert "db1" in built.text
+    assert BRIEF_NOTE in built.text
+    assert (built.dropped, built.notes, caplog.records) == ((), (), [])

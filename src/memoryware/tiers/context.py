@@ -92,7 +92,8 @@ class BuiltContext:
         system: Layers 1 and 2, for the system message.
         recalled: Layers 3 and 4 as a fenced block, to stand before the newest message.
         dropped: What the budget left out, by name; of memory as often as items went.
-        notes: What a person should know of the recall, in sentences.
+        notes: What a person should know of the recall, and what the budget left out, in
+            sentences.
     """
 
     text: str
@@ -348,7 +349,9 @@ class ContextBuilder:
                 f"max_tokens={most} is less than the prompts and the proposal take"
                 f" ({built.tokens}), and these stay: raise it or shorten the prompts"
             )
-        logger.log(WARNING if is_cut or built.tokens > most else INFO, "%s", "; ".join(notes))
+        if notes:
+            level = WARNING if is_cut or built.tokens > most else INFO
+            logger.log(level, "%s", "; ".join(notes))
         return replace(built, dropped=tuple(dropped), notes=(*built.notes, *notes))
 
     def _put_together(self, draft: _Draft) -> BuiltContext:
