@@ -426,7 +426,7 @@ async def test_shorter_labels_alone_take_nothing_away(door, caplog):
     question = "Where are the orders of the branches kept?"
     whole = await build(door, ContextBuilder(given), question, SHOP)
     builder = ContextBuilder(given, max_tokens=whole.tokens - 60)
-    with caplog.at_level(logging.DEBUG, logger="memoryware"):
+    with caplog.at_level(logging.INFO, logger="memoryware"):
         built = await build(door, builder, question, SHOP)
     assert "db0" in built.text
     assert "db1" in built.text
