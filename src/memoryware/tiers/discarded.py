@@ -116,7 +116,8 @@ def _may_change(entry: Entry) -> bool:
         return False
     if entry.status == "revoked":
         return DISCARDED in entry.metadata
-    by_person = bool(entry.proposed_by) and Actor.of(str(entry.proposed_by)).is_person
+    proposers = {*entry.proposers, entry.proposed_by} - {None, ""}
+    by_person = any(Actor.of(str(one)).is_person for one in proposers)
     return entry.status in ("pending", "proposed") and not by_person
 
 

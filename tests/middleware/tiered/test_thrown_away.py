@@ -182,6 +182,7 @@ def test_what_was_promoted_or_proposed_by_a_person_stays():
     memory.promote(entry_of(memory, WRONG), by="ann")
     agent.invoke(None, before_model(agent).config, **WHO)
     memory.propose(entry_of(memory, RIGHT), by="ann")
+    memory.propose(entry_of(memory, RIGHT), by="agent:helper")
     agent.invoke(None, before_model(agent).config, **WHO)
 
     assert entry_of(memory, WRONG).status == "promoted"
