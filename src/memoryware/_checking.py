@@ -35,7 +35,7 @@ def check_texts(option: str, value: Any, example: str, *, or_none: bool = True) 
         return
     listed = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
     if not listed or isinstance(value, type):
-        raise wrong(option, value, f"a list of texts, such as [{example!r}]")
+        raise SettingError(f"{option}={shown(value)}: give a list of texts, such as [{example!r}]")
     for entry in value:
         if not isinstance(entry, str | os.PathLike):
             raise SettingError(

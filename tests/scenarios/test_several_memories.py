@@ -9,7 +9,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from kit import ScriptedModel, ask, call, say, tool_messages
-from memoryware import MemoryMiddleware, Source
+from memoryware import MemoryMiddleware, SettingError, Source
 from notes import Notes
 
 
@@ -17,7 +17,7 @@ def test_two_memories_need_two_names_and_then_do_not_clash():
     team, own = Notes({"/t.md": "team rule"}), Notes({"/o.md": "own rule"})
     first = MemoryMiddleware(backend=team, sources=["/t.md"])
     second = MemoryMiddleware(backend=own, sources=["/o.md"], name="own_notes")
-    with pytest.raises(AssertionError, match="duplicate middleware"):
+    with pytest.raises(SettingError, match="two memories called"):
         create_agent(
             ScriptedModel(),
             middleware=[first, MemoryMiddleware(backend=own, sources=["/o.md"])],
