@@ -107,6 +107,7 @@ BAD = {
     "a list as metadata": lambda line: changed(line, metadata=[1]),
     "a verdict that is none": lambda line: changed(line, verdict={"confidence": 7}),
     "a number as echo": lambda line: changed(line, echo_of=[5]),
+    "a number as duplicate": lambda line: changed(line, duplicate_of=[5]),
 }
 
 

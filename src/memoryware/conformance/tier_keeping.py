@@ -72,7 +72,8 @@ class TierKeepingConformance(TierSuite):
         else:
             more |= {"key": "k", "status": "promoted", "refused": "too_short", "echo_of": ("m1",)}
             more |= {"proposed_by": "p", "decided_by": "d", "decided_at": NOON, "role": "tool"}
-            more |= {"proposers": ("o", "p"), "waits": PendingPromotion(subject="s")}
+            more |= {"duplicate_of": ("m4",), "proposers": ("o", "p")}
+            more |= {"waits": PendingPromotion(subject="s")}
             more |= {"memory_ids": ("m2", "m3"), "expires_at": later(microseconds=1)}
         record = self.make(**more)
         await self.keep(store, record)

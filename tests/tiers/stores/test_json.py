@@ -56,6 +56,7 @@ entries = st.builds(
     status=st.sampled_from(["pending", "proposed", "promoted", "rejected", "revoked"]),
     refused=maybe_text,
     echo_of=many,
+    duplicate_of=many,
     proposed_by=maybe_text,
     proposers=many,
     waits=st.none()
