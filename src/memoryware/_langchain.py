@@ -354,11 +354,13 @@ class Thread:
         saver: The checkpointer.
         thread_id: The thread.
         checkpoint_id: The checkpoint of the outermost graph that the current step runs from.
+        writes_steps: Whether the checkpoint of each step is written, if perhaps a little later.
     """
 
     saver: Any
     thread_id: Any
     checkpoint_id: str
+    writes_steps: bool = True
 
     def config_of(self, checkpoint_id: str) -> dict[str, Any]:
         """Return the config that names one checkpoint of the outermost graph."""
@@ -407,7 +409,10 @@ def current_thread() -> Thread | None:
     checkpoint_id = places.get("") or configurable.get("checkpoint_id")
     if not hasattr(saver, "get_tuple") or thread_id is None or not checkpoint_id:
         return None
-    return Thread(saver, thread_id, str(checkpoint_id))
+    from langgraph._internal._constants import CONFIG_KEY_DURABILITY
+
+    writes_steps = configurable.get(CONFIG_KEY_DURABILITY) != "exit"
+    return Thread(saver, thread_id, str(checkpoint_id), writes_steps)
 
 
 # Human-in-the-loop.

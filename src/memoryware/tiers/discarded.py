@@ -8,6 +8,8 @@ run that begins decides; a branch that nobody goes on with takes nothing back.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -35,6 +37,8 @@ _REASONS: Final = {
 }
 _ENTRIES: Final = 32
 """Entries of a thread that are looked at, the newest."""
+_PAUSES: Final = tuple(0.01 * 2**n for n in range(7))
+"""Seconds to wait for a checkpoint that is being written, 1.27 in all."""
 _CHECKPOINTS: Final = 256
 """Checkpoints that are read at most to find the position of an entry."""
 
@@ -104,7 +108,10 @@ async def _settle(
             await _take_back(parts, via, entry, state)
         elif state == "live" and is_hidden:
             await _give_back(parts, via, entry)
-    parts.settled.note(_key(scope), branch.settled)
+    if branch.is_readable:
+        parts.settled.note(_key(scope), branch.settled)
+    else:  # the next hook of the run tries it again
+        parts.settled.begins(_key(scope), None)
 
 
 def _key(scope: MemoryScope) -> tuple[str | None, ...]:
@@ -177,6 +184,7 @@ class _Branch:
     Attributes:
         settled: The newest checkpoint, and entries that no run which goes on from there has to
             look at again.
+        is_readable: Whether the checkpoint of the current step could be read, if it was needed.
     """
 
     def __init__(self, via: Via, thread: Thread, settled: Settled) -> None:
@@ -185,6 +193,7 @@ class _Branch:
         self._histories: dict[str, _History] = {}
         self._next: str | None = thread.checkpoint_id
         self.settled = Settled(thread.checkpoint_id)
+        self.is_readable = True
 
     async def judge(self, entry: Entry) -> str:
         """Return what became of an entry whose message the run does not show."""
@@ -245,12 +254,27 @@ class _Branch:
             if self._checkpoints and self._checkpoints[-1].id <= checkpoint_id:
                 break
             checkpoint = await _read(self._via, self._thread, self._next)
+            if checkpoint is None and not self._checkpoints:
+                checkpoint = await self._written()
             if checkpoint is None:
                 self._next = None
                 break
             self._checkpoints.append(checkpoint)
             self._next = checkpoint.parent_id
         return any(one.id == checkpoint_id for one in self._checkpoints)
+
+    async def _written(self) -> Checkpoint | None:
+        """Wait for the checkpoint of the current step.
+
+        By default LangGraph writes it in the background while the step runs already.
+        """
+        for pause in _PAUSES if self._thread.writes_steps else ():
+            await self._via(_sleep, _asleep, pause)
+            checkpoint = await _read(self._via, self._thread, self._thread.checkpoint_id)
+            if checkpoint is not None:
+                return checkpoint
+        self.is_readable = False
+        return None
 
     def _history(self, place: int) -> _History:
         checkpoint = self._checkpoints[place]
@@ -262,6 +286,14 @@ class _Branch:
 async def _read(via: Via, thread: Thread, checkpoint_id: str) -> Checkpoint | None:
     saver, config = thread.saver, thread.config_of(checkpoint_id)
     return Checkpoint.of(await via(saver.get_tuple, saver.aget_tuple, config))
+
+
+def _sleep(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+async def _asleep(seconds: float) -> None:
+    await asyncio.sleep(seconds)
 
 
 def _text_hash(message: Any) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+
 import pytest
 from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
@@ -398,6 +401,26 @@ def test_other_groups_of_the_same_thread_id_are_left_alone():
     assert texts(memory, group="bakery") == [OTHER]
     bakery = memory.list(MemoryScope(group_id="bakery"), layer="quarantine").items
     assert [one.record.status for one in bakery] == ["pending"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_checkpoint_that_is_written_late_is_waited_for(door):
+    class Slow(InMemorySaver):
+        def put(self, *args):
+            time.sleep(0.05)
+            return super().put(*args)
+
+        async def aput(self, *args):
+            await asyncio.sleep(0.05)
+            return super().put(*args)
+
+    memory = a_memory()
+    agent = an_agent(memory, ScriptedModel(say(WRONG), say(OTHER)), checkpointer=Slow())
+    result = await through(door, agent, QUESTION, "t")
+    gone = RemoveMessage(id=result["messages"][-1].id)
+    await through(door, agent, [gone, HumanMessage("And the parcels?")], "t")
+
+    assert waiting(memory) == [OTHER]
 
 
 def test_a_failing_checkpointer_ends_no_run(caplog):
