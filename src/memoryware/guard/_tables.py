@@ -14,6 +14,8 @@ from memoryware.guard._words import announces
 _WIDEST_ROW: Final = 400
 _SHORTEST: Final = 3
 """Characters of a cell that may be a secret."""
+_MOST_WORDS: Final = 4
+"""Words of a heading."""
 _STEPS: Final = 8
 """What judging a cell costs."""
 _CSV_HEADING: Final = re.compile(r"\s*[\w \"'-]{1,40}(?:,[\w \"'-]{1,40}){1,20}\s*")
@@ -35,6 +37,9 @@ def find(scan: Scan, mention: Mention) -> Iterator[tuple[int, int]]:
     column, columns = text.count(sign, begin, mention.start), text.count(sign, begin, stop)
     if not columns or (sign == "," and not _CSV_HEADING.fullmatch(text, begin, stop)):
         return
+    heading = text[slice(*_cell(text, begin, stop, sign, column))]
+    if len(heading.split()) > _MOST_WORDS:
+        return  # a sentence with such a word in it
     while True:
         begin = stop + 1
         stop = text.find("\n", begin, begin + _WIDEST_ROW)
