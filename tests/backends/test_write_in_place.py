@@ -139,6 +139,7 @@ def test_without_a_copy_nothing_is_written(mounted):
     assert mounted.host.read_text() == "- tea\n- milk\n"
 
 
+@pytest.mark.slow
 @needs_mounts
 def test_a_full_disk_leaves_the_old_text_there(mounted):
     mounted(
@@ -157,6 +158,7 @@ def test_a_full_disk_leaves_the_old_text_there(mounted):
     )
 
 
+@pytest.mark.slow
 @needs_mounts
 @pytest.mark.parametrize("mounts", [ONE_FILE, READ_ONLY])
 def test_writers_side_by_side_lose_nothing(mounted, mounts):
@@ -178,6 +180,7 @@ def test_writers_side_by_side_lose_nothing(mounted, mounts):
     )
 
 
+@pytest.mark.slow
 @needs_mounts
 def test_wrappers_and_the_loader_see_the_change(mounted):
     mounted(

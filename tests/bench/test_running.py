@@ -96,6 +96,7 @@ def test_a_store_that_somebody_uses_is_refused_and_stays_as_it_is(tmp_path, exam
         assert len(memory.retrieve("orders", scope)) == 1
 
 
+@pytest.mark.slow
 def test_nothing_is_embedded_twice_with_a_cache(tmp_path, example):
     first, second = HashEmbeddings(), HashEmbeddings()
     one = measure(example, embeddings=first, cache=tmp_path / "vectors", lists=True, alone=(5, 10))

@@ -184,6 +184,7 @@ def line(**message):
     return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
 
+@pytest.mark.slow
 def test_lines_that_are_no_messages_do_not_end_the_server(folder):
     about = {"protocolVersion": "2025-06-18", "capabilities": {}}
     hostile = [

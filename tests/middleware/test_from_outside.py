@@ -485,6 +485,7 @@ def test_events_say_why(caplog):
     assert [one["reason"] for one in heard] == ["from_outside"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     ["agent ", "remember ", "a.b.", "@/", "12:", "a ", "\u200b", "今天天气很好", "trag ", "-"],

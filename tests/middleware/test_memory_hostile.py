@@ -31,6 +31,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
 @pytest.mark.parametrize("tokens", [10**9, pytest.param(1000, marks=pytest.mark.slow)])
 def test_a_hostile_megabyte_is_rendered(kind, tokens):

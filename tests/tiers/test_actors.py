@@ -154,6 +154,7 @@ def test_who_does_it_is_a_text_that_can_be_kept(by):
     assert "xxx" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_folded_name_stays_as_it_is():
     for code in range(sys.maxunicode + 1):
         if not 0xD800 <= code < 0xE000:

@@ -179,6 +179,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", HOSTILE)
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(shape):
     def seconds(times: int) -> float:

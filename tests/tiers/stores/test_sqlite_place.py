@@ -245,6 +245,7 @@ def test_a_memory_in_a_read_only_place_can_be_read_and_says_why_it_is_not_writte
         assert cold(memory) == {FIRST}
 
 
+@pytest.mark.slow
 @ROOT
 def test_words_of_an_older_version_are_made_anew_in_memory_where_nothing_can_be_written(path):
     with sqlite3.connect(path) as db:
