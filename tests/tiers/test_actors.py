@@ -8,7 +8,8 @@ import unicodedata
 import pytest
 
 from memoryware import MemoryScope, PromotionPolicy, PromotionRefused, SettingError, TieredMemory
-from memoryware.tiers.actors import Actor
+from memoryware._remembering import forget_all
+from memoryware.tiers.actors import Actor, authority_of, is_person
 from memoryware.tiers.records import Trust, folded
 
 TEXT = "The orders of the shop are in PostgreSQL 17, on the server db2 of the town."
@@ -166,3 +167,24 @@ def test_no_format_character_makes_another_name():
     for code in range(sys.maxunicode + 1):
         if unicodedata.category(chr(code)) == "Cf":
             assert folded(f"a{chr(code)}b") == "ab", hex(code)
+
+
+@pytest.mark.parametrize(
+    ("by", "trust"),
+    [
+        ("ann", Trust.PERSON),
+        ("user:ann", Trust.USER),
+        ("agent:helper", Trust.UNTRUSTED),
+        ("", Trust.UNTRUSTED),
+        ("a" * 5000, Trust.UNTRUSTED),
+    ],
+)
+def test_the_authority_of_a_noted_name(by, trust):
+    assert authority_of(by) is trust
+    assert is_person(by) == (trust > Trust.UNTRUSTED)
+
+
+def test_names_of_actors_are_not_remembered_after_forgetting():
+    assert authority_of("somebody") is Trust.PERSON
+    forget_all()
+    assert authority_of.cache_info().currsize == 0

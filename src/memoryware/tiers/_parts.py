@@ -135,17 +135,23 @@ class Settled:
 
 
 class SettledThreads(FreshOnUnpickling):
-    """What this process has decided about the threads that it served last."""
+    """What this process has decided about the threads that it served last.
+
+    Runs of several threads look at once: without the lock one could drop the oldest key while
+    another moves it to the end.
+    """
 
     def __init__(self) -> None:
         self._threads: OrderedDict[Hashable, Settled] = OrderedDict()
         self._runs: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = Lock()
 
     def begins(self, key: Hashable, run: Any) -> bool:
         """Note that a run looks at its thread; say whether it is the first time."""
         # The handle is kept, so that no later run gets its identity.
-        is_first = run is None or self._runs.get(key) is not run
-        _put(self._runs, key, run)
+        with self._lock:
+            is_first = run is None or self._runs.get(key) is not run
+            _put(self._runs, key, run)
         return is_first
 
     def of(self, key: Hashable) -> Settled:
@@ -154,7 +160,8 @@ class SettledThreads(FreshOnUnpickling):
 
     def note(self, key: Hashable, settled: Settled) -> None:
         """Keep what was decided about a thread."""
-        _put(self._threads, key, settled)
+        with self._lock:
+            _put(self._threads, key, settled)
 
 
 def _put(kept: OrderedDict[Hashable, Any], key: Hashable, value: Any) -> None:

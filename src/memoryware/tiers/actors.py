@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from memoryware._remembering import remembered
 from memoryware.errors import SettingError
 from memoryware.scope import check_name
 from memoryware.tiers import checking
@@ -144,6 +145,33 @@ class Actor:
         """Say whether a name of the same kind of actor may mean this one; "" may mean anyone."""
         mine, theirs = _skeleton(self.origin.name), _skeleton(name)
         return not mine or not theirs or mine == theirs
+
+
+@remembered(1024)  # asked of every promotion that a recall or a subject compares
+def authority_of(by: str) -> Trust:
+    """Return the trust of what an actor decides, as a record names the actor.
+
+    Args:
+        by: The name as it was noted.
+
+    Returns:
+        `Trust.USER` or more for a person; `Trust.UNTRUSTED` for a machine, and for a name that
+        `Actor.of` refuses, which only another program can have written.
+    """
+    try:
+        actor = Actor.of(by)
+    except SettingError:
+        return Trust.UNTRUSTED
+    return actor.origin.trust if actor.is_person else Trust.UNTRUSTED
+
+
+def is_person(by: str) -> bool:
+    """Say whether a record names a person; False for a name that `Actor.of` refuses.
+
+    Args:
+        by: The name as it was noted.
+    """
+    return authority_of(by) > Trust.UNTRUSTED
 
 
 def _origin_of(name: str) -> Origin:

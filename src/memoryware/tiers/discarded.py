@@ -20,7 +20,7 @@ from memoryware._twins import Via
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Settled
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import is_person
 from memoryware.tiers.extraction import answer_of, kind_of
 from memoryware.tiers.grounds import DISCARDED
 from memoryware.tiers.records import Entry, hash_of
@@ -123,8 +123,7 @@ def _may_change(entry: Entry) -> bool:
         return False
     if entry.status == "revoked":
         return DISCARDED in entry.metadata
-    proposers = {*entry.proposers, entry.proposed_by} - {None, ""}
-    by_person = any(Actor.of(str(one)).is_person for one in proposers)
+    by_person = any(map(is_person, entry.all_proposers))
     return entry.status in ("pending", "proposed") and not by_person
 
 

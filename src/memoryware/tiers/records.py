@@ -12,7 +12,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -359,10 +359,15 @@ class Memory:
         """
         return self.valid_from <= max(now, self.created_at)
 
-    def holds_at(self, moment: datetime) -> bool:
-        """Say whether it may be shown as what holds at a moment."""
+    def holds_at(self, moment: datetime, ahead: timedelta = timedelta(0)) -> bool:
+        """Say whether it may be shown as what holds at a moment.
+
+        Args:
+            moment: The moment.
+            ahead: How much later it may begin; see `Select.ahead`.
+        """
         ended = self.valid_to is not None and self.valid_to <= moment
-        return self.revocation is None and self.valid_from <= moment and not ended
+        return self.revocation is None and self.valid_from <= moment + ahead and not ended
 
 
 Record: TypeAlias = Entry | Memory

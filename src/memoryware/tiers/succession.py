@@ -6,14 +6,12 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
 from memoryware._twins import Via
-from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import authority_of
 from memoryware.tiers.records import Memory, Trust, folded
 from memoryware.tiers.stores.protocol import Select
 
@@ -34,16 +32,6 @@ def authority(memory: Memory) -> Trust:
     """
     counting = [one for one in memory.grounds if not one.revocations] or [memory.grounds[0]]
     return max(max(one.provenance.trust, authority_of(one.promoted_by)) for one in counting)
-
-
-@lru_cache(maxsize=1024)
-def authority_of(by: str) -> Trust:
-    """Return the trust of what an actor decides: nothing for a machine."""
-    try:
-        actor = Actor.of(by)
-    except SettingError:  # a record that another program wrote
-        return Trust.UNTRUSTED
-    return actor.origin.trust if actor.is_person else Trust.UNTRUSTED
 
 
 def precedence(memory: Memory) -> tuple[Trust, tuple[datetime, datetime, str]]:

@@ -92,10 +92,11 @@ async def _found(search: Search, part: Part, which: Select, *, counts: bool = Tr
     """
     limit, is_whole, seen = search.parts.limits.candidates, False, -1
     while True:
-        heap, count = await _looked(search, part, which, limit, is_whole, counts=counts)
+        look = await _looked(search, part, which, limit, is_whole, counts=counts)
+        heap, count, is_everything = look
         withheld = sum(withhold(search, one) for one in heap.values())
         is_enough = len(heap) - withheld >= _most_shown(search, part)
-        if is_enough or not withheld or count == seen:
+        if is_enough or not withheld or is_everything or count == seen:
             return heap
         if is_whole:
             limit, seen = 4 * limit, count
@@ -104,8 +105,11 @@ async def _found(search: Search, part: Part, which: Select, *, counts: bool = Tr
 
 async def _looked(
     search: Search, part: Part, which: Select, limit: int, is_whole: bool, *, counts: bool
-) -> tuple[Heap, int]:
-    """Return what one search reads, and how many texts it saw.
+) -> tuple[Heap, int, bool]:
+    """Return what one search reads, how many texts it saw, and whether a wider one is in vain.
+
+    It is where all that was seen was read and the limit has cut nothing off, as in a small
+    memory.
 
     Args:
         search: The recall.
@@ -138,7 +142,7 @@ async def _looked(
         await _add_lone(search, part, which, heap)
     read = {place: heap[memory.id] for place, memory in searched.memories.items()}
     _rank(judgements, read, search.parts.limits.candidates)
-    return heap, len(judgements)
+    return heap, len(judgements), len(read) == len(judgements) < limit
 
 
 async def _searched(search: Search, which: Select, choose: Choose, limit: int) -> Searched:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from memoryware.errors import SettingError
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import is_person
 from memoryware.tiers.records import Memory, Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 
@@ -51,11 +50,4 @@ def _is_decided(one: Considered) -> bool:
     if memory is None:
         return False
     standing = (ground for ground in memory.grounds if not ground.revocations)
-    return any(_is_person(ground.promoted_by) for ground in standing)
-
-
-def _is_person(name: str) -> bool:
-    try:
-        return Actor.of(name).is_person
-    except SettingError:  # a record that was loaded from elsewhere may name nobody
-        return False
+    return any(is_person(ground.promoted_by) for ground in standing)

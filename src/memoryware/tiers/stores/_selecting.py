@@ -58,8 +58,7 @@ def _comes_from(record: Entry | Memory, which: Select) -> bool:
 def is_live(record: Entry | Memory, moment: datetime, ahead: timedelta = timedelta(0)) -> bool:
     """Say whether a record may be shown at a moment; a memory may begin that much later."""
     if isinstance(record, Memory):
-        ended = record.valid_to is not None and record.valid_to <= moment
-        return record.revocation is None and record.valid_from <= moment + ahead and not ended
+        return record.holds_at(moment, ahead)
     expired = record.expires_at is not None and record.expires_at <= moment
     return record.revocation is None and not expired
 
