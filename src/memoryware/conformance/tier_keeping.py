@@ -65,7 +65,7 @@ class TierKeepingConformance(TierSuite):
         assert await store.one(within()) == record
 
     async def test_all_fields_of_a_record_are_kept(self, store: Asked) -> None:
-        more: dict[str, Any] = {"revocation": "r1"}
+        more: dict[str, Any] = {"revocation": "r1", "revocations": ("r1", "r2")}
         if self.tier == "long_term":
             more |= {"chunk_index": 2, "chunk_count": 3, "subject": "s", "valid_to": later(days=1)}
             more |= {"superseded_by": "d9", "valid_from": later(microseconds=1)}
@@ -73,7 +73,10 @@ class TierKeepingConformance(TierSuite):
             more |= {"key": "k", "status": "promoted", "refused": "too_short", "echo_of": ("m1",)}
             more |= {"proposed_by": "p", "decided_by": "d", "decided_at": NOON, "role": "tool"}
             more |= {"duplicate_of": ("m4",), "proposers": ("o", "p")}
-            more |= {"waits": PendingPromotion(subject="s")}
+            waits = PendingPromotion(
+                subject="s", against=("m5",), agent_id="a", valid_from=later(days=1)
+            )
+            more |= {"waits": waits, "decided": {"h1": "rejected"}, "ungrouped": True}
             more |= {"memory_ids": ("m2", "m3"), "expires_at": later(microseconds=1)}
         record = self.make(**more)
         await self.keep(store, record)
@@ -90,6 +93,15 @@ class TierKeepingConformance(TierSuite):
         assert (await store.one(within())).metadata == {"deep": {"x": 1}}
         (await store.one(within())).metadata["deep"]["x"] = 3
         assert (await store.one(within())).metadata == {"deep": {"x": 1}}
+
+    async def test_a_store_shares_no_decisions_that_can_be_changed(self, store: Asked) -> None:
+        if self.tier == "long_term":
+            return  # memories have none
+        decided = {"h1": "rejected"}
+        await self.keep(store, self.make(decided=decided))
+        decided["h2"] = "promoted"
+        (await store.one(within())).decided["h1"] = "promoted"
+        assert (await store.one(within())).decided == {"h1": "rejected"}
 
     async def test_an_empty_store_finds_nothing(self, store: Asked) -> None:
         page = await store.find(within())

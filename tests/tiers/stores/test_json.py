@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from datetime import UTC, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryware import MemoryScope
 from memoryware.conformance._tiers import NOON, entry
-from memoryware.tiers.records import Entry, Memory, Origin, PendingPromotion, Provenance, Verdict
+from memoryware.tiers.records import (
+    Entry,
+    Ground,
+    Memory,
+    Origin,
+    PendingPromotion,
+    Provenance,
+    Verdict,
+)
 from memoryware.tiers.stores._json import (
     entry_from_json,
     memory_from_json,
@@ -38,7 +48,7 @@ metadata = st.dictionaries(
     texts, st.recursive(st.none() | st.booleans() | st.integers() | texts, st.lists), max_size=3
 )
 scopes = st.builds(MemoryScope, *[st.none() | names] * 6)
-common = {
+COMMON = {
     "id": texts,
     "scope": scopes,
     "content": texts,
@@ -47,40 +57,57 @@ common = {
     "metadata": metadata,
     "verdict": st.none() | verdicts,
     "revocation": maybe_text,
+    "revocations": many,
 }
-entries = st.builds(
-    Entry,
-    **common,
-    role=st.sampled_from(["agent", "fact_check", "tool"]),
-    key=maybe_text,
-    status=st.sampled_from(["pending", "proposed", "promoted", "rejected", "revoked"]),
-    refused=maybe_text,
-    echo_of=many,
-    duplicate_of=many,
-    proposed_by=maybe_text,
-    proposers=many,
-    waits=st.none()
+ONLY_ENTRY = {
+    "role": st.sampled_from(["agent", "fact_check", "tool"]),
+    "key": maybe_text,
+    "status": st.sampled_from(["pending", "proposed", "promoted", "rejected", "revoked"]),
+    "refused": maybe_text,
+    "echo_of": many,
+    "duplicate_of": many,
+    "proposed_by": maybe_text,
+    "proposers": many,
+    "waits": st.none()
     | st.builds(
         PendingPromotion, subject=texts, against=many, agent_id=maybe_text, valid_from=maybe_time
     ),
-    decided_by=maybe_text,
-    decided_at=maybe_time,
-    memory_ids=many,
-    expires_at=maybe_time,
-)
-memories = st.builds(
-    Memory,
-    **common,
-    document_id=texts,
-    promoted_by=texts,
-    chunk_index=st.integers(0, 9),
-    chunk_count=st.integers(1, 9),
-    content_hash=texts,
-    subject=maybe_text,
-    valid_from=times,
-    valid_to=maybe_time,
-    superseded_by=maybe_text,
-)
+    "decided_by": maybe_text,
+    "decided_at": maybe_time,
+    "memory_ids": many,
+    "expires_at": maybe_time,
+    "decided": st.dictionaries(texts, st.sampled_from(["promoted", "rejected"]), max_size=3),
+    "ungrouped": st.booleans(),
+}
+ONLY_MEMORY = {
+    "document_id": texts,
+    "promoted_by": texts,
+    "chunk_index": st.integers(0, 9),
+    "chunk_count": st.integers(1, 9),
+    "content_hash": texts,
+    "subject": maybe_text,
+    "valid_from": times,
+    "valid_to": maybe_time,
+    "superseded_by": maybe_text,
+    "further": st.lists(
+        st.builds(
+            Ground,
+            scope=scopes,
+            provenance=provenances,
+            promoted_by=texts,
+            promoted_at=times,
+            revocations=many,
+        ),
+        max_size=2,
+    ).map(tuple),
+}
+entries = st.builds(Entry, **COMMON, **ONLY_ENTRY)
+memories = st.builds(Memory, **COMMON, **ONLY_MEMORY)
+
+
+@pytest.mark.parametrize(("kind", "own"), [(Entry, ONLY_ENTRY), (Memory, ONLY_MEMORY)])
+def test_every_field_of_a_record_is_tried_here(kind, own):
+    assert {field.name for field in fields(kind)} == {*COMMON, *own}
 
 
 @given(entries)

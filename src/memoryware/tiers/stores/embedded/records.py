@@ -132,4 +132,8 @@ def part_of(record: Entry | Memory) -> tuple[str | None, str | None]:
 
 def copied(record: R) -> R:
     """Return a record that shares nothing that can be changed."""
-    return replace(record, metadata=deepcopy(dict(record.metadata))) if record.metadata else record
+    if record.metadata:
+        record = replace(record, metadata=deepcopy(dict(record.metadata)))
+    if isinstance(record, Entry) and record.decided:
+        record = replace(record, decided=dict(record.decided))
+    return record
