@@ -16,13 +16,13 @@ from typing import Final, NamedTuple
 from memoryware._remembering import remembered
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
+from memoryware.tiers.statements import UNSPACED
 
 PAUSE: Final = ","
 """The token of a comma, colon, dash or semicolon."""
 BREAK: Final = ";"
 """The stem of a pause that is no comma."""
 MAX_CACHED_CHARS: Final = 4_000
-CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 
 
 class Token(NamedTuple):
@@ -73,41 +73,44 @@ class Sentence:
     is_cut: bool = False
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as a text."""
     return frozenset(text.split())
 
 
-NEGATIONS: Final = _words("""
+NEGATIONS: Final = word_set("""
 no not never none neither nor nobody nothing nowhere without hardly barely scarcely cannot
 nicht kein nie niemals niemand nichts nirgends ohne weder kaum nein
 不 没 非 無 无 未 别 勿 莫 否 禁
 ne pas jamais aucun aucune rien sans nunca ningún ninguna jamás sin ない ません non mai senza
 """)
-MODALS: Final = _words("""
+MODALS: Final = word_set("""
 may might must should shall can could will would ought need
 kann können könnte könnten muss müssen musste müssten müsste soll sollen sollte sollten darf dürfen
 dürfte dürften mag möchte will wollen
 可 能 必 须 须 应 该 得 要 会 许 需
 doit doivent peut peuvent devrait puede pueden debe deben
 """)
-QUANTIFIERS: Final = _words("""
+QUANTIFIERS: Final = word_set("""
 some most all every any many much few several both half each only just at least exactly about
 always often sometimes usually rarely seldom mostly nearly almost
 alle einige manche meisten viele wenige mehrere beide jeder halb nur bloß ausschließlich mindestens
 höchstens immer oft einig manch viel wenig mehrer beid jed meist manchmal meist selten fast etwa
 全 所 有 些 多 少 每 都 只 仅 部 分 半 总 常 偶
 """)
-_GERMAN: Final = _words("""
+MARKERS: Final = MODALS | NEGATIONS | QUANTIFIERS
+"""Words of which each changes what a statement claims."""
+_GERMAN: Final = word_set("""
 der die das den dem des ein eine einen einem eines einer und oder ist sind war waren wird werden
 nicht kein keine keinen für mit auf im am vom zum zur bei nach von aus über unter wir ich sie es
 hat haben kann darf muss soll alle einige nur wenn weil dass jeden jede jeder immer unsere unser
 soweit laut bitte um zu an in
 """)
-_ENGLISH: Final = _words("""
+_ENGLISH: Final = word_set("""
 the a an and or is are was were will be not no for with on at from by of to in we i they it
 has have can may must should all some only if because that every our please never
 """)
-_ARTICLES: Final = _words("the a an")
+_ARTICLES: Final = word_set("the a an")
 _GERMAN_ARTICLES: Final = {
     "der": "nom",
     "ein": "nom",
@@ -143,11 +146,11 @@ _CONTRACTED: Final = {
     "fürs": "für",
     "aufs": "auf",
 }
-_DAYS: Final = _words("""
+_DAYS: Final = word_set("""
 monday tuesday wednesday thursday friday saturday sunday
 montag dienstag mittwoch donnerstag freitag samstag sonntag sonnabend
 """)
-DAYS_AND_MONTHS: Final = _DAYS | _words("""
+DAYS_AND_MONTHS: Final = _DAYS | word_set("""
 january february march april june july august september october november december
 januar februar märz april juni juli august september oktober november dezember
 """)
@@ -185,14 +188,14 @@ _SAME: Final = {
     "+": "+",
 }
 """Other forms of the same word. "was" is not here with "is": what was may be over."""
-_KEEP_S: Final = _words("""
+_KEEP_S: Final = word_set("""
 news customs goods arms means works times pants glasses contents savings terms does its this his
 us as is was has yes always perhaps ours yours theirs hers thus plus versus across less series
 species odds rights needs others besides sometimes
 """)
-_SHOUTED: Final = _words("us it who in is am or at as no on go do me")
+_SHOUTED: Final = word_set("us it who in is am or at as no on go do me")
 """Words that mean something else in capitals: "send it to us", "send it to US"."""
-_PLURAL_OS: Final = _words("repos photos videos memos demos logos typos todos audios")
+_PLURAL_OS: Final = word_set("repos photos videos memos demos logos typos todos audios")
 _UNSTRIPPED: Final = ("ss", "us", "is", "as", "os")
 """Ends of words (and names: Carlos, Lukas) whose "s" is no plural."""
 _MIN_STEM: Final = 3
@@ -244,13 +247,13 @@ _LONG_CODE: Final = re.compile(r"&#\d{1000,}+;?")
 _OVER: Final = re.compile("[\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f]+")
 """Marks over, under and through letters, of which normalisation made no letter."""
 _END: Final = re.compile(
-    rf"(?<![.!?])([.!?\u2026]+)(?=[\s\"'”’)\]*_]|$)|([。！？]|(?<=[{CJK}])[!?])|\n+"
+    rf"(?<![.!?])([.!?\u2026]+)(?=[\s\"'”’)\]*_]|$)|([。！？]|(?<=[{UNSPACED}])[!?])|\n+"
 )
-_PIECE: Final = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
+_PIECE: Final = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _OUTER: Final = "\"'“”‘’„‚«»‹›()[]{},;:.!?…、。．，；：（）「」『』《》【】—–*_`|"
 _LEADING: Final = "".join(one for one in _OUTER if one not in ".!?")
 """What is no part of a word at its beginning; ".5" and "!debug" begin with it."""
-_OPERATORS: Final = _words("= == != < > <= >= -> => && ||")
+_OPERATORS: Final = word_set("= == != < > <= >= -> => && ||")
 _COMMAS: Final = ",，"
 _PAUSES: Final = frozenset(",;:，；：—–")
 _HYPHENS: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
@@ -461,7 +464,7 @@ def _read(text: str, german: bool) -> tuple[Sentence, ...]:
     plain = _TWELVE.sub(_in_24_hours, plain)
     plain = _UHR.sub(lambda found: f"{found[1]}:{found[2] or '00'}", plain)
     plain = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), plain)
-    has_han = re.search(f"[{CJK}]", plain) is not None
+    has_han = re.search(f"[{UNSPACED}]", plain) is not None
     if has_han:
         plain = _POLITE_CJK.sub("", plain)
         for short, full in _CHINESE_SAME:
@@ -612,7 +615,7 @@ def _english_stem(word: str) -> str:
     return word[:-1] if len(word) > _MIN_STEM else word
 
 
-_GERMAN_FIXED: Final = _words("""
+_GERMAN_FIXED: Final = word_set("""
 unter unten hinter hinten außer außen oben ober innen inner über gegen neben wegen zwischen weder
 entweder aber oder immer wieder nieder später früher eher weniger mehr sonder sondern gestern heute
 morgen wenn denn dann wann wen wem wer deren dessen

@@ -14,14 +14,14 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from memoryware.tiers._wording import (
-    MODALS,
+    MARKERS,
     NEGATIONS,
     PAUSE,
-    QUANTIFIERS,
     Sentence,
     Token,
     is_german,
     read,
+    word_set,
 )
 
 Tokens: TypeAlias = tuple[Token, ...]
@@ -44,57 +44,52 @@ class Relation(StrEnum):
     DIFFERENT = "different"
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_PREPOSITIONS: Final = _words("""
+_PREPOSITIONS: Final = word_set("""
 on in at by for from to with within without during after before since until till per under over via
 through between among against about around behind near every
 um an auf bei für von zu mit nach vor seit bis über unter durch gegen ohne während zwischen neben
 wegen jeden jede jedes trotz ab
 """)
-_TIMES: Final = _words("""
+_TIMES: Final = word_set("""
 today tomorrow tonight currently now usually normally yesterday
 heute morgen gestern jetzt derzeit aktuell montags dienstags mittwochs donnerstags freitags samstags
 sonntags täglich wöchentlich monatlich
 """)
-_SUBORDINATORS: Final = _words("""
+_SUBORDINATORS: Final = word_set("""
 if when whenever because since while unless until once although though after before as
 wenn falls weil da sobald solange obwohl nachdem bevor während sofern damit
 """)
-_CHINESE_SUBORDINATORS: Final = _words("如果 因为 由于 只要 除非 虽然 假如")
-_UNSAFE: Final = _words("""
+_CHINESE_SUBORDINATORS: Final = word_set("如果 因为 由于 只要 除非 虽然 假如")
+_UNSAFE: Final = word_set("""
 and or but nor that which who whom whose where only even also just not never first then later
 respectively either both same other says said thinks told
 und oder aber sowie dass der die nur auch sogar erst dann zuerst danach beziehungsweise bzw sagt
 """)
 """Words with which it is not clear what a moved phrase belongs to."""
-_SUBJECTS: Final = _words("""
+_SUBJECTS: Final = word_set("""
 we i you he she it they our my your his her its their this these those all every no some each
 wir ich er sie es unser unsere mein meine alle jeder jede kein keine
 """)
-_VERBS: Final = _words("""
+_VERBS: Final = word_set("""
 be is are was were do does did have has had must may can will shall should could would might
 ist sind war wird werden hat haben muss kann darf soll will sollte könnte müsste
 是 在 用 有 为 叫 必 可 能 应 要 不
 """)
-_IS: Final = _words("is are ist sind")
-_NOT_VERBS: Final = _words("""
+_IS: Final = word_set("is are ist sind")
+_NOT_VERBS: Final = word_set("""
 nicht nur auch immer nie noch schon sehr dann und oder aber kein keine
 """)
 _FUNCTION: Final = (
     _PREPOSITIONS
     | _SUBORDINATORS
-    | _words("""
+    | word_set("""
 of be is are was were do does did have has had and or but that which who we i you he she it they our
 my your his her its their this these those there as so than then
 und oder aber ist sind war wird werden hat haben wir ich er sie es unser unsere dass als
 是 在 了 和 我 们 你 他 它 这 那 于 由 把 被 将 就 也 会 给 到 ,
 """)
 )
-_MARKERS: Final = MODALS | NEGATIONS | QUANTIFIERS
-_ORDERING: Final = _words("""
+_ORDERING: Final = word_set("""
 then next afterwards later first second third finally it he she they this that these those there
 dann danach anschließend zuerst zunächst schließlich er sie es dies diese dieser das dort
 他 她 它 这 那 此 先 再 后 然
@@ -325,7 +320,7 @@ def _names_exchanged(tokens: Sequence[Token], other: Sequence[Token]) -> Iterato
         not all(one.exact in names for one in pair)
         or words & _ORDERING
         or words
-        & _words(
+        & word_set(
             "respectively between from before after zwischen von vor nach beziehungsweise not nicht"
         )
     ):
@@ -422,7 +417,7 @@ def _content(tokens: Sequence[Token]) -> Counter[str]:
 
 
 def _is_marker(token: Token) -> bool:
-    return token.exact in _MARKERS or token.stem in _MARKERS
+    return token.exact in MARKERS or token.stem in MARKERS
 
 
 def _another_subject(first: Sequence[Token], second: Sequence[Token]) -> bool:

@@ -15,15 +15,11 @@ from typing import Final
 
 from memoryware._remembering import remembered
 from memoryware.tiers._stemming import STOP
+from memoryware.tiers._wording import word_set
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.statements import UNSPACED
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_RULES: Final = _words(
+_RULES: Final = word_set(
     """
     must never always only not no cannot can't may mustn't don't every each all any unless until
     except without forbidden allowed required mandatory should instead either neither default
@@ -33,7 +29,7 @@ _RULES: Final = _words(
     """
 )
 """Modality, negation and quantity: what makes a statement a rule."""
-_STATES: Final = _words(
+_STATES: Final = word_set(
     """
     is are has have uses use runs lives belongs means costs takes prefers likes needs wants owns
     works requires contains supports expires starts begins ends closes opens goes go stays holds
@@ -43,18 +39,18 @@ _STATES: Final = _words(
     """
 )
 """Verbs in the present tense that say how things are."""
-_SPEAKER: Final = _words("i i'm i'll i've i'd me myself let's ich mich mir je moi yo 我")
-_LISTENER: Final = _words(
+_SPEAKER: Final = word_set("i i'm i'll i've i'd me myself let's ich mich mir je moi yo 我")
+_LISTENER: Final = word_set(
     "you your yours you're you'll you've du dich dir dein deine vous votre tu usted 你 您"
 )
-_INTENT: Final = _words(
+_INTENT: Final = word_set(
     """
     will i'll we'll they'll he'll she'll shall going let's plan plans planning planned hope hoping
     try trying want intend might maybe perhaps
     werde werden wird wollen möchte plane planen vielleicht hoffe
     """
 )
-_MOMENT: Final = _words(
+_MOMENT: Final = word_set(
     """
     today tomorrow yesterday tonight now currently just already again still yet soon later
     earlier ago meanwhile moment morning afternoon evening next last recently finally anymore nearly
@@ -65,7 +61,7 @@ _MOMENT: Final = _words(
     """
 )
 """Words that are true of one moment only."""
-_COURTESY: Final = _words(
+_COURTESY: Final = word_set(
     """
     thanks thank thx please hello hi hey sorry welcome cheers great nice cool perfect awesome
     wonderful excellent sure ok okay yes yeah yep nope bye congratulations congrats glad happy
@@ -74,7 +70,7 @@ _COURTESY: Final = _words(
     merci bonjour salut gracias hola vale
     """
 )
-_INTENSIFIERS: Final = _words("much many lot lots really so sehr vielen beaucoup mucho muchas")
+_INTENSIFIERS: Final = word_set("much many lot lots really so sehr vielen beaucoup mucho muchas")
 _MOMENT_HAN: Final = (
     (re.compile("谢谢|你好|您好|好的|再见|不客气|辛苦"), 2.0),
     (re.compile("今天|明天|昨天|现在|刚才|马上|下周|上周|今早"), 1.2),
@@ -89,11 +85,11 @@ _STATES_HAN: Final = re.compile("是|使用|用于|位于|属于|负责|放在|�
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _TOKEN: Final = re.compile(r"[^\W_][\w'’.@:/+#&%-]*[\w%]|[^\W_]")
 _PAST: Final = re.compile(r"[a-z]{2,}ed")
-_PAST_AUXILIARIES: Final = _words("was were had been did could war waren wurde wurden hatte")
-_PASSIVE: Final = _words("is are be being am gets get stays to")
-_BEING: Final = _words("is are am i'm we're they're he's she's it's")
-_NEGATIONS: Final = _words("not no cannot can't don't nicht kein keine keinen nur")
-_IRREGULAR_PAST: Final = _words(
+_PAST_AUXILIARIES: Final = word_set("was were had been did could war waren wurde wurden hatte")
+_PASSIVE: Final = word_set("is are be being am gets get stays to")
+_BEING: Final = word_set("is are am i'm we're they're he's she's it's")
+_NEGATIONS: Final = word_set("not no cannot can't don't nicht kein keine keinen nur")
+_IRREGULAR_PAST: Final = word_set(
     """
     bought brought built came chose drank drove ate fell felt fought found flew forgot gave went
     grew held kept knew left lent lost made meant met paid ran said saw sold sent slept spoke spent

@@ -8,7 +8,7 @@ from typing import Final
 
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
-from memoryware.tiers._wording import MODALS, NEGATIONS, QUANTIFIERS, Sentence, is_german, read
+from memoryware.tiers._wording import MARKERS, NEGATIONS, Sentence, is_german, read
 from memoryware.tiers.comparison import Relation, compare, matches, same_sentence
 from memoryware.tiers.ingress._phrases import TURNS
 
@@ -23,7 +23,6 @@ _LOCATING: Final = frozenset(_LOCATED.split())
 """Words that do not count where two texts are only to support each other."""
 _BREAKS: Final = 16
 _SENTENCES: Final = 32
-_MARKERS: Final = MODALS | NEGATIONS | QUANTIFIERS
 
 
 def same_claim(text: str, other: str) -> bool:
@@ -39,7 +38,7 @@ def same_claim(text: str, other: str) -> bool:
     for one in (text, other):
         tokens = [token for part in read(one, is_german=german) for token in part.tokens]
         names.append([token.exact for token in tokens if token.is_name])
-        markers.append(sorted(t.stem for t in tokens if {t.exact, t.stem} & _MARKERS))
+        markers.append(sorted(t.stem for t in tokens if {t.exact, t.stem} & MARKERS))
     rest = iter(names[1])
     return markers[0] == markers[1] and all(name in rest for name in names[0])
 

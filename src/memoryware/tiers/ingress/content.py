@@ -9,7 +9,15 @@ from typing import Final
 
 from memoryware.guard import drop_hidden
 from memoryware.tiers._stemming import STOP
-from memoryware.tiers._wording import MODALS, NEGATIONS, PAUSE, Sentence, is_german, read
+from memoryware.tiers._wording import (
+    MODALS,
+    NEGATIONS,
+    PAUSE,
+    Sentence,
+    is_german,
+    read,
+    word_set,
+)
 
 _BEGINNING: Final = 300
 _LOOKED_AT: Final = 4_000
@@ -20,11 +28,7 @@ _ENOUGH_WITH_MORE: Final = 1.0
 """The same beside a denial or a person: "Never deploy.", "I am diabetic." """
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_CHATTER: Final = _words("""
+_CHATTER: Final = word_set("""
 ok okay yes yeah yep sure fine good great nice cool awesome perfect excellent wonderful super
 amazing lovely glad happy sorry apologies apologize excuse thanks thank welcome hello hi hey dear
 bye goodbye morning afternoon evening night day today tomorrow see later soon course certainly
@@ -54,12 +58,12 @@ bene prego scusa obrigado obrigada olá sim tudo bem спасибо привет
 понятно ладно готово
 """)
 """Words with which people keep a conversation going. They are not counted; a text may have them."""
-_TELLING: Final = _words("down up off out over under above below before after between mag mögen")
+_TELLING: Final = word_set("down up off out over under above below before after between mag mögen")
 """Words that other lists leave out, and that short statements need: "db2 is down"."""
-_SOMEBODY: Final = _words("i we he she they ich wir er")
-_RULES: Final = _words("must shall muss müssen darf dürfen 必 须")
+_SOMEBODY: Final = word_set("i we he she they ich wir er")
+_RULES: Final = word_set("must shall muss müssen darf dürfen 必 须")
 """Words of a rule: "The VPN must be on." says something about one thing."""
-_IS: Final = _words("be am is are was were bin ist sind war")
+_IS: Final = word_set("be am is are was were bin ist sind war")
 _NOT_COUNTED: Final = (_CHATTER | STOP | MODALS | NEGATIONS) - _TELLING
 _PHRASES: Final = re.compile(
     r"\bas an ai\b(?: language)?(?: model| assistant)?|\b(?:you'?re|you are) (?:very )?welcome\b"

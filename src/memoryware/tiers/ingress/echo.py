@@ -19,7 +19,6 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 from memoryware._remembering import remembered
 from memoryware.tiers._wording import (
     BREAK,
-    CJK,
     DAYS_AND_MONTHS,
     MAX_CACHED_CHARS,
     MODALS,
@@ -31,11 +30,13 @@ from memoryware.tiers._wording import (
     is_german,
     read,
     without_markup,
+    word_set,
 )
 from memoryware.tiers.comparison import IRREGULAR, same_sentence
 from memoryware.tiers.ingress import _phrases
 from memoryware.tiers.ingress._statements import Statement, statements_of
 from memoryware.tiers.showing import FENCE, NOTE
+from memoryware.tiers.statements import UNSPACED
 
 ECHO: Final = "echo"
 """The code under which working memory refuses an echo."""
@@ -64,22 +65,18 @@ _LEAST: Final = 2
 """Words of a stretch that is not a whole sentence."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_RESTRICTING: Final = NEGATIONS | _words("""
+_RESTRICTING: Final = NEGATIONS | word_set("""
 if unless except excluding only until but whereas provided instead rather anymore longer
 wenn falls nur außer bis aber sofern sondern statt mehr
 如 若 除 只 仅 但 才 直
 """)
 """Words after which a statement holds less widely; a repetition may not leave them out."""
-_UNCERTAIN: Final = _words("""
+_UNCERTAIN: Final = word_set("""
 probably possibly perhaps maybe might likely unlikely apparently allegedly supposedly unclear guess
 vielleicht wahrscheinlich möglicherweise vermutlich angeblich wohl
 也 许 能 概
 """)
-_ORDERING: Final = _words("""
+_ORDERING: Final = word_set("""
 then first last next before after later earlier again once twice second finally up down over under
 off on left right more less best better free open all each every both most
 """)
@@ -87,7 +84,7 @@ off on left right more less best better free open all each every both most
 _LEADING: Final = (
     _phrases.RECALLING
     | _phrases.GREETINGS
-    | _words("""
+    | word_set("""
 say says said saying confirm confirmed confirms repeat repeating tell telling told think believe
 state stated sum summing summarize summarise quote quoting answer found find see question help
 helps understand correct right follows following clarify point points remark discussed asked
@@ -95,10 +92,10 @@ sage sagt gesagt erinnere erinnern notizen weiß denke glaube
 """)
 )
 """Words of which a phrase around a repetition must have one."""
-_BETWEEN: Final = _words(
+_BETWEEN: Final = word_set(
     "and but also so well indeed additionally und sowie auch 和 而 且 还 also and"
 )
-_POINTING: Final = _BETWEEN | _words("it is are that this these here as das ist hier dies")
+_POINTING: Final = _BETWEEN | word_set("it is are that this these here as das ist hier dies")
 """Words that may stand before a repetition without one of remembering: "It is so: ..."."""
 _AROUND: Final = (
     _phrases.EMPTY
@@ -108,23 +105,23 @@ _AROUND: Final = (
     | _phrases.RECALLING
     | _LEADING
     | _BETWEEN
-    | _words("""
+    | word_set("""
 unclear stored entries entry memory any anything anyone nothing need like want would more some
 good morning afternoon evening elaborate on points question questions you me i can may could dass
 mein meine meinen meinem ihr ihre dir ihnen noch das ist hier
 """)
 )
-_OPEN: Final = _words("""
+_OPEN: Final = word_set("""
 be is are was were of by in on at for from to with a an and or must may can should will has have do
 does not per über von mit für auf an bei zu ist sind wird und oder muss darf kann soll nicht
 是 在 的 和 把 被 由
 """)
 """Words after which a stretch is not complete."""
-_DROPPED: Final = _words("called named also genannt namens indeed too auch")
+_DROPPED: Final = word_set("called named also genannt namens indeed too auch")
 """Words that a repetition may leave out or add."""
-_KEPT: Final = _words("kept stored held located hosted saved gespeichert")
-_LIVES: Final = _words("live lives reside resides sit sits liegt liegen steht stehen befindet")
-_WHERE: Final = _words("in on at auf an bei")
+_KEPT: Final = word_set("kept stored held located hosted saved gespeichert")
+_LIVES: Final = word_set("live lives reside resides sit sits liegt liegen steht stehen befindet")
+_WHERE: Final = word_set("in on at auf an bei")
 _SUBSTITUTES: Final = (
     _AROUND
     | _OPEN
@@ -141,7 +138,9 @@ _SUBSTITUTES: Final = (
 """Words that may stand for others that begin otherwise."""
 _BEGINNING: Final = 4
 """Letters in which all forms of a word agree."""
-_COUNTED: Final = _words("things facts notes points items memories results entries thing fact note")
+_COUNTED: Final = word_set(
+    "things facts notes points items memories results entries thing fact note"
+)
 _ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LINE_END: Final = re.compile(r"[ \t]*\n\s*")
 _HEADER: Final = re.compile(r"^[ \t]*\|([^\n]{0,200})\n[ \t]*\|[-| :\t]{3,200}$", re.MULTILINE)
@@ -152,11 +151,11 @@ _CELL: Final = re.compile(r"\|")
 _NUMBERING: Final = re.compile(
     r"^[ \t>]{0,20}\(?\d{1,3}[.)][ \t]+|(?<=[.!?。！？)\"*]) {0,3}\d{1,2}[.)] ", re.MULTILINE
 )
-_CUT_OFF: Final = re.compile(rf"(?:[^\W{CJK}]{{1,40}}+|[{CJK}])\s?\u2026")
+_CUT_OFF: Final = re.compile(rf"(?:[^\W{UNSPACED}]{{1,40}}+|[{UNSPACED}])\s?\u2026")
 """The rest of a word before the mark with which a shown text is cut."""
 _BULLET: Final = re.compile(r"[-#>*+•]+")
 _HAS_WORD: Final = re.compile(r"\w")
-_UNSPACED: Final = re.compile(f"[{CJK}]")
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _NARROW: Final = 2
 """Words of a line in a text that has one word a line."""
 _LINES: Final = 4
