@@ -68,10 +68,10 @@ def declare_origins(*origins: Origin | str) -> None:
         return
     graph = _graph()
     with _lock:
-        known = _declared.setdefault(id(handle), _Declared(handle))
+        declared = _declared.setdefault(id(handle), _Declared(handle))
         _declared.move_to_end(id(handle))
         for origin in parsed:
-            known.origins.setdefault(origin, set()).add(graph)
+            declared.origins.setdefault(origin, set()).add(graph)
         while len(_declared) > _RUNS:
             _declared.popitem(last=False)
 
@@ -85,12 +85,12 @@ def declared_origins(*, inside: bool = True) -> tuple[Origin, ...]:
     handle = _langchain.run_handle(_langchain.current_runtime())
     graph = _graph()
     with _lock:
-        known = _declared.get(id(handle)) if handle is not None else None
-        if known is None:
+        declared = _declared.get(id(handle)) if handle is not None else None
+        if declared is None:
             return ()
         return tuple(
             origin
-            for origin, graphs in known.origins.items()
+            for origin, graphs in declared.origins.items()
             if any(_is_in_line(other, graph, inside=inside) for other in graphs)
         )
 

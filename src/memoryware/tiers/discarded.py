@@ -97,9 +97,9 @@ async def _settle(
 ) -> None:
     store = parts.stores.quarantine
     which = Select.within(scope, sessions=(scope.session_id,))
-    found = (await via(store.find, store.afind, which, limit=_ENTRIES)).items
+    entries = (await via(store.find, store.afind, which, limit=_ENTRIES)).items
     branch = _Branch(via, thread, parts.settled.of(_key(scope)))
-    for entry in filter(_may_change, found):
+    for entry in filter(_may_change, entries):
         state = now.judge(entry, by_text=True)
         if state == "unknown":
             state = await branch.judge(entry)
@@ -300,8 +300,8 @@ def _text_hash(message: Any) -> str:
 
 
 def _id_of(message: Any) -> str:
-    found = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
-    return str(found or "")
+    message_id = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
+    return str(message_id or "")
 
 
 # What becomes of them.
@@ -340,7 +340,7 @@ async def _give_back(parts: Parts, via: Via, entry: Entry) -> None:
     )
 
     def unmark(one: Entry) -> Entry:
-        metadata = {name: held for name, held in one.metadata.items() if name != DISCARDED}
+        metadata = {key: value for key, value in one.metadata.items() if key != DISCARDED}
         refused = None if one.refused == DISCARDED else one.refused
         return replace(one, refused=refused, metadata=metadata)
 

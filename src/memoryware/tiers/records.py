@@ -356,6 +356,12 @@ class Memory:
 
         A text that was promoted without a `valid_from` holds from its promotion on, and a
         promotion that can be read has happened, even if its time is still to come here.
+
+        Args:
+            now: The moment by the clock of whoever asks.
+
+        Returns:
+            False only for a text that was promoted to hold from a later moment on.
         """
         return self.valid_from <= max(now, self.created_at)
 

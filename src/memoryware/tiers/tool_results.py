@@ -101,19 +101,19 @@ def outside_tools(
     Returns:
         The names under which the model called the tools; of a message of another role, the role.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for message, call in with_calls(messages):
         kind = kind_of(message)
         if kind in ("tool", "function"):
             name = call.name if call is not None else str(_field(message, "name") or "")
             is_proven = call is not None and bool(call.key) and call.key in proven
             if not (is_proven or name in inside or _is_ours(message, call)):
-                found.add(name)
+                names.add(name)
         elif kind == "chat":
-            found.add(str(_field(message, "role") or ""))
+            names.add(str(_field(message, "role") or ""))
         elif kind == "ai":
-            found.update(set(_server_tools(message)) - {*inside})
-    return found
+            names.update(set(_server_tools(message)) - {*inside})
+    return names
 
 
 def artifact_ids(message: Any) -> list[str] | None:
@@ -126,8 +126,8 @@ def artifact_ids(message: Any) -> list[str] | None:
         return None
     if not {RECALLED, KEPT} & artifact.keys():
         return None
-    found = [artifact.get(key) for key in (RECALLED, KEPT)]
-    return [str(one) for ids in found if isinstance(ids, list) for one in ids if one]
+    lists = [artifact.get(key) for key in (RECALLED, KEPT)]
+    return [str(id_) for ids in lists if isinstance(ids, list) for id_ in ids if id_]
 
 
 def _is_ours(message: Any, call: Call | None) -> bool:

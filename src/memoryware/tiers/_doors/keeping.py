@@ -180,8 +180,8 @@ class KeepingDoors(Doors):
             SettingError: For a part of the scope that is "", ids that are one text, a value of
                 another type, or a secret in `by`. Nothing is deleted then.
         """
-        what = _unwanted(ids, origin, query, derived=derived)
-        return finish(self._forget(blocking, scope, what, by, reason, dry_run=dry_run))
+        unwanted = _unwanted(ids, origin, query, derived=derived)
+        return finish(self._forget(blocking, scope, unwanted, by, reason, dry_run=dry_run))
 
     async def aforget(
         self,
@@ -196,8 +196,8 @@ class KeepingDoors(Doors):
         dry_run: bool = False,
     ) -> ForgetReceipt:
         """Async twin of `forget`."""
-        what = _unwanted(ids, origin, query, derived=derived)
-        return await self._forget(native, scope, what, by, reason, dry_run=dry_run)
+        unwanted = _unwanted(ids, origin, query, derived=derived)
+        return await self._forget(native, scope, unwanted, by, reason, dry_run=dry_run)
 
     def backup(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write a copy of all memory, of all groups and tiers, that can be opened by itself.
@@ -220,7 +220,17 @@ class KeepingDoors(Doors):
         self._backing_up()(path, overwrite=overwrite)
 
     async def abackup(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write a copy of all memory, in a thread; everything else as `backup`."""
+        """Write a copy of all memory, in a thread; everything else as `backup`.
+
+        Args:
+            path: The file to write.
+            overwrite: Replace a file that is there.
+
+        Raises:
+            SettingError: If this memory is not one SQLite file.
+            StoreUnavailable: If there is a file already, the disk is full, or the memory is
+                damaged; an older copy is still there then.
+        """
         checking.instance("path", path, (str, PathLike))
         await in_thread(self._backing_up(), path, overwrite=overwrite)
 
@@ -289,18 +299,18 @@ class KeepingDoors(Doors):
         self,
         via: Via,
         scope: MemoryScope | str,
-        what: Unwanted,
+        unwanted: Unwanted,
         by: str | None,
         reason: str,
         *,
         dry_run: bool,
     ) -> ForgetReceipt:
-        where, who = _limited(scope_of(scope)), "" if by is None else self._who(by)
-        why = self._reason(reason)
+        limited, actor = _limited(scope_of(scope)), "" if by is None else self._who(by)
+        redacted = self._reason(reason)
         if isinstance(scope, str):
             await forgetting.require_group(self.parts, via, scope)
         return await forgetting.forget(
-            self.parts, via, where, what, by=who, reason=why, dry_run=dry_run
+            self.parts, via, limited, unwanted, by=actor, reason=redacted, dry_run=dry_run
         )
 
     def _verdict(self, verdict: Verdict) -> Verdict:

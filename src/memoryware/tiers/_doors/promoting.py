@@ -210,11 +210,18 @@ class PromotingDoors(Doors):
         return await promotion.supersede(self.parts, native, *given, by=self._who(by), how=how)
 
     def propose(self, what: What, scope: MemoryScope | str | None = None, *, by: str) -> Entry:
-        """Ask for a promotion, which somebody else may then do; return the entry.
+        """Ask for a promotion, which somebody else may then do.
 
-        A text or insight becomes an entry by it.
+        A text or insight becomes an entry by it. Everybody who proposed it is kept in
+        `proposers`.
 
-        Everybody who proposed it is kept in `proposers`.
+        Args:
+            what: A text, an entry, its id, or an insight.
+            scope: Whose memory it would become; an entry or insight brings its own.
+            by: Who proposes it.
+
+        Returns:
+            The entry that waits for a decision.
 
         Raises:
             PromotionRefused: For an entry that was revoked, is the verdict of a check, or is an
@@ -284,6 +291,9 @@ class PromotingDoors(Doors):
         Args:
             what: An entry, or its id.
             scope: Whose memory it is; an entry brings its own.
+
+        Returns:
+            The entry as it is now.
 
         Raises:
             EntryMissing: If there is no such entry in this scope.
@@ -392,7 +402,7 @@ def _trust(trust: Trust | str) -> Trust:
     if isinstance(trust, str) and trust.upper() in Trust.__members__:
         return Trust[trust.upper()]
     if not isinstance(trust, Trust):
-        names = ", ".join(one.name.lower() for one in Trust)
+        names = ", ".join(level.name.lower() for level in Trust)
         raise SettingError(f"trust={trust!r:.200}: must be one of {names}")
     return trust
 
