@@ -12,7 +12,7 @@ from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import Actor, authority_of
 from memoryware.tiers.contradiction import why
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.material import Material
@@ -23,7 +23,6 @@ from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.succession import (
     age,
     authority,
-    authority_of,
     by_document,
     held_again,
     precedence,

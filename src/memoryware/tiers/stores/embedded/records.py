@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from memoryware._twins import in_thread
 from memoryware.errors import StoreUnavailable
@@ -132,8 +132,9 @@ def part_of(record: Entry | Memory) -> tuple[str | None, str | None]:
 
 def copied(record: R) -> R:
     """Return a record that shares nothing that can be changed."""
+    changes: dict[str, Any] = {}
     if record.metadata:
-        record = replace(record, metadata=deepcopy(dict(record.metadata)))
-    if isinstance(record, Entry) and record.decided:
-        record = replace(record, decided=dict(record.decided))
-    return record
+        changes["metadata"] = deepcopy(dict(record.metadata))
+    if decided := getattr(record, "decided", None):  # of an entry
+        changes["decided"] = dict(decided)
+    return replace(record, **changes) if changes else record
