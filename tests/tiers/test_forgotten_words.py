@@ -7,7 +7,8 @@ import gc
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from memoryware import MemoryScope, TieredMemory
+from memoryware import MemoryScope, Origin, Provenance, TieredMemory
+from memoryware.middleware._provenance import asks_to_be_saved
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.sqlite import sqlite_stores
@@ -48,7 +49,11 @@ def use(memory: TieredMemory, word: str) -> None:
     """Let a text with this word go through everything that looks at words."""
     text = f"The {word}_key of the shop is in Rome; the {word} is blue."
     memory.record(text, SHOP)
-    memory.promote(text, SHOP, by="ann")
+    said = Provenance(Origin("agent", "helper"))
+    memory.record(f"The {word} moved to Madrid. Thanks for the {word}!", SHOP, provenance=said)
+    assert any(word in one.summary for one in memory.digest("shop").insights)
+    memory.promote(text, SHOP, by=f"{word}@shop.example")
+    asks_to_be_saved(f"Remember the {word} of the shop.")
     memory.promote(text.replace("Rome", "Berlin"), SHOP, by="ann")
     memory.promote("We sell tea.", SHOP, by="ann")
     found = memory.retrieve(f"What is the {word} of the shop?", SHOP)

@@ -16,9 +16,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Final
 
+from memoryware._remembering import remembered
 from memoryware._unicode import normalised
 from memoryware.middleware._note_words import (
     FUNCTION_WORDS,
@@ -318,7 +319,7 @@ def asks_to_be_saved(text: str) -> bool:
     return _asks_to_be_saved(text)
 
 
-@lru_cache(maxsize=_CACHED_TEXTS)
+@remembered(_CACHED_TEXTS)
 def _asks_to_be_saved(text: str) -> bool:
     return speaks_of_remembering(_visible(text))
 
@@ -488,7 +489,7 @@ class _Indexed:
         return 0.4 * weight if common and weight <= 1 else weight
 
 
-@lru_cache(maxsize=_CACHED_TEXTS)
+@remembered(_CACHED_TEXTS)
 def _indexed(text: str) -> _Indexed:
     return _Indexed(text)
 
