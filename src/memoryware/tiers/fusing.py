@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class WordStatistics:
     """Word statistics of a set of texts, from which the rarity of a query's words is computed.
 
     Attributes:
@@ -36,7 +36,7 @@ class Corpus:
     words: float = 0.0
 
     @classmethod
-    def of(cls, sight: Sight) -> Corpus:
+    def of(cls, sight: Sight) -> WordStatistics:
         """Return the statistics that a search reports."""
         return cls(sight.having, sight.count, sight.mean * sight.count)
 
@@ -45,12 +45,12 @@ class Corpus:
         """Words of one text on average."""
         return self.words / self.count if self.count else 0.0
 
-    def with_more(self, other: Corpus) -> Corpus:
+    def with_more(self, other: WordStatistics) -> WordStatistics:
         """Return the statistics of both sets of texts together, for the same query."""
         if not self.count or not other.count:
             return self if self.count else other
         having = tuple(map(add, self.having, other.having))
-        return Corpus(having, self.count + other.count, self.words + other.words)
+        return WordStatistics(having, self.count + other.count, self.words + other.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Found:
     outstanding: float = 0.0
 
 
-def judged(sight: Sight, rules: Ranking, corpus: Corpus | None = None) -> list[Found]:
+def judged(sight: Sight, rules: Ranking, corpus: WordStatistics | None = None) -> list[Found]:
     """Return what is found out about everything that a search sees, in its order.
 
     Args:
@@ -84,7 +84,7 @@ def judged(sight: Sight, rules: Ranking, corpus: Corpus | None = None) -> list[F
         corpus: The statistics that say how rare a word is; by default those of the sight. Two
             searches whose scores are compared need the same.
     """
-    corpus = corpus or Corpus.of(sight)
+    corpus = corpus or WordStatistics.of(sight)
     mean = corpus.mean
     rarities = [rarity(texts, corpus.count) for texts in corpus.having]
     whole = math.fsum(rarities)

@@ -221,9 +221,9 @@ def _as_proposed(parts: Parts, material: Material, how: How) -> How:
 
 def _lost(place: Place, asked: _Asked, stronger: Memory) -> Place:
     """Return the place of a text that lost to another of its subject at the same moment."""
-    said = f"the same subject {asked.how.subject!r}, and what is current is trusted more"
+    reason = supersession.reason_of_stronger(asked.how.subject)
     others = tuple(one for one in place.against if one[0].document_id != stronger.document_id)
-    return replace(place, against=((stronger, said), *others), stronger=(stronger,))
+    return replace(place, against=((stronger, reason), *others), stronger=(stronger,))
 
 
 async def _waiting(parts: Parts, via: Via, asked: _Asked, place: Place) -> Promotion:

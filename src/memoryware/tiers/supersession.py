@@ -140,14 +140,18 @@ async def place_of(parts: Parts, via: Via, material: Material, actor: Actor, how
             if mine >= authority(one):
                 replaced[one.document_id] = one
             else:
-                said = f"the same subject {how.subject!r}, and what is current is trusted more"
-                against.append((one, said))
+                against.append((one, reason_of_stronger(how.subject)))
     stronger = tuple(one for one, _ in against)
     # What only waits may begin at any time: it is decided again when a person promotes it.
     begins = _begin(parts, () if stronger else replaced.values(), how)
     known = {*replaced, *(one.document_id for one in stronger)}
     against += await _contradicted(parts, via, material, how, known)
     return Place(begins, tuple(replaced), tuple(against), stronger)
+
+
+def reason_of_stronger(subject: str | None) -> str:
+    """Return why a text contradicts a memory of its subject that stays current."""
+    return f"the same subject {subject!r}, and what is current is trusted more"
 
 
 def spellings(subject: str) -> tuple[str, ...]:
@@ -175,7 +179,7 @@ async def end(
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SubjectOutcome:
     """Which text of a subject is current, after several were promoted at the same moment.
 
     Attributes:
@@ -188,27 +192,27 @@ class Settled:
     stronger: Memory | None = None
 
 
-async def keep_one_current(parts: Parts, via: Via, new: Memory) -> Settled:
+async def keep_one_current(parts: Parts, via: Via, new: Memory) -> SubjectOutcome:
     """End all but one text of a subject, where several were promoted at the same moment.
 
     Everybody looks after having added their own, so at least the last of them sees all, and all
     come to the same: the text with the most authority stays, and of several the last one.
     """
     if new.subject is None:
-        return Settled()
+        return SubjectOutcome()
     store, group = parts.stores.long_term, Select.within(new.scope)
     which = group.also(agents=(new.scope.agent_id,), subjects=spellings(new.subject))
     found = await _current(parts, via, which)
     if not found:
-        return Settled()
+        return SubjectOutcome()
     winner = max(found, key=precedence)
     others = [one.document_id for one in found if one is not winner]
     ended = await end(parts, via, winner, others, winner.valid_from) if others else ()
     if winner.document_id == new.document_id:
-        return Settled(ended)
+        return SubjectOutcome(ended)
     mine = (await via(store.find, store.afind, group.also(documents=(new.document_id,)))).items
     has_lost = bool(mine) and authority(winner) > authority(mine[0])
-    return Settled(ended, winner if has_lost else None)
+    return SubjectOutcome(ended, winner if has_lost else None)
 
 
 async def was_late(parts: Parts, via: Via, new: Memory, named: Sequence[str]) -> bool:

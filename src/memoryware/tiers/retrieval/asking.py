@@ -13,7 +13,7 @@ from memoryware._twins import Via
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.fusing import Corpus, Found, fused, share_of
+from memoryware.tiers.fusing import Found, WordStatistics, fused, share_of
 from memoryware.tiers.periods import Period, periods_of
 from memoryware.tiers.ranking import query_words, words_of
 from memoryware.tiers.records import Entry, Memory, Trust
@@ -213,9 +213,9 @@ class Search:
     """Of each name whether the query has it."""
     measures_cold: bool = True
     """Whether long-term memory has vectors that this one can be held against."""
-    hot_words: Corpus = field(default_factory=Corpus)
+    hot_words: WordStatistics = field(default_factory=WordStatistics)
     """Statistics of working memory, where that is ranked by relevance."""
-    cold_words: Corpus = field(default_factory=Corpus)
+    cold_words: WordStatistics = field(default_factory=WordStatistics)
     """Statistics of long-term memory, once it was searched."""
     failed: list[str] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
@@ -246,7 +246,7 @@ class Search:
         return self.vector is not None and self.measures_cold
 
     @property
-    def corpus(self) -> Corpus:
+    def corpus(self) -> WordStatistics:
         """Statistics of both layers, by which the scores of both can be compared."""
         return self.cold_words.with_more(self.hot_words)
 

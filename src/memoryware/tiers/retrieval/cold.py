@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.events import logger
-from memoryware.tiers.fusing import Corpus, Found, fused, judged
+from memoryware.tiers.fusing import Found, WordStatistics, fused, judged
 from memoryware.tiers.ranking import best_first, lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
@@ -123,7 +123,7 @@ async def _looked(
 
     def judge(sight: Sight) -> Sequence[Found]:
         if not last or last[-1][0] is not sight:
-            words = Corpus.of(sight)
+            words = WordStatistics.of(sight)
             if counts:  # a wider look, for an explanation, must not change the scores
                 search.cold_words = words
             last.append((sight, judged(sight, search.parts.ranking, search.corpus)))

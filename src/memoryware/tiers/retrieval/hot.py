@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memoryware._remembering import remembered
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
-from memoryware.tiers.fusing import Corpus, judged
+from memoryware.tiers.fusing import WordStatistics, judged
 from memoryware.tiers.ranking import best_first, cosine, lone_characters, words_of
 from memoryware.tiers.records import Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
@@ -49,7 +49,9 @@ async def load_hot(search: Search) -> HotEntries:
             counts[word] = looked_at(search, candidate).count(word)
     if search.ranks_hot:
         having = tuple(sum(counts[word] > 0 for counts in words) for word in search.words)
-        search.hot_words = Corpus(having, len(words), sum(counts.total() for counts in words))
+        search.hot_words = WordStatistics(
+            having, len(words), sum(counts.total() for counts in words)
+        )
     return HotEntries(candidates, words)
 
 
