@@ -120,7 +120,7 @@ def test_versions_of_one_file_take_no_more_than_their_bytes(opened):
 
 
 def test_prune_holds_all_files_against_the_limits(opened, clock, caplog):
-    backend = opened(keep=HistoryLimits(age_days=30, total_bytes=8000))
+    backend = opened(keep=HistoryLimits(age_days=30, total_bytes=8000, sweep_after=10**9))
     for name in ("a", "b", "gone"):
         for n in range(4):
             backend.write(f"/{name}.md", f"{n}" * 1000)
@@ -186,6 +186,30 @@ def test_who_may_not_read_a_file_may_not_read_its_versions(opened, tmp_path):
         backend.append(f"/{name}.md", "more")
     modes = {json.loads(one.read_text())["path"]: one.stat().st_mode for one in stored(tmp_path)}
     assert {path: mode & 0o077 for path, mode in modes.items()} == {"/a.md": 0, "/b.md": 0o044}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights of POSIX")
+@pytest.mark.parametrize("mounted", [False, True])
+def test_a_private_file_that_was_deleted_comes_back_private(tmp_path, clock, mounted):
+    disk = FilesystemBackend(tmp_path)
+    inner = (
+        CompositeBackend(disk, {"/other/": DictBackend({}, threading.RLock())}) if mounted else disk
+    )
+    backend = HistoryBackend(inner, clock=clock)
+    for name, mode in (("a", 0o600), ("b", 0o644)):
+        backend.write(f"/{name}.md", "one")
+        (tmp_path / f"{name}.md").chmod(mode)
+    for delete in (backend.delete, lambda path: (tmp_path / path[1:]).unlink()):
+        for name in ("a", "b"):
+            backend.append(f"/{name}.md", "more")
+            delete(f"/{name}.md")
+            backend.undo(f"/{name}.md")
+        assert (tmp_path / "a.md").stat().st_mode & 0o777 == 0o600
+        assert (tmp_path / "b.md").stat().st_mode & 0o777 == 0o644
+    private = [one for one in stored(tmp_path) if json.loads(one.read_text())["path"] == "/a.md"]
+    later = [one.stat().st_mode & 0o077 for one in private[1:]]
+    assert len(later) > 3
+    assert not any(later)
 
 
 def test_a_linked_file_has_one_history_under_both_names(opened, tmp_path):

@@ -60,6 +60,8 @@ class Changes:
         mode: The rights of a new file.
         shared: A name for the drafts of all files of a folder, see `Claim`.
         in_place: Whether a file that cannot be replaced is written in place.
+        allowed: Returns the rights that a new file may have at most. It is called after
+            `change`, which may only then know which file is brought back.
     """
 
     def __init__(
@@ -70,9 +72,10 @@ class Changes:
         mode: int = 0o666,
         shared: str = "",
         in_place: bool = False,
+        allowed: Callable[[], int] | None = None,
     ) -> None:
         self._disk, self._mode, self._shared = disk, mode, shared
-        self._in_place = in_place
+        self._in_place, self._allowed = in_place, allowed
         self._lock = lock or ("draft" if HAS_FLOCK and disk.holds_folders else "native")
 
     def change(self, path: str, at: str, change: Change, *, create: bool) -> None:
@@ -129,6 +132,8 @@ class Changes:
                     raise
                 new = change(None)
                 if new is not None:
+                    if self._allowed is not None:
+                        draft.narrow(self._allowed())
                     draft.publish(new, None)
                 return True
             except OSError as error:

@@ -239,6 +239,12 @@ class Draft:
         if hasattr(os, "fchown") and (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid):
             _give_away(self.fd, old, mode)
 
+    def narrow(self, allowed: int) -> None:
+        """Take away the rights to read and write that are not among these."""
+        mode = stat.S_IMODE(os.fstat(self.fd).st_mode)
+        if hasattr(os, "fchmod") and mode & 0o666 & ~allowed:
+            os.fchmod(self.fd, mode & (allowed | ~0o666))
+
     def publish(self, data: bytes, over: os.stat_result | None) -> None:
         """Become the real file, whole and lasting, over the file that was read, None for none.
 

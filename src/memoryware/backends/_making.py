@@ -30,6 +30,8 @@ class Made:
         keeps: Called with the old and the new bytes when nobody will change them any more
             and nothing is written yet; what they raise stops the step.
         mark: Whatever the maker and a keeper have to tell each other.
+        like: Where there was no file: another file of the same backend; who may not read that
+            one may not read the new one either. Backends without rights ignore it.
     """
 
     after: bytes | None
@@ -37,6 +39,7 @@ class Made:
     kind: Kind = "write"
     keeps: tuple[Keep, ...] = ()
     mark: Any = None
+    like: str | None = None
 
 
 Keep = Callable[[Via, bytes | None, Made], Coroutine[Any, Any, None]]

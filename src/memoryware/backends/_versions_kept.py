@@ -123,6 +123,10 @@ class Shelf:
         folder = join(await self.root(via), f"/{key_of(identity)}")
         return f"{folder}/{name}" if name else folder
 
+    async def newest_file(self, via: Via, identity: str, stamps: Sequence[Stamp]) -> str | None:
+        """Return the path of the newest version's own file, whose rights are those of the file."""
+        return await self._place(via, identity, stamps[-1].name) if stamps else None
+
     async def stamps(self, via: Via, identity: str) -> list[Stamp]:
         """Return which versions of a file there are, in no order.
 

@@ -17,7 +17,7 @@ from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via
 from memoryware.backends._doors import ChangingBackend
 from memoryware.backends._foreign import Guest, must_be_backend
-from memoryware.backends._making import Make, Mode
+from memoryware.backends._making import Made, Make, Mode
 from memoryware.backends._mounts import Mounts, Routes
 from memoryware.backends._paths import join
 from memoryware.backends._results import build
@@ -163,13 +163,26 @@ class CompositeBackend(ChangingBackend, ReconstructedOnUnpickling):
     async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
         find = self._deletable if mode == "delete" else self._finder.file
         way = await find(via, path)
-        await change(self._guests[way.mount], via, (path, way.inner), make, mode)
+
+        async def make_inside(via: Via, before: bytes | None) -> Made:
+            new = await make(via, before)
+            return (
+                new
+                if new.like is None
+                else replace(new, like=await self._inner_like(via, way, new.like))
+            )
+
+        await change(self._guests[way.mount], via, (path, way.inner), make_inside, mode)
 
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
         way = await self._finder.file(via, path)
-        other = None if like is None else await self._finder.way(via, like)
-        alike = other.inner if other is not None and other.mount == way.mount else None
+        alike = await self._inner_like(via, way, like)
         await add(self._guests[way.mount], via, (way.inner, alike), data)
+
+    async def _inner_like(self, via: Via, way: Way, like: str | None) -> str | None:
+        """Return the path of another file in the part to which a path leads; None if not there."""
+        other = None if like is None else await self._finder.way(via, like)
+        return other.inner if other is not None and other.mount == way.mount else None
 
     async def _drop_file(self, via: Via, path: str) -> None:
         way = await self._finder.file(via, path)

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -296,9 +297,16 @@ class FilesystemBackend(ChangingBackend):
     def _store(self, path: str, data: bytes) -> None:
         self._change(path, lambda _: data, create=True)
 
-    def _change(self, path: str, change: Change, *, create: bool) -> None:
+    def _change(
+        self,
+        path: str,
+        change: Change,
+        *,
+        create: bool,
+        allowed: Callable[[], int] | None = None,
+    ) -> None:
         spot = self._spot(path)
-        changes = Changes(spot.disk, in_place=self._in_place)
+        changes = Changes(spot.disk, in_place=self._in_place, allowed=allowed)
         changes.change(path, spot.at, change, create=create)
 
     async def _delete(self, via: Via, path: str) -> DeleteResult:
@@ -314,21 +322,31 @@ class FilesystemBackend(ChangingBackend):
             raise FileMissing(path, f"'{path}' not found") from None
 
     async def _change_file(self, via: Via, path: str, make: Make, mode: Mode) -> None:
+        like: str | None = None
+
         def change(before: bytes | None) -> bytes | None:
-            return finish(made(blocking, make, before, mode, path)).after
+            nonlocal like
+            new = finish(made(blocking, make, before, mode, path))
+            like = new.like
+            return new.after
 
         if mode == "delete":
             self._remove(path, change)
         else:
-            self._change(path, change, create=mode != "change")
+            create = mode != "change"
+            self._change(path, change, create=create, allowed=lambda: self._rights_of(like))
 
     async def _add_file(self, via: Via, path: str, data: bytes, like: str | None) -> None:
-        mode = 0o666
-        with suppress(OSError, FileError):
-            mode = mode if like is None else os.stat(self._spot(like).host).st_mode & 0o666
         spot = self._spot(path)
-        added = Changes(spot.disk, mode=mode, shared=_ADDED)
+        added = Changes(spot.disk, mode=self._rights_of(like), shared=_ADDED)
         added.change(path, spot.at, lambda _: data, create=True)
+
+    def _rights_of(self, like: str | None) -> int:
+        """Return the rights that a new file may have: those of another, or the usual ones."""
+        with suppress(OSError, FileError):
+            if like is not None:
+                return os.stat(self._spot(like).host).st_mode & 0o666
+        return 0o666
 
     async def _drop_file(self, via: Via, path: str) -> None:
         spot = self._spot(path)

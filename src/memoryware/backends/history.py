@@ -138,6 +138,8 @@ class HistoryBackend(HidingBackend):
         doomed = too_many([*line.stamps, *new], self._limits, new[-1].time)
         others = [one for one in line.stamps if one not in doomed]
         like = change.identity if self._beside else None
+        if like is not None and change.before is None:  # its own rights went with the file
+            like = await self._shelf.newest_file(via, change.identity, line.stamps) or like
         await self._shelf.add(via, pages, others, like)
         change.notes.update(kept=new, doomed=[one for one in doomed if one not in new])
         if isinstance(change.mark, WayBack):
@@ -491,7 +493,10 @@ class HistoryBackend(HidingBackend):
             stamp = choose(line)
             way.restored = 0 if stamp is None else stamp.number
             after = None if stamp is None else await self._whole(via, identity, stamp, before)
-            return Made(after, kind=kind, mark=way)
+            like = None
+            if self._beside and before is None:
+                like = await self._shelf.newest_file(via, identity, line.stamps)
+            return Made(after, kind=kind, mark=way, like=like)
 
         with acting(reason=reason):
             await self._step(via, path, identity, make, "create")
