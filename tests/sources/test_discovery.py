@@ -19,6 +19,7 @@ from memoryware.backends.protocol import FileDownloadResponse, LsResult
 from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
 from memoryware.settings import DiscoveryLimits
+from memoryware.sources._choosing import text_link
 from memoryware.sources.discovery import (
     ALL_NAMES,
     DEFAULT_NAMES,
@@ -260,6 +261,11 @@ def test_of_a_pattern_all_files_join_after_the_one_of_the_folder(look):
         "team repo/.claude/rules/a.md",
         "team repo/.claude/rules/b.md",
     ]
+
+
+def test_a_long_file_that_begins_with_a_path_is_no_link():
+    assert text_link(b"docs/a.md\n") == "docs/a.md"
+    assert text_link(b"docs/a.md" + b"\n" * 600 + b"Use tabs.") == ""
 
 
 @everywhere

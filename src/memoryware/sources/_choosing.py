@@ -362,7 +362,9 @@ def above(path: str) -> str:
 
 def text_link(content: bytes | str) -> str:
     """Return the relative path that is the whole text of a file, "" if it is anything else."""
-    text = content if isinstance(content, str) else decode(content[: 2 * _LONGEST_LINK]).text
+    if len(content) > 2 * _LONGEST_LINK:  # a long file is no link, whatever it begins with
+        return ""
+    text = content if isinstance(content, str) else decode(content).text
     text = text.strip()
     return text if len(text) <= _LONGEST_LINK and _TEXT_LINK.fullmatch(text) else ""
 
