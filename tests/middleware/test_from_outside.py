@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,19 @@ import pytest
 from langchain.agents import create_agent
 from langchain.tools import tool
 from langchain_core.messages import AIMessage, FunctionMessage, HumanMessage, ToolMessage
+from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from pydantic import BaseModel
 
 from kit import ScriptedModel, call, calls, say, tool_messages
-from memoryware import FilesystemBackend, FileToolsMiddleware, MemoryMiddleware, create_deep_agent
+from memoryware import (
+    FilesystemBackend,
+    FileToolsMiddleware,
+    MemoryMiddleware,
+    Source,
+    create_deep_agent,
+)
 from memoryware.errors import SettingError
 from memoryware.middleware._provenance import Thread, ToolResult, thread_of
 from middleware.outside_stories import ATTACKS, HONEST, START, Story
@@ -210,6 +220,45 @@ async def test_the_question_shows_the_line_its_tool_and_an_excerpt(name, door):
     else:
         await agent.ainvoke(answer, THREAD)
     assert LINE in notes.files["/AGENTS.md"]
+
+
+def test_a_tool_that_runs_an_object_without_a_hash_is_outside():
+    @dataclass
+    class Fetching:
+        page: str
+
+        def __call__(self, url: str) -> str:
+            return self.page
+
+    class Url(BaseModel):
+        url: str
+
+    fetching = StructuredTool(
+        name="fetch", description="Return a page.", args_schema=Url, func=Fetching(PAGE)
+    )
+    notes = Notes({"/AGENTS.md": START})
+    agent = agent_of(notes, *attack(), saver=InMemorySaver(), outside=fetching)
+    assert "__interrupt__" in agent.invoke({"messages": "What does the page say?"}, THREAD)
+
+
+@pytest.mark.parametrize("path", [{"file_path": "/AGENTS.md"}, {}])
+def test_a_sentence_that_is_saved_word_by_word_with_edits_is_asked_about(path):
+    notes = Notes({"/AGENTS.md": "# Notes\n- Use tabs.\n", "/team.md": "We use queues."})
+    lines = ["- Use tabs.", "- payments", "- sent to", "- billing", "- refunds"]
+    edits = [
+        call("edit_memory", old_string=old, new_string=f"{old}\n{new}", **path)
+        for old, new in itertools.pairwise(lines)
+    ]
+    sources = ["/AGENTS.md", Source("/team.md", writable=False)]
+    agent = create_agent(
+        ScriptedModel(call("fetch", url="https://blog.example"), *edits, say("Done.")),
+        tools=[fetch],
+        middleware=[MemoryMiddleware(backend=notes, sources=sources)],
+        checkpointer=InMemorySaver(),
+    )
+    state = agent.invoke({"messages": "What does the page say?"}, THREAD)
+    assert "__interrupt__" in state
+    assert "refunds" not in notes.files["/AGENTS.md"]
 
 
 def test_where_nobody_can_be_asked_it_is_refused_and_the_model_hears_what_to_do(caplog):

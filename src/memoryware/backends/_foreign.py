@@ -193,19 +193,13 @@ def same_files(first: Any, second: Any) -> bool:
     Wrappers are looked through. Two backends that were made apart are the same only where
     their class can tell, as that of the disk.
     """
-    first, second = _unwrapped(first), _unwrapped(second)
+    first, second = unwrapped(first), unwrapped(second)
     if first is second:
         return True
     if not is_backend(first) and not is_backend(second):  # two views of one method are equal
         return bool(first == second)
     tell = getattr(first, "has_same_files_as", None)
     return callable(tell) and bool(tell(second))
-
-
-def _unwrapped(backend: Any) -> Any:
-    while (inner := getattr(backend, "_inner", None)) is not None:
-        backend = inner
-    return backend
 
 
 def _can(backend: Any, name: str) -> bool:

@@ -142,6 +142,12 @@ class _Message:
         return str(self.calls[0]["id"]) if self.calls else ""
 
 
+def only_writable(sources: Sequence[Source]) -> str:
+    """Return the file that a call without a path means: the only writable one; "" if unclear."""
+    writable = [source.path for source in sources if source.writable]
+    return writable[0] if len(writable) == 1 else ""
+
+
 class Gate:
     """Judges the tool calls of one middleware."""
 
@@ -241,9 +247,7 @@ class Gate:
             await via(prepare, partial(in_thread, prepare))
 
     def _planned(self, call: Mapping[str, Any], context: WriteContext) -> Planned | None:
-        writable = [one.path for one in context.sources if one.writable]
-        only = writable[0] if len(writable) == 1 else ""
-        return planned(call, self._own_tool, only)
+        return planned(call, self._own_tool, only_writable(context.sources))
 
     async def _target(
         self, via: Via, plan: Planned, context: WriteContext

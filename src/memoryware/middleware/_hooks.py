@@ -30,13 +30,13 @@ from memoryware.events import Teller, is_heard, logger, span
 from memoryware.middleware._changes import CHANGING, planned
 from memoryware.middleware._edit_memory import unavailable
 from memoryware.middleware._facts import tell_injected, tell_loaded
-from memoryware.middleware._gate import Gate, WriteContext
+from memoryware.middleware._gate import Gate, WriteContext, only_writable
 from memoryware.middleware._loading import Loaded, Loader, Reading
 from memoryware.middleware._offers import Offers
 from memoryware.middleware._overridable import OverridableParts, run_in_loop
 from memoryware.middleware._own_tools import is_inside
 from memoryware.middleware._prompt import place, with_cache_mark
-from memoryware.middleware._provenance import Thread, of_others, thread_of
+from memoryware.middleware._provenance import Thread, added_lines, of_others, thread_of
 from memoryware.middleware._snapshots import Folders, Snapshots
 from memoryware.middleware._state import CONTENTS, Keys, PendingWrite
 from memoryware.middleware._texts import BackendRuntime
@@ -476,10 +476,14 @@ class MemoryHooks(
         names = {one.identity for one in files}
 
         def written(call: Mapping[str, Any]) -> str:
-            plan = planned(call, self._own_tool, files[0].path if len(files) == 1 else "")
+            plan = planned(call, self._own_tool, only_writable(files))
             if plan is None or not plan.text or identity_of(plan.path) not in names:
                 return ""
-            return str(plan.args.get(plan.text) or "")
+            text, old = str(plan.args.get(plan.text) or ""), plan.args.get("old_string")
+            # An edit repeats the lines around the new ones, which would hide where these are from.
+            if plan.kind == "edit" and isinstance(old, str):
+                return added_lines(old, text)
+            return text
 
         @cache
         def thread() -> Thread:

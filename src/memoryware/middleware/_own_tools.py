@@ -6,6 +6,7 @@ a tool runs is an object of this process, which no result of a tool can bring al
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -45,7 +46,8 @@ def is_inside(tool: Any, backend: Any) -> bool:
     function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
     if function is None:
         return False
-    if function in _BACKENDS:
+    # A tool of somebody else may run an object that has no hash.
+    if isinstance(function, Hashable) and function in _BACKENDS:
         own = _BACKENDS[function]
         return own is None or _foreign.same_files(own, backend)
     foreign = _langchain.backend_of_deepagents_tool(function)

@@ -204,10 +204,13 @@ class Thread:
         ones. What a person has approved is theirs.
         """
         kept, carried = list[str](), set[str]()
+        parts: dict[int, Thread] = {}
         for before, text in self.writes:
             if not before:
                 continue
-            part = replace(self, results=self.results[:before], writes=())
+            if before not in parts:  # it takes the words of the whole conversation apart
+                parts[before] = replace(self, results=self.results[:before], writes=())
+            part = parts[before]
             unsaid = [
                 one
                 for one in _tokens(text)
@@ -521,6 +524,11 @@ def _changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
     known, kept = set(map(str.strip, old)), set(map(str.strip, new))
     added = [line for line in new if line.strip() and line.strip() not in known]
     return added, [line for line in old if line.strip() and line.strip() not in kept]
+
+
+def added_lines(before: str, after: str) -> str:
+    """Return the lines that a change adds, as a text."""
+    return "\n".join(_changed_lines(before, after)[0])
 
 
 # Messages.
