@@ -170,8 +170,17 @@ class HistoryBackend(HidingBackend):
         The oldest one says how many earlier ones were dropped. If none is `current`, the
         file was changed by something else since.
 
+        Args:
+            path: The file.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The very namespace, instead of a scope.
+
+        Returns:
+            The versions without their texts.
+
         Raises:
             FileError: If the path is refused.
+            SettingError: If both a scope and a namespace are given.
         """
         with addressed(scope, namespace):
             return self._run(self._log, path)
@@ -222,6 +231,15 @@ class HistoryBackend(HidingBackend):
         namespace: Namespace | None = None,
     ) -> str:
         """Return the text of a version, named by its number or id.
+
+        Args:
+            path: The file.
+            version: Its number, its id, or the version itself.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The very namespace, instead of a scope.
+
+        Returns:
+            The text as it is kept: without secrets, if these are made unreadable.
 
         Raises:
             VersionMissing: If there is no such version, or its text is not kept.
@@ -291,6 +309,16 @@ class HistoryBackend(HidingBackend):
 
         It is empty if they are equal. No file counts as an empty one; `a=None` is no file.
 
+        Args:
+            path: The file.
+            a: The older version; None for no file.
+            b: The newer one; None for the file as it is now.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The very namespace, instead of a scope.
+
+        Returns:
+            The lines of the diff as one text.
+
         Raises:
             VersionMissing: As `show` does.
             FileError: If the path is refused.
@@ -332,7 +360,15 @@ class HistoryBackend(HidingBackend):
         scope: MemoryScope | None = None,
         namespace: Namespace | None = None,
     ) -> list[str]:
-        """Return the files of which there are versions, also deleted ones, sorted."""
+        """Return the files of which there are versions, also deleted ones, sorted.
+
+        Args:
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The very namespace, instead of a scope.
+
+        Returns:
+            Absolute paths.
+        """
         with addressed(scope, namespace):
             return self._run(self._files)
 
@@ -373,6 +409,11 @@ class HistoryBackend(HidingBackend):
             path: The file.
             to: The version that it shall be again; None for the one before the last change.
             reason: Why.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The very namespace, instead of a scope.
+
+        Returns:
+            The version that records the undo.
 
         Raises:
             VersionMissing: If there is no such version, or not its whole text.
@@ -410,6 +451,14 @@ class HistoryBackend(HidingBackend):
         namespace: Namespace | None = None,
     ) -> Version | None:
         """Return the version that `undo(path)` would bring back; None if the file would go.
+
+        Args:
+            path: The file.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The very namespace, instead of a scope.
+
+        Returns:
+            The version without its text, or None.
 
         Raises:
             VersionMissing: If nothing earlier is known.
@@ -450,6 +499,11 @@ class HistoryBackend(HidingBackend):
             path: The file.
             at: The time, with a time zone. If there was no file then, it is deleted.
             reason: Why.
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The very namespace, instead of a scope.
+
+        Returns:
+            The version that records it.
 
         Raises:
             SettingError: For a time without a zone.
@@ -513,6 +567,13 @@ class HistoryBackend(HidingBackend):
 
         That happens by itself as files change. Call it where they do not, so that versions
         do not stay longer than they may.
+
+        Args:
+            scope: On whose behalf, where the namespace is made from a run and there is none.
+            namespace: The very namespace, instead of a scope.
+
+        Returns:
+            How many versions were dropped.
         """
         with addressed(scope, namespace):
             return self._run(self._prune)
