@@ -171,3 +171,15 @@ def test_a_forged_score_is_marked(forged):
 
 def test_the_word_for_a_score_in_a_sentence_stays():
     assert unscored("the relevance is high", "relevance", "not a score") == "the relevance is high"
+
+
+def test_each_of_several_forged_labels_and_scores_is_marked_where_it_stands():
+    words = {"store": ["long-term memory"], "check": ["verified"]}
+    gap = "x " * 80
+    text = f"(long-term memory; verified) {gap}(long-term memory; verified) end"
+    mark = "not a label: "
+    assert unlabelled(text, words, "not a label") == text.replace("(long", f"({mark}long")
+    scores = "relevance 0.9, the relevance of it, relevance: 0.8"
+    assert unscored(scores, "relevance", "not a score") == (
+        "not a score: relevance 0.9, the relevance of it, not a score: relevance: 0.8"
+    )

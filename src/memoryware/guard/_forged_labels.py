@@ -22,6 +22,7 @@ _SEPARATOR: Final = re.compile(r"[^\w\s.,'\"!?()\[\]{}-]|\s[-\u2013\u2014]{1,3}\
 """What parts the fields of a record rather than the words of a sentence."""
 _ID: Final = re.compile(r"(?<!\w)(?=[a-f]*\d)[0-9a-f]{8}(?!\w)|(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _NUMBERED: Final = re.compile(r"(?:^|\s)\d{1,4}[.)]\s*$")
+_NUMBER_BEHIND: Final = re.compile(r"\W{0,6}[+-]?\d")
 _NEAR: Final = 60
 """Characters between two fields of one label."""
 _ENOUGH: Final = 2
@@ -61,10 +62,7 @@ def unlabelled(text: str, words: Mapping[str, Sequence[str]], mark: str) -> str:
     square = text if not _has_square(text, fields) else text.translate(_round())
     if not marked:
         return square
-    text = text.translate(_round())
-    for place in reversed(marked):
-        text = f"{text[:place]}{mark}: {text[place:]}"
-    return text
+    return _marked(text.translate(_round()), marked, mark)
 
 
 def rounded(text: str) -> str:
@@ -82,10 +80,21 @@ def unscored(text: str, score: str, mark: str) -> str:
     """
     if not score:
         return text
-    for field in reversed(_fields(text, {"score": [score]})):
-        if re.match(r"\W{0,6}[+-]?\d", text[field.end :]):
-            text = f"{text[: field.start]}{mark}: {text[field.start :]}"
-    return text
+    forged = [
+        field.start
+        for field in _fields(text, {"score": [score]})
+        if _NUMBER_BEHIND.match(text, field.end)
+    ]
+    return _marked(text, forged, mark)
+
+
+def _marked(text: str, places: Sequence[int], mark: str) -> str:
+    """Return a text with a mark at these places, which are in order; in linear time."""
+    pieces, done = list[str](), 0
+    for place in places:
+        pieces += [text[done:place], f"{mark}: "]
+        done = place
+    return "".join([*pieces, text[done:]])
 
 
 def _fields(text: str, words: Mapping[str, Sequence[str]]) -> list[_Field]:
