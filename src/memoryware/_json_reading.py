@@ -85,8 +85,8 @@ class _Found(JsonInvalid):
 def _line_of(text: str, error: JsonInvalid) -> int | None:
     if not isinstance(error, _Found):
         return None
-    place = text.rfind(error.literal) if error.last else text.find(error.literal)
-    return text.count("\n", 0, place) + 1 if place >= 0 else None
+    position = text.rfind(error.literal) if error.last else text.find(error.literal)
+    return text.count("\n", 0, position) + 1 if position >= 0 else None
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -336,8 +336,10 @@ def is_todo_tool(tool: Any) -> bool:
     from langchain.agents.middleware import todo
 
     functions = (getattr(tool, "func", None), getattr(tool, "coroutine", None))
-    known = (getattr(todo, "_write_todos", None), getattr(todo, "_awrite_todos", None))
-    return tool is todo.write_todos or any(one is not None and one in known for one in functions)
+    of_langchain = (getattr(todo, "_write_todos", None), getattr(todo, "_awrite_todos", None))
+    return tool is todo.write_todos or any(
+        one is not None and one in of_langchain for one in functions
+    )
 
 
 def is_agent(runnable: Any) -> bool:
@@ -458,7 +460,7 @@ def reviews_inside(handler: Any, request: Any) -> bool:
 def _per_call_reviewers(handler: Any) -> list[Any]:
     from langchain.agents.middleware import HumanInTheLoopMiddleware
 
-    found: list[Any] = []
+    reviewers: list[Any] = []
     waiting, seen = [handler], set[int]()
     while waiting and len(seen) < 500:
         part = waiting.pop()
@@ -468,7 +470,7 @@ def _per_call_reviewers(handler: Any) -> list[Any]:
         owner = getattr(part, "__self__", None)
         if isinstance(owner, HumanInTheLoopMiddleware):
             if getattr(owner, "interrupt_mode", "") == "per_call":
-                found.append(owner)
+                reviewers.append(owner)
             continue
         if not callable(part):
             continue
@@ -478,7 +480,7 @@ def _per_call_reviewers(handler: Any) -> list[Any]:
             except ValueError:  # the cell is empty
                 continue
         waiting += [getattr(part, name) for name in ("__wrapped__", "func") if hasattr(part, name)]
-    return found
+    return reviewers
 
 
 async def reviewed_calls(via: Any, message: Any, ours: str) -> set[str]:
@@ -592,7 +594,7 @@ def middleware_being_built() -> Sequence[Any]:
         if frame is None:
             return ()
         if frame.f_code.co_name == "create_agent":
-            given = frame.f_locals.get("middleware")
-            return given if isinstance(given, list | tuple) else ()
+            middleware = frame.f_locals.get("middleware")
+            return middleware if isinstance(middleware, list | tuple) else ()
         frame = frame.f_back
     return ()

@@ -208,8 +208,8 @@ def _first_id(keys: Sequence[str], carriers: Sequence[_Carrier]) -> str | None:
     """Return the id under the first key that has a value in any of the carriers."""
     for key in keys:
         for carrier in carriers:
-            if (found := carrier.read(key)) is not None:
-                return found
+            if (identifier := carrier.read(key)) is not None:
+                return identifier
     return None
 
 
@@ -218,12 +218,12 @@ def _field(holder: Any, key: str) -> Any:
     if isinstance(holder, Mapping):
         return holder.get(key)
     try:
-        found = getattr(holder, key, None)
-        if found is None and hasattr(type(holder), "__getitem__"):
-            found = holder[key]
+        value = getattr(holder, key, None)
+        if value is None and hasattr(type(holder), "__getitem__"):
+            value = holder[key]
     except (LookupError, TypeError, NotImplementedError):
         return None
-    return found
+    return value
 
 
 def _authenticated_user(runtime: Any) -> Any:

@@ -120,15 +120,15 @@ class StoreBackend(RecordBackend, ReconstructedOnUnpickling):
             return encoded(address.namespace)
         if self._namespace is None:
             return encoded(self._old_default())
-        given = None
+        runtime = None
         if address is not None:
-            given = _Context(address.as_runtime(self._store), current)
+            runtime = _Context(address.as_runtime(self._store), current)
         elif self._runtime is not None or current is not None:
-            given = _Context(self._runtime, current)
+            runtime = _Context(self._runtime, current)
         try:
-            made = self._namespace(given)
+            made = self._namespace(runtime)
         except (AttributeError, KeyError, TypeError) as error:
-            if given is None:
+            if runtime is None:
                 raise BackendUnavailable(
                     f"The namespace is made from the runtime, and there is none outside a graph"
                     f" ({error}). Run inside a graph, or pass a namespace that does not need it;"

@@ -69,13 +69,13 @@ def skeleton(character: str) -> str:
 
 def _ascii(character: str) -> str:
     table = _table()
-    known = table.get(character)
-    if known is None:
+    letters = table.get(character)
+    if letters is None:
         if unicodedata.combining(character):
             return ""
         base = _base(character)
-        known = table.get(base, base)
-    return character if known in _SIGNS else known
+        letters = table.get(base, base)
+    return character if letters in _SIGNS else letters
 
 
 def _base(character: str) -> str:

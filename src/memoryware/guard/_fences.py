@@ -165,16 +165,16 @@ class Fence:
 
     def _spelled(self, text: str) -> Iterator[int]:
         """Yield the brackets behind which a name is spelled."""
-        known = _signs()
+        patterns = _signs()
         brackets: list[int] = []
         begin = -1  # the letter behind the brackets that are collected
-        for match in known.opening.finditer(text):
+        for match in patterns.opening.finditer(text):
             if brackets and match.start() >= begin:
                 yield from self._named(text, brackets, begin)
                 brackets, begin = [], -1
             brackets.append(match.start())
             if begin < match.start():
-                letter = known.first.search(text, match.end())
+                letter = patterns.first.search(text, match.end())
                 if letter is None:
                     return
                 begin = letter.start()
@@ -183,15 +183,15 @@ class Fence:
 
     def _named(self, text: str, brackets: list[int], begin: int) -> Iterator[int]:
         """Yield the brackets before a letter, if a name begins there."""
-        known = _signs()
+        patterns = _signs()
         starts = [begin]
         if text.find(":", begin, begin + 33) > 0:
             namespace = _NAMESPACE.match(text, begin)
             starts += [namespace.end()] if namespace is not None else []
-        angles = [one for one in brackets if text[one] in known.angles]
+        angles = [one for one in brackets if text[one] in patterns.angles]
         if angles and any(self._is_tag(text, self._angled, angles, begin, at) for at in starts):
             yield from angles
-        squares = [one for one in brackets if text[one] not in known.angles]
+        squares = [one for one in brackets if text[one] not in patterns.angles]
         if self._square and squares and self._is_tag(text, self._square, squares, begin, begin):
             yield from squares
 
@@ -199,8 +199,8 @@ class Fence:
         end, name = _spelling(text, tree, start)
         if not name:
             return False
-        known = _signs()
-        closed = known.closed.match(text, end) is not None
+        patterns = _signs()
+        closed = patterns.closed.match(text, end) is not None
         if tree is self._square:
             return closed and _is_square(text, name, brackets[-1], start, end)
         if name == _SYS:
@@ -208,7 +208,7 @@ class Fence:
         gap = text[brackets[-1] + 1 : begin]
         a_letter = all(text[one].isalnum() for one in brackets)  # U+304F, U+1438
         everyday = name in _everyday(self.names)
-        if not (everyday or a_letter) or known.slash.search(gap):
+        if not (everyday or a_letter) or patterns.slash.search(gap):
             return True
         if gap.strip():
             return True
@@ -224,8 +224,8 @@ class Fence:
         ):
             return False
         if gap:
-            return closed or known.attributes.match(text, end) is not None
-        return known.closing.match(text, end) is not None
+            return closed or patterns.attributes.match(text, end) is not None
+        return patterns.closing.match(text, end) is not None
 
 
 def _is_square(text: str, name: str, bracket: int, start: int, end: int) -> bool:

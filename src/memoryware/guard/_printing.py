@@ -81,13 +81,13 @@ def quote_headings(text: str, names: Iterable[str], separator: str = "\n") -> st
     """
     if "/" not in text and "[" not in text and not any(name in text for name in names):
         return text
-    known = {canonical(name): name for name in names}
+    headings = {canonical(name): name for name in names}
     inline = separator.strip()
     lines = text.split("\n")
-    return "\n".join(f"> {line}" if _is_heading(line, known, inline) else line for line in lines)
+    return "\n".join(f"> {line}" if _is_heading(line, headings, inline) else line for line in lines)
 
 
-def _is_heading(line: str, known: dict[str, str], inline: str) -> bool:
+def _is_heading(line: str, headings: dict[str, str], inline: str) -> bool:
     if len(line) > 2 * _LONGEST:
         return False
     bare = line.strip(_MARKS)
@@ -97,9 +97,11 @@ def _is_heading(line: str, known: dict[str, str], inline: str) -> bool:
         return True
     if inline:
         bare = bare.partition(inline)[0].strip(_MARKS)
-        return canonical(bare) in known and "/" in bare
+        return canonical(bare) in headings and "/" in bare
     alone = not line.lstrip().startswith(("- ", "* "))
-    return alone and (_HEADING.fullmatch(bare) is not None or canonical(bare.rstrip(":")) in known)
+    return alone and (
+        _HEADING.fullmatch(bare) is not None or canonical(bare.rstrip(":")) in headings
+    )
 
 
 def _shown(line: str) -> str:

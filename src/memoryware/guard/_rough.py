@@ -29,9 +29,9 @@ def find(scan: Scan) -> Iterator[Span]:
         for count, match in enumerate(_VALUE.finditer(scan.text, start, end + 200)):
             if match.start() >= end:
                 break
-            place = trimmed(scan.text, *match.span())
-            if count >= _MOST_JUDGED or _may_be(scan.text[slice(*place)]):
-                yield _KIND, *place
+            span = trimmed(scan.text, *match.span())
+            if count >= _MOST_JUDGED or _may_be(scan.text[slice(*span)]):
+                yield _KIND, *span
 
 
 def _may_be(value: str) -> bool:

@@ -265,19 +265,19 @@ class Gate:
 
     async def _message(self, via: Via, call: Mapping[str, Any], context: WriteContext) -> _Message:
         """Return the calls beside this one that change memory files too."""
-        made = _message_of(call, context.messages)
-        if made is None or call["id"] not in context.pending:
+        ai_message = _message_of(call, context.messages)
+        if ai_message is None or call["id"] not in context.pending:
             return _Message()
         answered = {one.tool_call_id for one in context.messages if isinstance(one, ToolMessage)}
         calls = [
             one
-            for one in made.tool_calls
+            for one in ai_message.tool_calls
             if one["id"] in context.pending and one["id"] not in answered
         ]
         asked = [one for one in calls if context.pending[str(one["id"])].asks]
         if not asked or not _langchain.has_checkpointer():
             return _Message(tuple(calls))
-        reviewed = await _langchain.reviewed_calls(via, made, SOURCE)
+        reviewed = await _langchain.reviewed_calls(via, ai_message, SOURCE)
         asked = [one for one in asked if one["id"] not in reviewed]
         return _Message(tuple(calls), tuple(asked), frozenset(reviewed))
 
@@ -504,8 +504,8 @@ class Gate:
         if noted is not None and same_file:
             careful = case.plan.kind in ("write", "delete")
             careful = careful or (case.verdict.asks is not None and case.plan.kind != "append")
-            known = {noted.digest, *noted.states, *(self._reached.get(reached) or ())}
-            if careful and digest_of(case.before) not in known:
+            expected = {noted.digest, *noted.states, *(self._reached.get(reached) or ())}
+            if careful and digest_of(case.before) not in expected:
                 text = _CHANGED.format(path=source.path)
                 return self._refused(context, case.request, case.plan, "not_approved", text)
         if decision is None and case.verdict.asks and case.before != case.after:
@@ -561,8 +561,8 @@ class Gate:
         return decision
 
     def _rejected(self, case: _Case, decision: Decision, context: WriteContext) -> ToolMessage:
-        said = f" They said: {decision.message}" if decision.message else ""
-        message = f"a person has refused this change of '{case.source.path}'.{said}"
+        quoted = f" They said: {decision.message}" if decision.message else ""
+        message = f"a person has refused this change of '{case.source.path}'.{quoted}"
         return self._refused(context, case.request, case.plan, "not_approved", message)
 
     def _description(self, case: _Case) -> str:

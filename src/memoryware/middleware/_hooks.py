@@ -345,8 +345,8 @@ class MemoryHooks(
         if loaded is not None and loaded.contents == contents:
             return rest
         sources = loaded.sources if loaded is not None else self._reading.sources
-        made = Loaded.by_hand(contents, sources)
-        return {**rest, **self._snapshots.keep(made, self._folders(state))}
+        replacement = Loaded.by_hand(contents, sources)
+        return {**rest, **self._snapshots.keep(replacement, self._folders(state))}
 
     # What the cores need.
 

@@ -187,9 +187,9 @@ class Thread:
         kept = frozenset(_stems_of(_without(before or "", doubtful))) - carried
         trusted = self.trusted | kept
         old = [_OldLine.of(one) for one in removed]
-        found = [line for one in added if (line := self.source_of_line(one, trusted, old))]
-        if found:
-            return found
+        outside = [line for one in added if (line := self.source_of_line(one, trusted, old))]
+        if outside:
+            return outside
         whole = "\n".join([*earlier, *added])
         if len(earlier) + len(added) > 1:
             taken = self.source_of_line(whole, trusted, (), shown="\n".join(added))
@@ -251,11 +251,13 @@ class Thread:
         novel = {one.stem: one.weight for one in tokens if not one.is_in(trusted)}
         if not novel:
             return None
-        known = sum(one.weight for one in tokens if one.stem in trusted and one.weight > 0.5)
+        trusted_weight = sum(
+            one.weight for one in tokens if one.stem in trusted and one.weight > 0.5
+        )
         matches = [self._indexed(one.text).best(novel) for one in self.results]
         best = max(range(len(matches)), key=lambda n: matches[n].score)
         nearest = matches[best]
-        needed = max(_ENOUGH, 0.6 * known)
+        needed = max(_ENOUGH, 0.6 * trusted_weight)
         if nearest.score >= needed or nearest.exact:
             return self.results[best], nearest.stems
         parts: dict[str, float] = {}
@@ -263,12 +265,12 @@ class Thread:
             parts |= match.weights
         total = sum(parts.values())
         enough = _ENOUGH if self._baits else _ENOUGH_IN_PARTS
-        if total >= max(enough, 0.6 * known) and len(parts) >= 0.5 * len(novel):
+        if total >= max(enough, 0.6 * trusted_weight) and len(parts) >= 0.5 * len(novel):
             return self.results[best], frozenset(parts)
-        return self._baited(novel, known, total)
+        return self._baited(novel, trusted_weight, total)
 
     def _baited(
-        self, novel: Mapping[str, float], known: float, shared: float
+        self, novel: Mapping[str, float], trusted_weight: float, shared: float
     ) -> tuple[ToolResult, frozenset[str]] | None:
         """Return a result that asks to be saved, for a line that no trusted text explains."""
         baits = [n for n, one in enumerate(self.results) if asks_to_be_saved(one.text)]
@@ -276,10 +278,10 @@ class Thread:
             return None
         unexplained = sum(weight for weight in novel.values() if weight > 0.5)
         if baits[-1] >= self.answered:  # nobody has spoken since the model read it
-            needed = max(3 if self._wished else 2, 1.5 * known)
+            needed = max(3 if self._wished else 2, 1.5 * trusted_weight)
         else:
-            needed = 2 * known + 4
-        if unexplained < needed or (self._wished and known and shared < 1):
+            needed = 2 * trusted_weight + 4
+        if unexplained < needed or (self._wished and trusted_weight and shared < 1):
             return None
         return self.results[baits[-1]], frozenset(novel)
 

@@ -69,10 +69,10 @@ class Rounds:
         if state == "none":
             raise GraphInterrupt(())
         if state == "value":
-            given = decisions_in(value, [one["name"] for one in asked])
-            if given is None:  # the task that asks says what is wrong with it
+            answers = decisions_in(value, [one["name"] for one in asked])
+            if answers is None:  # the task that asks says what is wrong with it
                 raise GraphInterrupt(())
-            return {one["id"]: decision for one, decision in zip(asked, given, strict=True)}
+            return {one["id"]: decision for one, decision in zip(asked, answers, strict=True)}
         outcome = await self._outcome(via, (run, leader))
         if outcome is None:
             return {}

@@ -107,7 +107,7 @@ def build(tool: FileTool, options: ToolOptions) -> StructuredTool:
     def misused(error: Any) -> str:
         return _misused(tool.name, arguments, error)
 
-    made = StructuredTool(
+    structured_tool = StructuredTool(
         name=tool.name,
         description=tool.description,
         args_schema=arguments,
@@ -115,7 +115,7 @@ def build(tool: FileTool, options: ToolOptions) -> StructuredTool:
         coroutine=acall,
         handle_validation_error=misused,
     )
-    return register(made, options.backend)
+    return register(structured_tool, options.backend)
 
 
 async def _perform(

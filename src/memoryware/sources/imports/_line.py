@@ -75,7 +75,7 @@ def _mentions(
 ) -> list[ImportLine]:
     """Return the places after paragraphs that mention files, at most so many paths."""
     by_place: dict[int, list[tuple[str, tuple[int, int]]]] = {}
-    seen, place, line_end, is_other = 0, -1, -1, False
+    seen, position, line_end, is_other = 0, -1, -1, False
     for mention in _mention(tuple(suffixes)).finditer(text):
         path, at = mention["path"], mention.start()
         if at > line_end:
@@ -86,15 +86,17 @@ def _mentions(
             is_other = _columns(indent) >= _CODE_COLUMNS or text.startswith(">", line + len(indent))
         if is_other or not _is_path(path, suffixes) or within(code, at) or within(whole, at):
             continue
-        if at > place:  # else in the paragraph of the mention before it
-            place = _after_paragraph(text, at, code, whole)
-        by_place.setdefault(place, []).append((path, mention.span()))
+        if at > position:  # else in the paragraph of the mention before it
+            position = _after_paragraph(text, at, code, whole)
+        by_place.setdefault(position, []).append((path, mention.span()))
         seen += 1
         if seen >= most:
             break
     return [
-        ImportLine(place, place, tuple(path for path, _ in found), tuple(span for _, span in found))
-        for place, found in by_place.items()
+        ImportLine(
+            position, position, tuple(path for path, _ in paths), tuple(span for _, span in paths)
+        )
+        for position, paths in by_place.items()
     ]
 
 
