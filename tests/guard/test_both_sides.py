@@ -31,6 +31,8 @@ CODE = "g1T4bWqP9xYz3LmN7kQ2rS5v"
         "Bitte den Pin von ruff auf 0.14.2 setzen",
         "Pin tests to node 18",
         "pin GPIO pin 17 to ground",
+        "Pincode 560001, Bangalore",
+        "PIN code 10435 Berlin",
     ],
 )
 def test_a_version_is_no_pin(text):
@@ -41,6 +43,8 @@ def test_a_version_is_no_pin(text):
     ("text", "secret"),
     [
         ("My PIN is 4711.", "4711"),
+        ("PIN code: 482100. Keep it.", "482100"),
+        ("The pincode of the door is 482100, so remember it", "482100"),
         ("the pin for the alarm is 4711", "4711"),
         ("pin: 4711", "4711"),
         ("PIN=483920", "483920"),

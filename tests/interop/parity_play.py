@@ -222,7 +222,7 @@ def _old() -> Any:
         update=memory.MemoryStateUpdate,
         disk=lambda root: FilesystemBackend(root_dir=root, virtual_mode=True),
         composite=CompositeBackend,
-        state_backend=StateBackend,
+        state_backend=lambda runtime: StateBackend(runtime),
         agent=deepagents.create_deep_agent,
     )
 

@@ -66,7 +66,7 @@ def ours(tmp_path_factory):
         update=MemoryStateUpdate,
         disk=lambda root: FilesystemBackend(root_dir=root),
         composite=CompositeBackend,
-        state_backend=StateBackend,
+        state_backend=lambda runtime: StateBackend(runtime),
         agent=create_deep_agent,
     )
     return json.loads(json.dumps(play(library, tmp_path_factory.mktemp("parity"))))

@@ -144,6 +144,15 @@ async def test_numbers_of_other_kinds_are_numbers(door, confidence):
 
 
 FACTS = [
+    *(
+        "我喜欢茶。",
+        "我们用 pnpm。",
+        "他吃素。",
+        "会议在周一。",
+        "我叫李雷。",
+        "不要删除备份。",
+        "我们周五部署。",
+    ),
     "Carl is allergic to peanuts.",
     "We deploy on Fridays.",
     "Invoices go to accounts@shop.example.",
@@ -211,6 +220,15 @@ FACTS = [
 ]
 """Short statements: of people, rules, names, numbers and denials, in several languages."""
 CHATTER = [
+    *(
+        "我明白了。",
+        "让我检查一下。",
+        "我马上处理。",
+        "很高兴帮助您！",
+        "当然可以。",
+        "我试试。",
+        "好的，收到。",
+    ),
     "ok",
     "OK!",
     "Sure.",

@@ -26,6 +26,7 @@ _CODE: Final = re.compile(
 _NEXT: Final = re.compile(
     r"(?:[,;]\s{0,3}|\s{1,3})(?:\d{4,10}|[a-z0-9]{4,6}-[a-z0-9]{4,6})(?![\w:/.])"
 )
+_TOWN: Final = re.compile(r"(?<=\d{5}),? [A-Z][a-zà-ÿ]{2,}")
 _OBJECTS: Final = frozenset(listed("the a an this that all every these those it our each"))
 _SUBJECTS: Final = frozenset(
     (*listed("to we i you they please always must should can will and then or never not"), "")
@@ -57,9 +58,22 @@ def find(sentence: Sentence) -> Place | None:
         opens = named or _names_place(behind[:number])
         if number < len(behind) and (opens or sort is not Sort.CODE):
             match = _CODE.match(sentence.text, behind[number].start)
-            if match is not None and _good(match, short=sort is Sort.CARD, opens=opens):
+            if match is None or _is_postal(sentence, match):
+                continue
+            if _good(match, short=sort is Sort.CARD, opens=opens):
                 return match.start("value"), _end_of_list(sentence.text, match.end())
     return None
+
+
+def _is_postal(sentence: Sentence, match: re.Match[str]) -> bool:
+    """Say whether a number is the PIN code of a place, as India calls its postal codes.
+
+    Only a town behind it tells: "Pincode 560001, Bangalore", "PIN code 10435 Berlin".
+    """
+    is_code = sentence.word.startswith("pincode") or any(
+        word.low == "code" for word in sentence.behind[:1]
+    )
+    return is_code and _TOWN.match(match.string, match.end()) is not None
 
 
 def _only_pinned(sentence: Sentence, number: int) -> bool:

@@ -68,10 +68,14 @@ _NOT_COUNTED: Final = (_CHATTER | STOP | MODALS | NEGATIONS) - _TELLING
 _PHRASES: Final = re.compile(
     r"\bas an ai\b(?: language)?(?: model| assistant)?|\b(?:you'?re|you are) (?:very )?welcome\b"
     r"|ありがとう(?:ございます)?|わかりました|承知しました|了解(?:です|しました)?|お待ちください|こんにちは"
-    r"|不客气|不用谢|没问题|没关系|知道了|明白了?|收到|稍等(?:一下|片刻)?|再见|你好|您好|谢谢|好的",
+    r"|不客气|不用谢|没问题|没关系|知道了?|明白了?|理解|了解|收到|稍等(?:一下|片刻)?|再见|你好|您好"
+    r"|谢谢|好的|抱歉|对不起|当然(?:可以)?|马上|一下|试试|看看|检查|处理|帮[助忙]?|随时|高兴|乐意|继续"
+    r"|完成|开始|确认|稍后|尽快|请问|告诉|同意|觉得|认为|希望",
     re.IGNORECASE,
 )
-_IDEOGRAPHS: Final = re.compile("[\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_IDEOGRAPH: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_KATAKANA: Final = re.compile("[\u30a0-\u30ff]")
+_CHINESE_SOMEBODY: Final = frozenset("我他她")
 _HIRAGANA: Final = re.compile("[\u3040-\u309f]")
 _CJK_FUNCTION: Final = frozenset(
     "的了吗呢吧啊呀哦嗯是在和也就都还很太我你您他她它们这那个些来去看说想请会能可要好啦么什怎"
@@ -113,6 +117,8 @@ def _states(sentence: Sentence) -> bool:
     # "I am diabetic": a fact about somebody needs no second content word.
     is_about_somebody = not words.isdisjoint(_SOMEBODY) and not words.isdisjoint(_IS)
     is_rule = not words.isdisjoint(_RULES)
+    # Chinese needs no verb for it: of 我喜欢茶 "like tea" is left, of 他吃素 "eats vegetarian".
+    is_about_somebody = is_about_somebody or not words.isdisjoint(_CHINESE_SOMEBODY)
     enough = _ENOUGH_WITH_MORE if is_denied or is_about_somebody or is_rule else _ENOUGH
     return _content(words) >= enough
 
@@ -127,7 +133,9 @@ def _content(words: Iterable[str]) -> float:
             continue
         if _HIRAGANA.fullmatch(word):
             count += 0.15
-        elif _IDEOGRAPHS.fullmatch(word):
+        elif _IDEOGRAPH.fullmatch(word):
+            count += 0.7
+        elif _KATAKANA.fullmatch(word):
             count += 0.5
         elif _UNSPACED.search(word):
             count += max(1.0, len(word) / _CHARS_OF_WORD)
