@@ -75,7 +75,8 @@ def main() -> None:
             console.print(Text(f"$ memoryware {typed}", style="bold cyan"))
             console.print(Text.from_ansi(shown.rstrip().replace(outer, "/home/ann")))
             console.print()
-            last = (re.findall(r"\b[0-9a-f]{32}\b", shown) or [last])[-1]
+            # The first: below the results, search names documents, which no command takes.
+            last = (re.findall(r"\b[0-9a-f]{32}\b", shown) or [last])[0]
     console.save_svg(
         str(PICTURE), title="memoryware", code_format=FONTS.sub("", CONSOLE_SVG_FORMAT)
     )

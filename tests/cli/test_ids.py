@@ -100,7 +100,7 @@ def test_for_a_whole_id_no_others_are_read(cli, memory, monkeypatch):
 
     monkeypatch.setattr(kind, "find", watched)
     memory.log_quarantine("We deploy on Fridays.", SHOP)
-    for command in (["reject", IDS[0]], ["promote", IDS[1]], ["forget", IDS[1], "--dry-run"]):
+    for command in (["reject", IDS[0]], ["promote", IDS[0]], ["forget", IDS[1], "--dry-run"]):
         cli(*command)
     assert asked
     narrow = [one for one in asked if one.ids or one.made_of or one.hashes or one.documents]

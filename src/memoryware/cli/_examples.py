@@ -23,7 +23,8 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "propose": ("propose 2bd9138907de4a949a79ac4cf56ccd59",),
     "promote": (
         "promote 2bd9138907de4a949a79ac4cf56ccd59",
-        "promote 2bd9138907de4a949a79ac4cf56ccd59 --subject deploys --by bo",
+        "promote '2bd9138907de4a949a79ac4cf56ccd59#2'",
+        "promote 2bd9138907de4a949a79ac4cf56ccd59 --whole --subject deploys --by bo",
     ),
     "reject": ("reject 2bd9138907de4a949a79ac4cf56ccd59 --reason 'not true anymore'",),
     "supersede": ("supersede 2bd9138907de4a949a79ac4cf56ccd59 'We deploy on Mondays.'",),

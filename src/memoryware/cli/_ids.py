@@ -25,20 +25,55 @@ LOOKED: Final = 2_000
 """Records of each tier, the newest ones, among which a beginning is looked for."""
 LISTED: Final = 10
 """Records that are told at most if several begin alike."""
+MARK: Final = "#"
+"""Before the number of a statement: `ENTRY#2`."""
 BEGINNING: Final = f"{SHORTEST} characters or more of one among the newest {LOOKED:,} do"
 """What the help says of it."""
 
 
-def whole_id(memory: TieredMemory, which: Select, given: str) -> str:
+def whole_id(
+    memory: TieredMemory,
+    which: Select,
+    given: str,
+    *,
+    others: Callable[[], Mapping[str, str]] | None = None,
+) -> str:
     """Return the id that is meant by an id or its beginning.
+
+    Args:
+        memory: The memory.
+        which: Records that count.
+        given: The id, or its beginning.
+        others: Returns what else has an id, with its text; called if no record has exactly
+            the given one.
 
     Raises:
         EntryMissing: If nothing that was stored lately has such an id.
         SettingError: If several begin so; the message names them.
     """
-    if len(given) >= WHOLE or ":" in given or _is_there(memory, which, given):
+    is_whole = len(given) >= WHOLE or ":" in given
+    if (is_whole and others is None) or _is_there(memory, which, given):
         return given  # what is written like an origin is told by whoever wants an id
-    return _only(given, _beginning(memory, which, given, lambda one: (one.id,)))
+    texts = others() if others is not None else {}
+    if is_whole or given in texts:
+        return given
+    found = dict(_beginning(memory, which, given, lambda one: (one.id,)))
+    if len(given) >= SHORTEST:
+        found |= {id_: text for id_, text in texts.items() if id_.startswith(given)}
+    return _only(given, found)
+
+
+def entry_and_number(memory: TieredMemory, which: Select, given: str) -> tuple[str, str]:
+    """Split the id of a statement, such as `ENTRY#2`.
+
+    Returns:
+        What names the entry, and the number; "" for an id without one. An imported entry may
+        have an id that ends like this itself.
+    """
+    entry, mark, number = given.rpartition(MARK)
+    if mark and number.isdecimal() and not _is_there(memory, which, given):
+        return entry, number
+    return given, ""
 
 
 def there(memory: TieredMemory, which: Select, given: str) -> str:
@@ -74,19 +109,19 @@ def _is_there(memory: TieredMemory, which: Select, id_: str) -> bool:
 
 def _beginning(
     memory: TieredMemory, which: Select, given: str, ids_of: Callable[[Record], Iterable[str]]
-) -> Mapping[str, Record]:
-    """Return each id that begins so, with a record that has it."""
+) -> Mapping[str, str]:
+    """Return each id that begins so, with the text of a record that has it."""
     if len(given) < SHORTEST:
         return {}
     records = (one for store in _stores(memory) for one in store.find(which, limit=LOOKED).items)
-    return {id_: one for one in records for id_ in ids_of(one) if id_.startswith(given)}
+    return {id_: one.content for one in records for id_ in ids_of(one) if id_.startswith(given)}
 
 
 def _stores(memory: TieredMemory) -> Iterator[Any]:
     return (getattr(memory.parts.stores, tier) for tier in LAYERS)
 
 
-def _only(given: str, found: Mapping[str, Record]) -> str:
+def _only(given: str, found: Mapping[str, str]) -> str:
     if len(found) == 1:
         return next(iter(found))
     if not found:
@@ -96,8 +131,8 @@ def _only(given: str, found: Mapping[str, Record]) -> str:
             f" begins so{least}"
         )
     lines = [
-        f"  {showing.one_line(id_)}  {showing.one_line(one.content, 80)}"
-        for id_, one in list(found.items())[:LISTED]
+        f"  {showing.one_line(id_)}  {showing.one_line(text, 80)}"
+        for id_, text in list(found.items())[:LISTED]
     ]
     more = [f"  ... and {len(found) - LISTED:,} more"] if len(found) > LISTED else []
     raise SettingError("\n".join([f"several begin with {given}; say more of it:", *lines, *more]))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from memoryware.cli import _records, showing
-from memoryware.cli._ids import BEGINNING, whole_id
+from memoryware.cli._ids import BEGINNING, entry_and_number, whole_id
 from memoryware.cli._opening import Place
 from memoryware.cli._options import moment_of, on_memory
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
@@ -114,7 +114,9 @@ def show(
     """
     scope = place.grouped()
     with place.opened() as memory:
-        record = memory.get(whole_id(memory, Select.within(scope), id_), scope)
+        which = Select.within(scope)
+        named, _ = entry_and_number(memory, which, id_)
+        record = memory.get(whole_id(memory, which, named), scope)
         family = _family(memory, place, record)
     if place.json:
         tier = "long_term" if isinstance(record, Memory) else "quarantine"

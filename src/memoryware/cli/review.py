@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from memoryware.cli import _keys, _records, showing
+from memoryware.cli._decidable import TEN_YEARS, shown_ids
 from memoryware.cli._opening import Place
 from memoryware.cli._options import days_of, on_memory
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
@@ -25,6 +26,8 @@ from memoryware.tiers.values import ContextItem, Digest, Insight
 NEAR: Final = 0.4
 """Share of its words that a memory must have in common with a text to be shown beside it."""
 _DIGITS: Final = 9
+_LINE: Final = 400
+"""Characters of a statement that `digest` shows."""
 _EVIDENCE: Final = 20
 """Entries of an insight that are shown, and can be taken out of it."""
 _ASKED: Final = 1000
@@ -41,6 +44,9 @@ _KEYS: Final[Mapping[str, str]] = {
     "q": "quit",
     "?": "this help",
 }
+_PROMPT: Final = (
+    "[a]pprove [i]nstead [p]ropose [r]eject [e]dit [x] take out [s]kip [u]back [q]uit [?] "
+)
 Days = Annotated[float, typer.Option(min=0, help="How far back.")]
 OlderThan = Annotated[
     float | None, typer.Option(min=0, metavar="DAYS", help="Only what waits at least so long.")
@@ -69,14 +75,13 @@ Limit = Annotated[
 After = Annotated[
     str | None, typer.Option(metavar="CURSOR", help="Go on after a page: its cursor.")
 ]
-_TEN_YEARS: Final = 3650.0
 
 
 @on_memory
 def digest(
     place: Place,
     *,
-    days: Days = _TEN_YEARS,
+    days: Days = TEN_YEARS,
     older_than: OlderThan = None,
     origin: From = None,
     trust: WithTrust = None,
@@ -87,7 +92,9 @@ def digest(
     """List what waits in quarantine, one line for each statement. Nothing is promoted.
 
     What is worth most to a reviewer comes first. Texts that disagree about the same matter stand
-    side by side.
+    side by side. The id of a line, such as ID#2 for the second statement of an entry, is what
+    promote, reject and propose take to decide about exactly this statement; so is each "id" of
+    --json.
 
     Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read.
     """
@@ -103,11 +110,12 @@ def digest(
             limit=limit,
             after=after,
         )
+        ids = shown_ids(memory, scope, page.insights)
     if place.json:
         showing.document(_as_json(page))
         return
     for insight in page.insights:
-        _line(insight)
+        _line(insight, ids[insight.id])
     if not page.insights:
         typer.echo("Nothing waits." if not page.waiting else "Nothing of it fits.")
     if page.next:
@@ -129,18 +137,19 @@ def _before(memory: TieredMemory, older_than: float | None) -> datetime | None:
         return datetime.min.replace(tzinfo=UTC)
 
 
-def _line(insight: Insight) -> None:
+def _line(insight: Insight, id_: str) -> None:
     lineage = insight.provenance
-    count = len(insight.source_entry_ids) + len(insight.repeats)
+    count, size = len(insight.entry_ids), len(insight.summary)
     _records.head(
-        ", ".join(insight.source_entry_ids),
+        id_,
         f"trust {lineage.trust.name.lower()}",
         ", ".join(map(str, lineage.roots)),
-        f"{count} entries" if count > 1 else "",
+        f"{count} entries: {', '.join(insight.entry_ids[:_EVIDENCE])}" if count > 1 else "",
         "in conflict" if insight.conflicts_with else "",
         "contradicts long-term memory" if insight.contradicts else "",
+        f"the first {_LINE} of {size:,} characters" if size > _LINE else "",
     )
-    _records.text(insight.summary, 400)
+    _records.text(insight.summary, _LINE)
 
 
 def _as_json(page: Digest) -> dict[str, Any]:
@@ -172,7 +181,7 @@ def _as_json(page: Digest) -> dict[str, Any]:
 def review(
     place: Place,
     *,
-    days: Days = _TEN_YEARS,
+    days: Days = TEN_YEARS,
     older_than: OlderThan = None,
     origin: From = None,
     trust: WithTrust = None,
@@ -247,7 +256,7 @@ class _Review:
             if shown != self.at:
                 self.show(one)
                 shown = self.at
-            pressed, more = _keys.key("[a]pprove [r]eject [e]dit [s]kip [u]back [q]uit [?] ")
+            pressed, more = _keys.key(_PROMPT)
             if pressed in ("", "q", "\x03", "\x04"):
                 break
             if pressed == "u":

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from memoryware.cli import _records, showing
+from memoryware.cli._decidable import Choice, DecidableIds
 from memoryware.cli._ids import BEGINNING, whole_id
 from memoryware.cli._opening import Place
 from memoryware.cli._options import DryRun, Reason, Yes, moment_of, on_memory
@@ -74,24 +76,32 @@ def _given(text: str | None) -> str:
 def promote(
     place: Place,
     id_: Annotated[
-        str, typer.Argument(metavar="ID", help=f"Of an entry in quarantine; {BEGINNING}.")
+        str,
+        typer.Argument(metavar="ID", help=f"Of a line of digest, or of an entry; {BEGINNING}."),
     ],
     *,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Take all that the entry says, as one text.")
+    ] = False,
     subject: Subject = None,
     for_agent: Annotated[
         str | None, typer.Option(help="Make it the experience of this agent alone.")
     ] = None,
 ) -> None:
-    """Put an entry of quarantine into long-term memory, if the policy lets you.
+    """Put a statement of quarantine into long-term memory, if the policy lets you.
 
-    Exit codes: 0 done, 1 the store or model failed, 2 wrong call, 3 the configuration cannot be
-    read, 4 the policy asks for more, what is current of the subject is trusted more, so that it
-    waits, or there is none with this id.
+    It keeps exactly the text that digest shows. An entry of several statements is refused, unless
+    you name one of them, as ID#2, or take all of it with --whole.
+
+    Exit codes: 0 done, 1 the store or model failed, 2 wrong call, or an entry of several
+    statements, 3 the configuration cannot be read, 4 the policy asks for more, what is current of
+    the subject is trusted more, so that it waits, or there is none with this id.
     """
     scope = place.grouped()
     with place.opened(on_mismatch="raise") as memory:
-        entry = _waiting(memory, place, id_)
-        made = memory.promote(entry, scope, by=place.by, subject=subject, agent_id=for_agent)
+        choice = DecidableIds(memory, place.scope).choose(id_)
+        target = choice.as_whole() if whole else choice.as_shown()
+        made = memory.promote(target, scope, by=place.by, subject=subject, agent_id=for_agent)
     _told(place, made)
 
 
@@ -99,7 +109,8 @@ def promote(
 def propose(
     place: Place,
     ids: Annotated[
-        list[str], typer.Argument(metavar="ID", help=f"Entries in quarantine; {BEGINNING}.")
+        list[str],
+        typer.Argument(metavar="ID", help=f"Of lines of digest, or of entries; {BEGINNING}."),
     ],
 ) -> None:
     """Put entries before the reviewers, in your name: raw ones, and what was rejected once more.
@@ -111,14 +122,13 @@ def propose(
     """
     scope, done = place.grouped(), list[Entry]()
     with place.opened() as memory:
-        entries = [_waiting(memory, place, one) for one in ids]  # all are there before the first
-        for entry in entries:
-            if entry.status == "promoted":
-                raise EntryMissing(f"{entry.id} is in long-term memory already; nothing waits")
-        for entry in entries:
-            done.append(memory.propose(entry, scope, by=place.by))
+        for choice in (choices := _chosen(memory, place, ids)):
+            if choice.status == "promoted":
+                raise EntryMissing(f"{choice.id} is in long-term memory already; nothing waits")
+        for choice in choices:
+            done.append(memory.propose(choice.target, scope, by=place.by))
             if not place.json:
-                typer.echo(f"Proposed: {entry.id}")
+                typer.echo(f"Proposed: {done[-1].id}")
     if place.json:
         showing.document({"proposed": [*map(_records.as_json, done)]})
 
@@ -127,23 +137,25 @@ def propose(
 def reject(
     place: Place,
     ids: Annotated[
-        list[str], typer.Argument(metavar="ID", help=f"Entries in quarantine; {BEGINNING}.")
+        list[str],
+        typer.Argument(metavar="ID", help=f"Of lines of digest, or of entries; {BEGINNING}."),
     ],
     *,
     reason: Reason = "",
 ) -> None:
-    """Turn entries of quarantine down; they stay there, and nothing shows them to an agent.
+    """Turn statements of quarantine down; they stay there, and nothing shows them to an agent.
+
+    ID#2 turns down the second statement of an entry, the id of an entry all that it says.
 
     Exit codes: 0 done, 1 the store failed, 2 wrong call, 3 the configuration cannot be read,
     4 one was promoted already, or there is none with this id.
     """
     scope, done = place.grouped(), list[Entry]()
     with place.opened() as memory:
-        entries = [_waiting(memory, place, one) for one in ids]  # all are there before the first
-        for entry in entries:
-            done.append(memory.reject(entry, scope, by=place.by, reason=reason))
+        for choice in _chosen(memory, place, ids):
+            done.append(memory.reject(choice.target, scope, by=place.by, reason=reason))
             if not place.json:
-                typer.echo(f"Rejected: {entry.id}")
+                typer.echo(f"Rejected: {choice.id}")
     if place.json:
         showing.document({"rejected": [*map(_records.as_json, done)]})
 
@@ -198,13 +210,7 @@ def _told(place: Place, made: Promotion) -> None:
         raise typer.Exit(showing.DECLINED)
 
 
-def _waiting(memory: TieredMemory, place: Place, id_: str) -> Entry:
-    """Return an entry by its id, or the beginning of it.
-
-    Raises:
-        EntryMissing: If there is none, or this is a memory.
-    """
-    record = memory.get(whole_id(memory, Select.within(place.scope), id_), place.scope)
-    if isinstance(record, Memory):
-        raise EntryMissing(f"{record.id} is in long-term memory already; revoke takes it back")
-    return record
+def _chosen(memory: TieredMemory, place: Place, ids: Sequence[str]) -> list[Choice]:
+    """Return what each id means; all are there before the first is decided."""
+    known = DecidableIds(memory, place.scope)
+    return [known.choose(id_) for id_ in ids]

@@ -607,6 +607,28 @@ def insight_of_entry(insight: Insight, entry: Entry) -> Insight:
     )
 
 
+def insight_of_statement(entry: Entry, digest: str) -> Insight:
+    """Return the insight that one statement of an entry is by itself.
+
+    Args:
+        entry: The entry.
+        digest: The digest of the statement, as `statements_in` has it.
+
+    Returns:
+        The statement in the words of the entry; a decision about it leaves the other statements
+        of the entry waiting.
+    """
+    every = statements_in(entry)
+    return Insight(
+        id=hash_of(f"{entry.id}\n{every[digest]}"),
+        scope=entry.scope,
+        summary=every[digest],
+        source_entry_ids=(entry.id,),
+        provenance=Provenance.made(entry.provenance.origin, [entry]),
+        covers={entry.id: (digest,)} if len(every) > 1 else {},
+    )
+
+
 def _common(entries: Sequence[Entry]) -> MemoryScope:
     """Return what the scopes of all entries have in common."""
     first, *others = {part.scope for part in entries}

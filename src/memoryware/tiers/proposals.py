@@ -112,14 +112,17 @@ async def reject(
     metadata = {"rejected_because": parts.redacted(reason)} if reason else {}
 
     def change(one: Entry) -> Entry:
-        if one.status in ("promoted", "revoked"):
+        covered = material.covers.get(one.id, ())
+        # A statement that was promoted stays so while its entry waits with the others.
+        statements = tuple(key for key in covered if one.decided.get(key) != "promoted")
+        if one.status in ("promoted", "revoked") or (covered and not statements):
             return one
         return closed(
             one,
             "rejected",
             by=actor.name,
             at=parts.clock(),
-            statements=material.covers.get(one.id, ()),
+            statements=statements,
             metadata={**one.metadata, **metadata},
         )
 
@@ -127,13 +130,15 @@ async def reject(
     entry = await _changed(parts, via, entry, change)
     statements = material.covers.get(entry.id, ())
     is_rejected = entry.status == "rejected" or (
-        bool(statements) and all(entry.decided.get(one) == "rejected" for one in statements)
+        bool(statements) and any(entry.decided.get(one) == "rejected" for one in statements)
     )
     if not is_rejected:
+        status = "promoted" if entry.status != "revoked" and statements else entry.status
+        subject = "This statement of entry" if statements else "Entry"
         raise PromotionRefused(
-            f"Entry {entry.id} was {entry.status} already, so it cannot be rejected; revoke()"
+            f"{subject} {entry.id} was {status} already, so it cannot be rejected; revoke()"
             " takes back what was promoted",
-            (entry.status,),
+            (status,),
         )
     trust = max(one.provenance.trust for one in material.entries)
     repeats = await repeats_of(
