@@ -21,6 +21,7 @@ from memoryware.tiers.showing import (
     BRIEF_NOTE,
     FENCE,
     NOTE,
+    TERSE_NOTE,
     Labels,
     cut,
     disputes,
@@ -48,6 +49,8 @@ _RELEVANT: Final = 0.25
 """Share of the best score below which a recalled text hardly fits the query."""
 _LEAST_ITEM: Final = 40
 """Characters to which the best recalled text may be cut; a shorter rest would say nothing."""
+_LEAST_TERSE: Final = 12
+"""Characters to which it may be cut below the shortest label."""
 _LEAST_PROPOSAL: Final = 200
 """Characters of the proposal that stay whatever the budget."""
 _MEMORY: Final[tuple[LayerOfPrompt, ...]] = ("group_memory", "agent_memory")
@@ -115,6 +118,7 @@ class _Draft:
         attachments: Texts behind it.
         kept: Ids of the recalled texts that are shown.
         is_brief: Whether the note and the labels of recalled texts are short.
+        is_terse: Whether they are as short as can be, and memory has no heading.
         chars: Characters of one recalled text; None for the limit of the memory.
     """
 
@@ -123,6 +127,7 @@ class _Draft:
     attachments: tuple[str, ...]
     kept: frozenset[str]
     is_brief: bool = False
+    is_terse: bool = False
     chars: int | None = None
 
     def items(self, name: LayerOfPrompt) -> list[ContextItem]:
@@ -287,10 +292,17 @@ class ContextBuilder:
             return bare.with_items(ranked[:plain])
         if not ranked:
             return bare
-        best, whole = brief.with_items(ranked[:1]), self._parts.limits.item_chars
-        longest = min(whole, len(ranked[0].content))
-        chars = _most(lambda n: n < _LEAST_ITEM or fits(replace(best, chars=n)), longest)
-        return replace(best, chars=chars) if chars >= _LEAST_ITEM else bare
+        terse = replace(brief, is_terse=True)
+        tersest = _most(lambda n: fits(terse.with_items(ranked[:n])), relevant)
+        if tersest:
+            return terse.with_items(ranked[:tersest])
+        longest = min(self._parts.limits.item_chars, len(ranked[0].content))
+        for form, least in ((brief, _LEAST_ITEM), (terse, _LEAST_TERSE)):
+            best = form.with_items(ranked[:1])
+            if longest >= least and fits(replace(best, chars=least)):
+                chars = _most(_within(best, least, fits), longest)
+                return replace(best, chars=chars)
+        return bare
 
     def _worth(self, recall: Recall) -> tuple[list[ContextItem], int]:
         """Return recalled texts in the order in which a budget keeps them.
@@ -381,7 +393,14 @@ class ContextBuilder:
         if draft.chars is not None:
             limits = replace(limits, item_chars=draft.chars)
         return [
-            item_line(number, one, limits=limits, labels=labels, brief=draft.is_brief)
+            item_line(
+                number,
+                one,
+                limits=limits,
+                labels=labels,
+                brief=draft.is_brief,
+                terse=draft.is_terse,
+            )
             for number, one in draft.numbered(name)
         ]
 
@@ -402,7 +421,11 @@ class ContextBuilder:
             is_last = section.name == "agent_memory" or not draft.items("agent_memory")
             more = self._disputes(draft) if is_last else ()
             text = fenced([*lines, *more], note=_note(draft) if is_first else "")
-        return _below(getattr(self._headings, section.name), text)
+        return _below(self._heading(section.name, draft), text)
+
+    def _heading(self, name: LayerOfPrompt, draft: _Draft) -> str:
+        is_left_out = draft.is_terse and name in _MEMORY
+        return "" if is_left_out else getattr(self._headings, name)
 
     def _recalled(self, draft: _Draft) -> str:
         """Return both layers of memory in one fence."""
@@ -410,14 +433,21 @@ class ContextBuilder:
         if not there:
             return ""
         blocks = [
-            _below(getattr(self._headings, name), "\n".join(self._lines(name, draft)))
+            _below(self._heading(name, draft), "\n".join(self._lines(name, draft)))
             for name in there
         ]
         return fenced(["\n\n".join(blocks), *self._disputes(draft)], note=_note(draft))
 
 
 def _note(draft: _Draft) -> str:
+    if draft.is_terse:
+        return TERSE_NOTE
     return BRIEF_NOTE if draft.is_brief else NOTE
+
+
+def _within(draft: _Draft, least: int, fits: Callable[[_Draft], bool]) -> Callable[[int], bool]:
+    """Return whether a draft fits with texts of so many characters; the least is known to."""
+    return lambda chars: chars <= least or fits(replace(draft, chars=chars))
 
 
 def _many(count: int, noun: str) -> str:
