@@ -438,6 +438,48 @@ def test_a_hostile_text_is_answered_soon(text):
     echo_of(FACTS[0], [Known("x", text)])
 
 
+MOTHER = "My mother's mother is Ida."
+GAS = "The gas is off."
+
+
+@pytest.mark.parametrize(
+    ("shown", "answer"),
+    [
+        (MOTHER, "My mother is Ida."),
+        ("My mother’s mother is Ida.", "My mother is Ida."),
+        ("Her father's father is a baker.", "Her father is a baker."),
+        ("My doctor's doctor is Dr. Lee.", "My doctor is Dr. Lee."),
+        ("My neighbour's doctor is Dr. Lee.", "My doctor is Dr. Lee."),
+        ("Die Mutter meiner Mutter ist Ida.", "Meine Mutter ist Ida."),
+        (GAS, "~~The gas is off.~~"),
+        (GAS, "As far as I know ~~the gas is off~~."),
+        (GAS, "<del>The gas is off.</del>"),
+        (GAS, "The gas is off, right?"),
+        (GAS, "The gas is off?"),
+        (GAS, "The gas is off. Right?"),
+    ],
+)
+def test_another_person_a_struck_out_text_and_a_question_are_news(shown, answer):
+    assert echo_of(answer, [Known("a", shown)]) == ()
+
+
+@pytest.mark.parametrize(
+    ("shown", "answer"),
+    [
+        (MOTHER, MOTHER),
+        (MOTHER, "As I recall, my mother's mother is Ida."),
+        ("The owner of the shop is Tom.", "The owner is Tom."),
+        (GAS, "> The gas is off."),
+        (GAS, "As far as I know the gas is off."),
+        (GAS, "~~~\nThe gas is off.\n~~~"),
+        (GAS, "The gas is off. Can I help you with anything else?"),
+        ("Is the gas off?", "Is the gas off?"),
+    ],
+)
+def test_what_is_neither_of_these_is_an_echo(shown, answer):
+    assert echo_of(answer, [Known("a", shown)]) == ("a",)
+
+
 # What else is made of it.
 
 

@@ -61,6 +61,14 @@ _OTHER_FORMS: Final = 4
 """Words that such a sentence may have in another form, as in the passive."""
 _PLACE: Final = 3
 """Words of a place, such as "in New York"."""
+_POSSESSIVES: Final = word_set("""
+my your his her its our their
+mein meine meiner meinem meinen dein deine deiner deinem deinen sein seine seiner seinem seinen
+ihr ihre ihrer ihrem ihren unser unsere unserer unserem unseren
+""")
+_DOUBTING: Final = word_set("right correct true really sure richtig wirklich sicher oder")
+"""Words that make a question of the sentence before them."""
+_STRUCK_OUT: Final = re.compile(r"(?<!~)~~(?=[^\s~])|<(?:s|del|strike)>", re.IGNORECASE)
 _LEAST: Final = 2
 """Words of a stretch that is not a whole sentence."""
 
@@ -349,12 +357,14 @@ class _Ground:
             The ids of what it repeats, and how many words that are; None if it says more.
         """
         tokens, _ = _clauses(sentence.tokens)
+        if sentence.is_question and tokens and all(one.exact in _DOUBTING for one in tokens):
+            return None
         ids: list[str] = []
         covered = at = 0
         around: list[Token] = []
         passed = 0
         while at < len(tokens):
-            best = self._longest(tokens, at)
+            best = self._longest(tokens, at, is_question=sentence.is_question)
             if best is not None:
                 if not _is_around(around, between=bool(ids)):
                     return self._turned(sentence)
@@ -369,8 +379,13 @@ class _Ground:
             return self._turned(sentence)
         return _Match(tuple(ids), covered, passed + len(around))
 
-    def _longest(self, tokens: Sequence[Token], at: int) -> tuple[int, str] | None:
-        """Return where the longest stretch ends that begins at a word, and whose it is."""
+    def _longest(
+        self, tokens: Sequence[Token], at: int, *, is_question: bool
+    ) -> tuple[int, str] | None:
+        """Return where the longest stretch ends that begins at a word, and whose it is.
+
+        A question repeats only a question: "The gas is off, right?" doubts what was shown.
+        """
         best: tuple[int, str] | None = None
         token = tokens[at]
         places = self.starts.get(token.stem, ())
@@ -380,6 +395,8 @@ class _Ground:
             else (self.starts.get(token.exact, ()))
         ):
             id_, shown = self.sentences[number]
+            if is_question and not shown.sentence.is_question:
+                continue
             end = self._run(tokens, at, shown, start)
             if end and (best is None or end > best[0]):
                 best = end, id_
@@ -458,11 +475,18 @@ def _clauses(tokens: Sequence[Token]) -> tuple[tuple[Token, ...], tuple[int, ...
 
 
 def _after_attribute(theirs: Sequence[Token], there: int, wanted: Token) -> int:
-    """Return the place after "of the shop" if a repetition leaves it out there; else 0."""
+    """Return the place after "of the shop" if a repetition leaves it out there; else 0.
+
+    It stays where another person or thing would be meant: "my mother's mother" is not "my mother".
+    """
     if theirs[there].exact not in ("of", "von"):
+        return 0
+    if there > 1 and theirs[there - 2].exact in _POSSESSIVES:
         return 0
     for end in range(there + 2, min(there + 5, len(theirs))):
         word = theirs[end]
+        if there and theirs[end - 1].stem == theirs[there - 1].stem:
+            return 0
         if word.exact in _BETWEEN or word.exact in _RESTRICTING:
             return 0
         if word.exact in _OPEN:
@@ -541,7 +565,7 @@ def _covering(text: str, known: Sequence[Known]) -> tuple[str, ...] | None:
     size = sum(len(one.content) for one in pieces)
     is_cut = "\u2026" in text
     plain = without_markup(_in_lines(_CUT_OFF.sub(" ", text) if is_cut else text))
-    if not size or len(plain) > _FOREIGN * size + _SLACK:
+    if not size or len(plain) > _FOREIGN * size + _SLACK or _STRUCK_OUT.search(text):
         return None
     spaced = _spaced_out(plain, pieces)
     if spaced:
