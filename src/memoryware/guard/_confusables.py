@@ -67,6 +67,21 @@ def skeleton(character: str) -> str:
     return "".join(_CANONICAL.get(one, one) for one in letters.lower())
 
 
+def latin(word: str) -> str:
+    """Return a word with the letters of other scripts that look like ASCII ones folded to these."""
+    if word.isascii():
+        return word
+    letters = [one if _is_latin(one) else _ascii(one) for one in word]
+    mixed = any(one.isascii() and one.isalpha() for one in word)
+    folded = "".join(letters)
+    return folded if mixed or folded.isascii() else word
+
+
+@lru_cache(maxsize=8192)
+def _is_latin(character: str) -> bool:
+    return character.isascii() or unicodedata.name(character, "").startswith("LATIN")
+
+
 def _ascii(character: str) -> str:
     table = _table()
     letters = table.get(character)

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from memoryware._remembering import remembered
 from memoryware._unicode import normalised
+from memoryware.guard._confusables import latin
 from memoryware.middleware._note_words import (
     FUNCTION_WORDS,
     NOTE_WORDS,
@@ -238,6 +239,11 @@ class Thread:
             if source is not None:
                 result, stems = source
                 return OutsideLine(shown or line, result.tool, _excerpt(result.text, stems))
+        for piece in dict.fromkeys(pieces):
+            clause_source = self._clause_source(piece, trusted)
+            if clause_source is not None:
+                result, stems = clause_source
+                return OutsideLine(shown or line, result.tool, _excerpt(result.text, stems))
         result_of_flip = self._turned(line, removed)
         if result_of_flip is not None:
             result, stems = result_of_flip
@@ -268,6 +274,21 @@ class Thread:
         if total >= max(enough, 0.6 * trusted_weight) and len(parts) >= 0.5 * len(novel):
             return self.results[best], frozenset(parts)
         return self._baited(novel, trusted_weight, total)
+
+    def _clause_source(
+        self, text: str, trusted: frozenset[str]
+    ) -> tuple[ToolResult, frozenset[str]] | None:
+        """Return the result with a clause that a short text repeats, None for no such result."""
+        words = _tokens(text)
+        content = [one for one in words if one.weight] or words
+        novel = [one for one in content if not one.is_in(trusted)]
+        if not novel or len(novel) < 0.5 * len(content):
+            return None
+        clause = _Clause.of(text)
+        for result in reversed(self.results):
+            if self._indexed(result.text).has_clause(clause):
+                return result, frozenset(one.stem for one in words)
+        return None
 
     def _baited(
         self, novel: Mapping[str, float], trusted_weight: float, shared: float
@@ -369,7 +390,7 @@ def _tokens(text: str) -> list[_Word]:
 def _words_of(text: str) -> Iterator[_Word]:
     for match in _TOKEN.finditer(_visible(text)):
         token = match.group()
-        yield from _pairs(token) if _is_unspaced(token[0]) else _of_token(token)
+        yield from _pairs(token) if _is_unspaced(token[0]) else _of_token(latin(token))
 
 
 def _stems_of(text: str) -> Iterator[str]:
@@ -439,6 +460,34 @@ def _polarity(text: str) -> frozenset[str]:
 # Results.
 
 
+_CLAUSE: Final = re.compile(r"[:,]\s+|\s[-\u2013\u2014]+\s|[\uff0c\uff1a\u3001]")
+_COVERED: Final = 0.5
+"""Part of the words of a clause that a line has to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """The words of a sentence or clause: all in order, and those that say something."""
+
+    words: tuple[str, ...]
+    content: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Clause:
+        words, content = list[str](), set[str]()
+        for match in _TOKEN.finditer(_visible(text)):
+            token = match.group()
+            if _is_unspaced(token[0]):
+                words += token
+                content.update("".join(UNSPACED_FUNCTION.split(token)))
+                continue
+            for part in _of_token(latin(token)):
+                words.append(part.stem)
+                if part.weight:
+                    content.add(part.stem)
+        return cls(tuple(words), frozenset(content))
+
+
 @dataclass(frozen=True, slots=True)
 class _Match:
     """The words that a line shares with a stretch of a result."""
@@ -466,6 +515,41 @@ class _Indexed:
                 self.positions[word.stem].append(at)
         self.positions = dict(self.positions)
         self._long = at > 5 * _WINDOW
+        self._text = text
+
+    @cached_property
+    def _clauses(self) -> list[_Clause]:
+        clauses: dict[_Clause, None] = {}
+        for sentence in sentences(self._text):
+            for part in (sentence, *_CLAUSE.split(sentence)):
+                clause = _Clause.of(part)
+                if len(clause.words) > 1:
+                    clauses[clause] = None
+        return list(clauses)
+
+    @cached_property
+    def _clauses_by_word(self) -> dict[str, set[int]]:
+        numbers: dict[str, set[int]] = defaultdict(set)
+        for n, clause in enumerate(self._clauses):
+            for word in clause.content:
+                numbers[word].add(n)
+        return dict(numbers)
+
+    @cached_property
+    def _sequences(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(one.words for one in self._clauses)
+
+    def has_clause(self, clause: _Clause) -> bool:
+        """Say whether a clause is in the text as it is, or most of one without other words."""
+        if len(clause.words) > 1 and clause.words in self._sequences:
+            return True
+        if len(clause.words) < 2 or not clause.content:
+            return False
+        numbers = [self._clauses_by_word.get(word, set()) for word in clause.content]
+        return any(
+            len(clause.content) >= _COVERED * len(self._clauses[n].content)
+            for n in set.intersection(*sorted(numbers, key=len))
+        )
 
     def best(self, novel: Mapping[str, float]) -> _Match:
         """Return the words of the stretch that shares most with these words."""
