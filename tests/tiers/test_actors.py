@@ -90,6 +90,7 @@ MACHINES = [
     *("agent/helper", "agent-helper", "agent_helper", "agent.helper", "agent helper", "agent#1"),
     *("agent\u2014helper", "agent\u2215helper", "agent7", "Agent", "bot", "ai", "[agent] helper"),
     *("@agent-helper", "helper-agent", "helper_bot", "renovate[bot]", "bot-7", "service_mail"),
+    *("sub-agent-1", "sub-agent_1", "ChatGPT", "gemini", "github-copilot", "dependabot", "jenkins"),
     # Letters of other alphabets.
     *(
         "\u0430gent:helper",
@@ -103,6 +104,7 @@ MACHINES = [
     *("agent\u05c3x", "agent\u0589x", "agent\ua4fdx", "agent\ufe55x", "agent\u205ax"),
 ]
 PEOPLE = [
+    *("Claude", "Claude Monet", "person:jenkins"),
     *("ann", "Ann-Marie O'Neil", "ann@example.com", "CORP\\ann", "auth0|5f7c", "Ai Tanaka", "Jan Bot"),
     *("agentina", "Aileen", "Botond", "Systema", "user:bot", "person:agent-x", "person: Ai", "user:7"),
     *("\u0410\u043d\u043d\u0430", "\u0410\u0433\u0435\u043d\u0442\u0430", "\u674e\u96f7", "7", "a1", "J. R. R. Tolkien"),
@@ -140,6 +142,22 @@ def test_names_of_people_are_people(by):
 def test_who_may_be_the_same_is_the_same(one, other):
     assert Actor.of(one).is_same(other)
     assert Actor.of(other).is_same(one)
+
+
+@pytest.mark.parametrize(
+    "by",
+    ["person:person:ann", "user:person:ann", "person:user:ann", '"ann"', "(ann)", "ann.", "ann-"],
+)
+def test_prefixes_and_punctuation_make_no_other_person(by):
+    assert Actor.of(by).is_same("ann")
+    assert Actor.of("ann").is_same(by)
+    assert not Actor.of(by).is_same("bo")
+
+
+@pytest.mark.parametrize("by", ["none", "Null", "unknown", "-", ".", "0"])
+def test_a_name_of_nobody_is_refused(by):
+    with pytest.raises(SettingError, match="names nobody; pass a name"):
+        Actor.of(by)
 
 
 @pytest.mark.parametrize("by", ["", "  ", None, "\u200b", "\u200e\ufeff", "\u3164", "\x01"])

@@ -150,6 +150,25 @@ def test_a_subject_is_one_however_it_is_written(memory, subject):
     assert cold(memory) == [TUESDAY]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_one"),
+    [
+        ("caf\u00e9", "cafe\u0301", True),
+        ("file", "fi\u200ble\u200b", True),
+        ("file", "\uff46\uff49\uff4c\uff45", True),
+        ("file", "\ufb01le", True),
+        ("\u0130stanbul", "istanbul", True),
+        ("istanbul", "\u0130stanbul", True),
+        ("cafe", "caf\u00e9", False),
+    ],
+)
+def test_a_subject_is_one_in_any_characters(memory, first, second, is_one):
+    memory.promote(MONDAY, SHOP, by="ann", subject=first)
+    memory.parts.clock.forward(hours=1)
+    made = memory.promote(TUESDAY, SHOP, by="ann", subject=second)
+    assert bool(made.superseded) == is_one
+
+
 def test_a_policy_is_asked_before_anything_waits(opened):
     memory = opened(policy=PromotionPolicy(approval=True))
     memory.promote(MONDAY, SHOP, by="ann", subject=DAY)

@@ -51,6 +51,7 @@ def run_of(number):
         ([("user:bo", ())], True),
         ([("user:ann", ())], False),  # the same one again
         ([("person:ann", ())], False),
+        ([("user:person:ann", ())], False),
         ([("agent:helper", ("user:bo",))], True),
         ([("agent:helper", ("user:bo", "user:ann"))], False),  # may be ann's word
         ([("agent:helper", ())], True),  # nobody but an agent, another than ann

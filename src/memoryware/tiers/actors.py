@@ -55,6 +55,12 @@ _COLONS: Final = str.maketrans(
 _PREFIX: Final = re.compile(r"([^:/]*)[:/](.*)", re.DOTALL)
 _JOINED: Final = re.compile(r"([^\W_]+?)\d*(?:[\W_]+)([^\s].*)?", re.DOTALL)
 _LAST: Final = re.compile(r"(.*[^\W_])([\W_]+)([^\W_]+?)\d*", re.DOTALL)
+_NUMBER: Final = re.compile(r"[\W_]+\d+$")
+_NOBODY: Final = frozenset({"", "0", "none", "null", "unknown"})
+_BOTS: Final = frozenset(
+    {"chatgpt", "gemini", "github-copilot", "dependabot", "github-actions", "jenkins"}
+)
+"""Well-known machines; "Claude" is also the name of people."""
 _EDGE: Final = re.compile(r"^[\W_]+|[\W_]+$")
 _LOOK_ALIKE: Final = str.maketrans(
     {
@@ -125,6 +131,8 @@ class Actor:
             raise SettingError("by: say who does it, such as by='ann' or by='agent:helper'")
         name = by.encode("utf-8", "replace").decode().strip()
         check_name("by", name)
+        if identity_of(name) in _NOBODY and not _PREFIX.fullmatch(name.translate(_COLONS)):
+            raise SettingError(f"by={name!r}: names nobody; pass a name, such as by='ann'")
         return cls(name, _origin_of(name))
 
     @property
@@ -143,7 +151,7 @@ class Actor:
 
     def may_be_named(self, name: str) -> bool:
         """Say whether a name of the same kind of actor may mean this one; "" may mean anyone."""
-        mine, theirs = _skeleton(self.origin.name), _skeleton(name)
+        mine, theirs = identity_of(self.origin.name), identity_of(name)
         return not mine or not theirs or mine == theirs
 
 
@@ -174,6 +182,28 @@ def is_person(by: str) -> bool:
     return authority_of(by) > Trust.UNTRUSTED
 
 
+def identity_of(name: str) -> str:
+    """Return what two spellings of a name have in common, for comparing only.
+
+    Prefixes of people and punctuation around the name do not count.
+    """
+    plain = _bare(_skeleton(name.translate(_COLONS)))
+    while True:
+        prefix, colon, rest = plain.partition(":")
+        if not colon or prefix.strip() not in _PEOPLE:
+            return plain
+        plain = _bare(rest)
+
+
+def _bare(name: str) -> str:
+    first, last = 0, len(name)
+    while first < last and unicodedata.category(name[first])[0] in "PZ":
+        first += 1
+    while last > first and unicodedata.category(name[last - 1])[0] in "PZ":
+        last -= 1
+    return name[first:last]
+
+
 def _origin_of(name: str) -> Origin:
     plain = unicodedata.normalize("NFKC", name.translate(_COLONS))
     split = _PREFIX.fullmatch(plain)
@@ -184,6 +214,8 @@ def _origin_of(name: str) -> Origin:
         machine = _machine(prefix)
         return Origin(machine, rest) if machine else Origin("agent", plain)
     visible = _EDGE.sub("", folded(plain))
+    if _skeleton(visible) in _BOTS:
+        return Origin("agent", visible)
     if machine := _machine(visible):
         return Origin(machine)
     first = _JOINED.fullmatch(visible)
@@ -192,7 +224,7 @@ def _origin_of(name: str) -> Origin:
         spaced = visible[len(first[1]) :][:1].isspace()
         if not spaced or _skeleton(first[1]) in _SPACED:
             return Origin(machine, (first[2] or "").strip())
-    last = _LAST.fullmatch(visible)
+    last = _LAST.fullmatch(_NUMBER.sub("", visible))
     if last is not None and _skeleton(last[3]) in (_SPACED if last[2].isspace() else _ENDS):
         return Origin("agent", last[1].strip())
     return Origin("person", name)

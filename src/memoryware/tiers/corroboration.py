@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memoryware.tiers.actors import Actor
+from memoryware.tiers.actors import Actor, identity_of
 from memoryware.tiers.grounds import SOURCE_GONE
 from memoryware.tiers.ranking import stems_of
 from memoryware.tiers.records import Entry, Provenance, Trust, folded
@@ -29,7 +29,7 @@ class Support:
     def people(self) -> frozenset[str]:
         """The names of the human beings in its lineage; "" for one without an id."""
         roots = self.provenance.roots
-        return frozenset(folded(one.name) for one in roots if one.kind in ("user", "person"))
+        return frozenset(identity_of(one.name) for one in roots if one.kind in ("user", "person"))
 
     @property
     def voices(self) -> frozenset[tuple[str, str]]:

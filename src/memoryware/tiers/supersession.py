@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, PromotionRefused, SettingError
+from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.actors import Actor, authority_of
@@ -102,9 +104,10 @@ def checked(parts: Parts, how: How) -> How:
     Raises:
         SettingError: For a time without a zone, or a blank subject.
     """
-    if how.subject is not None and not how.subject.strip():
+    subject = None if how.subject is None else _plain(mended(how.subject))
+    if subject == "":
         raise SettingError(f"subject={how.subject!r}: must name what the text is about")
-    subject = " ".join(parts.redacted(mended(how.subject)).split()) if how.subject else None
+    subject = " ".join(parts.redacted(subject).split()) if subject else None
     begins = aware(how.valid_from, "valid_from") if how.valid_from else None
     return replace(how, subject=subject, agent_id=how.agent_id or None, valid_from=begins)
 
@@ -157,7 +160,16 @@ def reason_of_stronger(subject: str | None) -> str:
 def spellings(subject: str) -> tuple[str, ...]:
     """Return how a subject is written as well: an index compares texts exactly."""
     ways = (str.casefold, str.upper, str.capitalize, str.title, str.lower)
-    return tuple(dict.fromkeys((subject, *(way(subject) for way in ways))))
+    # A capital i with a dot has two characters in lower case.
+    plain = subject.replace("\u0130", "I").replace("i\u0307", "i")
+    written = (subject, *(way(one) for one in (subject, plain) for way in ways))
+    dotted = (one.replace("I", "\u0130") for one in written)
+    return tuple(dict.fromkeys((*written, *dotted)))
+
+
+def _plain(subject: str) -> str:
+    shown = drop_hidden(unicodedata.normalize("NFKC", subject))[0]
+    return " ".join(unicodedata.normalize("NFKC", shown).split())
 
 
 async def end(
