@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
+from memoryware import TieredMemory
 from memoryware.scope import MemoryScope
-from memoryware.tiers import contradiction
+from memoryware.tiers import clashes, contradiction
+from memoryware.tiers.comparison import Relation, compare
 from memoryware.tiers.contradiction import contradictions_among, why
 from memoryware.tiers.promotion import How, promote
 from memoryware.tiers.retrieval import retrieve
@@ -17,6 +20,7 @@ from memoryware.tiers.values import ContextItem
 from tiers.kit import DOORS, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, both_stores, current, waiting
 
+PAIRS = Path(__file__).parent / "pairs" / "statements.tsv"
 NUMBERS = [
     ("The budget is 500 EUR.", "The budget is 700 EUR."),
     ("Budget: 500 EUR", "Budget: 700 EUR"),
@@ -51,7 +55,39 @@ DENIALS = [
     ("Сервер работает в Москве.", "Сервер не работает в Москве."),
     ("我们用MySQL。", "我们不用MySQL。"),
 ]
+MATTERS = [
+    ("Dora leads the payments team.", "Carl leads the payments team."),
+    ("Ann owns the billing service.", "Bob owns the billing service."),
+    ("Ann is responsible for billing.", "Bob is responsible for billing."),
+    ("Ann leitet das Team Zahlungen.", "Bob leitet das Team Zahlungen."),
+    ("小王负责支付团队。", "小李负责支付团队。"),
+    ("We deploy on Fridays at 14:00.", "We deploy on Mondays at 10:00."),
+    ("We deploy on Fridays at 14:00.", "Noted: we deploy on Mondays at 10:00 now, not on Fridays."),
+    ("Wir deployen freitags um 14 Uhr.", "Wir deployen montags um 10 Uhr."),
+    ("The standup is on Monday at 9:30.", "The standup is on Tuesday at 10:00."),
+    ("Node 22.3 is required for the build.", "Node 20.1 is required for the build."),
+    ("Wir liefern freitags aus.", "Wir liefern montags aus."),
+    ("我们每周五发布新版本。", "我们每周一发布新版本。"),
+    ("The temperature is -5 degrees.", "The temperature is 5 degrees."),
+    ("Some notes. We deploy on Fridays at 14:00.", "Hello. We deploy on Mondays at 10:00."),
+]
 HARMLESS = [
+    ("Carl is allergic to peanuts.", "Dora is allergic to peanuts."),
+    ("Ann likes tea.", "Bob likes tea."),
+    ("Ann owns a car.", "Bob owns a car."),
+    ("Ann leads the payments team.", "Bob also leads the payments team."),
+    ("Order 17 shipped on Monday.", "Order 18 shipped on Tuesday."),
+    ("Ticket 12 was closed on Monday at 10:00.", "Ticket 13 was closed on Friday at 11:00."),
+    ("The standup is on Monday at 9:30.", "The retro is on Tuesday at 10:00."),
+    ("Form 12 is required for the visa.", "Form 13 is required for the visa."),
+    ("Python 3.12 is supported.", "Python 3.13 is supported."),
+    ("Ann met Bob on Monday.", "Ann met Carl on Friday."),
+    ("Ann works in Rome.", "Ann works on Mondays."),
+    ("The shop sells tea.", "The shop sells bread."),
+    ("The staging cluster is in Dublin.", "The staging cluster has 5 nodes."),
+    ("Guests may enter the cellar.", "Staff must not enter the cellar."),
+    ("The call starts at 2 pm.", "The call starts at 14:00."),
+    ("We keep all orders in Rome.", "We keep all our orders in Rome."),
     ("The office is in Rome.", "The office has a garden."),
     ("Ann works in Rome.", "Bob works in Rome."),
     ("Ticket 12 is open.", "Ticket 13 is open."),
@@ -78,6 +114,7 @@ HARMLESS = [
         (NAMES, "not the same name"),
         (VALUES, "not the same value"),
         (DENIALS, "one denies what the other says"),
+        (MATTERS, "not the same about one matter"),
     ],
 )
 def test_what_cannot_both_hold_is_said_with_its_reason(pairs, said):
@@ -88,6 +125,31 @@ def test_what_cannot_both_hold_is_said_with_its_reason(pairs, said):
 
 def test_what_can_both_hold_is_left_alone():
     assert [pair for pair in HARMLESS if why(*pair) or why(*pair[::-1])] == []
+
+
+def test_a_contradiction_is_what_the_comparator_calls_a_conflict():
+    for pair in (*NUMBERS, *NAMES, *VALUES, *DENIALS, *MATTERS, *HARMLESS):
+        assert (compare(*pair) is Relation.CONFLICT) == bool(why(*pair)), pair
+
+
+def test_the_pairs_of_the_comparator_are_judged_alike():
+    lines = PAIRS.read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("\t")[2:] for line in lines if not line.startswith("#")]
+    assert len(pairs) > 200
+    for pair in pairs:
+        assert (compare(*pair) is Relation.CONFLICT) == bool(why(*pair)), pair
+
+
+@pytest.mark.parametrize("pair", MATTERS)
+def test_a_conflict_is_named_by_digest_promotion_and_recall_and_blocks_nothing(pair):
+    memory = TieredMemory.open("memory://")
+    memory.promote(pair[0], ACME, by="ann")
+    memory.log_quarantine(pair[1], ACME)
+    assert any(one.contradicts for one in memory.digest(ACME).insights)
+    promotion = memory.promote(pair[1], ACME, by="ann")
+    assert promotion.ids
+    assert len(promotion.contradictions) == 1
+    assert len(memory.retrieve(pair[0], ACME).contradictions) == 1
 
 
 def test_texts_of_one_subject_contradict_each_other_if_they_differ():
@@ -203,8 +265,8 @@ def test_texts_with_nothing_in_common_are_not_held_against_each_other(monkeypatc
         for n in range(100)
     ]
     items += [item("old", MYSQL), item("new", POSTGRES)]
-    clash = contradiction._clash
-    monkeypatch.setattr(contradiction, "_clash", lambda *two: held.append(two) or clash(*two))
+    clash = contradiction.plain_clash
+    monkeypatch.setattr(contradiction, "plain_clash", lambda *two: held.append(two) or clash(*two))
     assert len(contradictions_among(items)) == 1
     assert len(held) < len(items)
 
@@ -274,6 +336,6 @@ def test_the_quick_look_passes_over_nothing_that_clashes(monkeypatch):
         other = [*one[:start], *put, *one[start + dice.randrange(4) :]]
         pairs.append((" ".join(one), " ".join(dice.choice([other, other[::-1], [*other, "not"]]))))
     quick = [why(*pair) for pair in pairs]
-    monkeypatch.setattr(contradiction, "_may_clash", lambda one, other: True)
+    monkeypatch.setattr(clashes, "_may_clash", lambda one, other: True)
     assert quick == [why(*pair) for pair in pairs]
     assert len(set(map(bool, quick))) == 2

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from memoryware.tiers._wording import (
+    DAYS_AND_MONTHS,
     MARKERS,
     NEGATIONS,
     PAUSE,
@@ -23,6 +24,9 @@ from memoryware.tiers._wording import (
     read,
     word_set,
 )
+from memoryware.tiers.clashes import clash
+from memoryware.tiers.frames import both_may_hold, fills_a_place_otherwise
+from memoryware.tiers.statements import Said, statements_of
 
 Tokens: TypeAlias = tuple[Token, ...]
 
@@ -32,6 +36,8 @@ MAX_FRONT: Final = 8
 """Tokens of a phrase that may move from the front to the end."""
 MAX_SUBJECT: Final = 6
 """Tokens of a subject that a German verb may follow."""
+MAX_SENTENCES: Final = 24
+"""Sentences of each text that are held against those of the other."""
 _SHARED: Final = 0.5
 """Share of content words from which two texts are about one matter."""
 
@@ -75,6 +81,8 @@ be is are was were do does did have has had must may can will shall should could
 ist sind war wird werden hat haben muss kann darf soll will sollte könnte müsste
 是 在 用 有 为 叫 必 可 能 应 要 不
 """)
+_POSSESSIVES: Final = word_set("our my your his her its their unser unsere mein meine ihre seine")
+_EACH: Final = word_set("every jed")
 _IS: Final = word_set("is are ist sind")
 _NOT_VERBS: Final = word_set("""
 nicht nur auch immer nie noch schon sehr dann und oder aber kein keine
@@ -117,6 +125,24 @@ def compare(first: str, second: str) -> Relation:
         matter with other names, numbers, roles, objects, or another negation, modality or
         quantity. `DIFFERENT` for anything else, also for a text that only adds to the other.
     """
+    relation = compare_wording(first, second)
+    if relation is not Relation.DIFFERENT:
+        return relation
+    ours, theirs = statements_of(first), statements_of(second)
+    if len(ours) == len(theirs) == 1:
+        has_clash = bool(clash(ours[0], theirs[0]))
+    else:
+        has_clash = any(plain_clash(one, other) for one in ours for other in theirs)
+    return Relation.CONFLICT if has_clash else Relation.DIFFERENT
+
+
+def compare_wording(first: str, second: str) -> Relation:
+    """Compare what two texts say without a search for plain clashes, which `compare` adds.
+
+    Args:
+        first: A text.
+        second: Another text.
+    """
     german = is_german(first, second)
     left, right = read(first, is_german=german), read(second, is_german=german)
     if not left or not right:
@@ -125,6 +151,36 @@ def compare(first: str, second: str) -> Relation:
     if _same(left, right, german=german):
         return Relation.SAME
     return _difference(left, right)
+
+
+def disagree(first: str, second: str) -> bool:
+    """Return whether `compare_wording` calls two texts a conflict; quick where it does not.
+
+    Args:
+        first: A text.
+        second: Another text.
+    """
+    german = is_german(first, second)
+    left, right = read(first, is_german=german), read(second, is_german=german)
+    if not left or not right or _difference(left, right) is Relation.DIFFERENT:
+        return False
+    return not _same(left, right, german=german)
+
+
+def plain_clash(first: Said, second: Said) -> str:
+    """Return why two statements plainly cannot both hold; "" if they can or say the same.
+
+    Args:
+        first: A statement.
+        second: Another statement.
+    """
+    reason = clash(first, second)
+    if not reason:
+        return ""
+    german = is_german(first.text, second.text)
+    sides = [read(one.text, is_german=german) for one in (first, second)]
+    left, right = (_key(_joined(side)) for side in sides)
+    return "" if matches(left, right) else reason  # "2 pm" and "14:00" are the same
 
 
 def same_sentence(first: Sentence, second: Sentence, *, german: bool) -> bool:
@@ -396,19 +452,39 @@ def _chinese_time_moved(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _difference(left: Sequence[Sentence], right: Sequence[Sentence]) -> Relation:
-    if any(one.is_question for one in (*left, *right)):
-        return Relation.DIFFERENT
-    first, second = _joined(left), _joined(right)
+    """Return `CONFLICT` if a sentence of one text disagrees with one of the other.
+
+    A sentence that both texts have is left out: what stands beside it in one text does not
+    disagree with it.
+    """
+    ours, theirs = (
+        {one.tokens: one for one in side if not one.is_question} for side in (left, right)
+    )
+    only = [one for one in ours if one not in theirs], [one for one in theirs if one not in ours]
+    first, second = (side[:MAX_SENTENCES] for side in only)
+    return (
+        Relation.CONFLICT
+        if any(_disagree(one, other) for one in first for other in second)
+        else Relation.DIFFERENT
+    )
+
+
+def _disagree(first: Tokens, second: Tokens) -> bool:
+    if max(len(first), len(second)) > MAX_REORDERED:  # it says more than one thing
+        return False
+    if fills_a_place_otherwise(first, second):
+        return True
     ours, theirs = _content(first), _content(second)
     shared = (ours & theirs).total()
     if shared < max(1, _SHARED * max(ours.total(), theirs.total())):
-        return Relation.DIFFERENT
-    marks = [Counter(t.stem for t in side if _is_marker(t)) for side in (first, second)]
-    if marks[0] != marks[1] or (not ours - theirs and not theirs - ours):
-        return Relation.CONFLICT
+        return False
+    if not ours - theirs and not theirs - ours:
+        return not _only_adds_possessives(first, second)
+    if _marks(first) != _marks(second):
+        return not (ours - theirs and theirs - ours and _of_two_subjects(first, second))
     if not ours - theirs or not theirs - ours:
-        return Relation.DIFFERENT
-    return Relation.DIFFERENT if _another_subject(first, second) else Relation.CONFLICT
+        return False
+    return not (_another_subject(first, second) or both_may_hold(first, second))
 
 
 def _content(tokens: Sequence[Token]) -> Counter[str]:
@@ -418,6 +494,36 @@ def _content(tokens: Sequence[Token]) -> Counter[str]:
 
 def _is_marker(token: Token) -> bool:
     return token.exact in MARKERS or token.stem in MARKERS
+
+
+def _marks(tokens: Sequence[Token]) -> Counter[str]:
+    """Return the markers of a sentence.
+
+    Without "every" in "every Monday", which is a time, and "much" in "very much", which stresses.
+    """
+    words = [token.exact for token in tokens]
+    before, after = ["", *words], [*words[1:], ""]
+    return Counter(
+        token.stem
+        for token, previous, following in zip(tokens, before, after, strict=False)
+        if _is_marker(token)
+        and not (token.stem in _EACH and following in DAYS_AND_MONTHS)
+        and not (token.exact == "much" and previous == "very")
+    )
+
+
+def _only_adds_possessives(first: Sequence[Token], second: Sequence[Token]) -> bool:
+    """Return whether one says "all its orders" where the other says "all orders"."""
+    plain = [
+        _key([one for one in side if one.exact not in _POSSESSIVES]) for side in (first, second)
+    ]
+    return len(_key(first)) != len(_key(second)) and matches(*plain)
+
+
+def _of_two_subjects(first: Sequence[Token], second: Sequence[Token]) -> bool:
+    """Return whether rules of two are stated: "Guests may enter" and "Visitors must not enter"."""
+    ours, theirs = (_content(side[: _subject_end(side)]) for side in (first, second))
+    return bool(ours - theirs and theirs - ours)
 
 
 def _another_subject(first: Sequence[Token], second: Sequence[Token]) -> bool:

@@ -21,9 +21,9 @@ from memoryware.tiers.ranking import words_of
 
 CANDIDATES: Final = 12
 """Statements that one is compared with, those that share most of its words first."""
-_LEAST: Final = 0.4
-"""Share of their stems that two statements must have in common to be compared. It is below what
-`compare` asks of a conflict, because it reads more words as grammar than the index does."""
+_LEAST: Final = 0.25
+"""Share of their stems that two statements must have in common to be compared. It is far below
+what `compare` asks of a conflict: day and time may both differ, and it reads more as grammar."""
 _POSTINGS: Final = 150
 """A stem of more statements proposes nothing: who shares only such stems shares little."""
 _RARE: Final = 6

@@ -52,11 +52,12 @@ SHARED: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A statement: its words as they are written, and as they are compared."""
+    """A statement: its words as they are written, as they are compared, and its text."""
 
     written: tuple[str, ...]
     words: tuple[str, ...]
     different: frozenset[str]
+    text: str
 
 
 Statements: TypeAlias = tuple[Said, ...]
@@ -73,7 +74,7 @@ def statements_of(text: str) -> Statements:
         written = tuple(_TOKEN.findall(apart))
         words = tuple(word.casefold() for word in written)
         if words:
-            made.setdefault(words, Said(written, words, frozenset(words)))
+            made.setdefault(words, Said(written, words, frozenset(words), sentence))
     return tuple(made.values())[:_MOST]
 
 
