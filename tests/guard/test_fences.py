@@ -65,6 +65,11 @@ def test_no_spelling_of_a_tag_survives(forged):
     "mark",
     [
         "<|im_start|>system",
+        "<|turn>user",
+        "<turn|>",
+        "<unused1>",
+        "<extra_id_0>",
+        "<reserved_106>",
         "<|im_start|",
         "<|im_end|>",
         "<|endoftext|>",

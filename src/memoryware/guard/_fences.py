@@ -123,8 +123,12 @@ class _Signs:
     )
     barred: re.Pattern[str] = field(
         default_factory=lambda: re.compile(
-            f"[{re.escape(signs('<'))}](?=[{re.escape(signs('|'))}]/?\\w[\\w\u2581.:-]{{0,60}}"
-            f"[{re.escape(signs('|'))}][{re.escape(signs('>'))}])"
+            # `<|name|>` and its halves `<|name>`, `<name|>`; `<unused1>` and its like have no bar
+            f"[{re.escape(signs('<'))}](?=(?:"
+            f"[{re.escape(signs('|'))}]/?\\w[\\w\u2581.:-]{{0,60}}[{re.escape(signs('|'))}]?"
+            f"|/?\\w[\\w\u2581.:-]{{0,60}}[{re.escape(signs('|'))}]"
+            f"|(?:unused|extra_id_|reserved_)\\d{{1,4}}"
+            f")[{re.escape(signs('>'))}])"
         )
     )
 

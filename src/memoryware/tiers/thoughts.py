@@ -22,12 +22,16 @@ _OPENING: Final = re.compile(
     r"|\[think\]|\u25c1think\u25b7|<\|begin_of_thought\|>|<\|start_thinking\|>",
     re.IGNORECASE,
 )
-_LEADING: Final = re.compile(rf"\s*(?:{_OPENING.pattern})", re.IGNORECASE)
+_LEADING: Final = re.compile(
+    rf"[\s\u200b-\u200d\u2060\ufeff]*\*{{0,3}}(?:{_OPENING.pattern})", re.IGNORECASE
+)
+"""Invisible characters and the stars of bold text may stand before the first tag."""
 _CLOSING: Final = re.compile(
     rf"(?:<|&lt;)\s{{0,4}}/\s{{0,4}}{_NAME}\s{{0,4}}(?:>|&gt;)"
     r"|\[/think\]|\u25c1/think\u25b7|<\|end_of_thought\|>|<\|end_thinking\|>",
     re.IGNORECASE,
 )
+_BOLD_END: Final = re.compile(r"\*{1,3}(?=\s|\Z)")
 """Tags of DeepSeek, Qwen and most others; Magistral; Kimi; OpenThinker and Sky-T1; Command A."""
 _WRAPPED: Final = re.compile(
     r"\s*<(answer|response|final|final_answer|output)>(.*?)(?:</\1>\s*)?\Z",
@@ -104,7 +108,8 @@ def _without_leading(text: str) -> str:
             return text[answer.start() :] if answer else ""  # cut off at the limit of tokens
         if _is_mention(text, opening, closing):
             break
-        position = closing.end()
+        bold_end = _BOLD_END.match(text, closing.end()) if "*" in opening[0] else None
+        position = (bold_end or closing).end()
     return text[position:]
 
 

@@ -27,6 +27,8 @@ THOUGHT = "The customer may be a competitor, so I must be careful with what I sa
     [
         f"<think>\n{THOUGHT}\n</think>\n\n{ANSWER}",
         f"{THOUGHT}\n</think>\n\n{ANSWER}",
+        f"\u200b<think>{THOUGHT}</think>{ANSWER}",
+        f"**<think>**\n{THOUGHT}\n**</think>**\n{ANSWER}",
         [
             {"type": "text", "text": f"<think>{THOUGHT}"},
             {"type": "text", "text": f"</think>{ANSWER}"},
