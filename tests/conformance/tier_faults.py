@@ -387,9 +387,12 @@ class IsTooLongForAMoment(Fault):
 @working
 class IsAwayForAMoment(Fault):
     def push(self, entry, *, keep, renew=False):
-        self._records.pop(key_of(entry), None)
-        time.sleep(0.02)
         super().push(entry, keep=keep, renew=renew)
+        # After the push, for others look then: before it they would push it themselves.
+        record = self._records.pop(key_of(entry), None)
+        time.sleep(0.02)
+        if record is not None:
+            self._records[key_of(entry)] = record
 
 
 @working
