@@ -442,11 +442,16 @@ def is_german(*texts: str) -> bool:
     return german > english
 
 
+def visible(text: str) -> str:
+    """Return a text in NFKC without hidden characters and without marks over its letters."""
+    return _OVER.sub("", drop_hidden(normalised("NFKC", text))[0])
+
+
 def without_markup(text: str) -> str:
     """Return a text without hidden characters, markup and width variants of characters."""
     plain = html.unescape(_LONG_CODE.sub("\ufffd", text)) if "&" in text else text
     if not plain.isascii():
-        plain = _OVER.sub("", drop_hidden(normalised("NFKC", plain))[0])
+        plain = visible(plain)
         plain = _APOSTROPHES.sub("'", plain)
     plain = _MARKUP.sub(" ", plain)
     numbers = [int(one) for one in _NUMBERED.findall(plain)]

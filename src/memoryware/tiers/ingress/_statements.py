@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memoryware._remembering import remembered
-from memoryware._unicode import normalised
-from memoryware.guard import drop_hidden
+from memoryware.tiers._wording import visible
 from memoryware.tiers.ingress import _phrases
 from memoryware.tiers.ranking import plain_words
 
@@ -26,8 +25,6 @@ _CUT_OFF: Final = re.compile(r"(?:[^\W_\u3040-\u9fff]{1,40}+|[\u3040-\u9fff])\s?
 """The rest of a word before the mark with which a shown text is cut."""
 _LONG_CODE: Final = re.compile(r"&#\d{1000,}+;?")
 """A character by a number that is none, and too long for Python to make a number of it."""
-_OVER: Final = re.compile("[\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f]+")
-"""Marks over, under and through letters, of which no letter was made, and of how a sign looks."""
 _GAP: Final = re.compile(r"\s{32,}+")
 """Blanks that markup leaves, of which a phrase with several blanks would try every part."""
 _SENTENCE_END: Final = re.compile(
@@ -130,7 +127,7 @@ _remembered: Final = remembered(1024)(_made)
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
     """Return each sentence of a text, and what ends it."""
     plain = html.unescape(_LONG_CODE.sub("\ufffd", text))
-    shown = _OVER.sub("", drop_hidden(normalised("NFKC", plain))[0]).replace("’", "'")
+    shown = visible(plain).replace("’", "'")
     shown = _LINES.sub("\n", _BLANKS.sub(" ", shown))
     shown = _CUT_OFF.sub(" ", _MARKUP.sub(" ", shown))
     shown = _phrases.POLITE.sub(" ", _GAP.sub(_narrow, shown))

@@ -141,7 +141,7 @@ class SqliteFile:
         """Try for some time to put the log into the file, and to empty it."""
         if self._db is None or self._db.in_transaction or self._read_only:
             return
-        if self._identity not in (None, place.identity_of(self.path)):
+        if not self._is_in_place():
             return  # the log beside the path is of another file
         with suppress(sqlite3.Error):  # what is in the log is deleted anyway
             try:
@@ -198,7 +198,7 @@ class SqliteFile:
 
     def _drop(self) -> None:
         if self._db is not None:
-            if self._identity == place.identity_of(self.path):
+            if self._is_in_place():
                 with suppress(sqlite3.Error):  # closing does it as well, without a mark
                     if not self._read_only and not self._db.in_transaction:
                         place.checkpoint(self._db, self.path, "PASSIVE")
@@ -215,13 +215,17 @@ class SqliteFile:
             self._db = self._connect()
         return self._db
 
+    def _is_in_place(self) -> bool:
+        """Return whether the path still leads to the file that was opened; True before that."""
+        return self._identity in (None, place.identity_of(self.path))
+
     def _check_in_place(self) -> None:
         """Refuse to work on a file that has no name any more: what it is told would be lost.
 
         Raises:
             StoreUnavailable: If the file was deleted, replaced or moved since it was opened.
         """
-        if self._identity is not None and place.identity_of(self.path) != self._identity:
+        if not self._is_in_place():
             raise StoreUnavailable(
                 f"{self.path} was deleted or replaced while it was open; nothing was read or"
                 " written. Close this memory and open it again"
