@@ -8,32 +8,19 @@ never suspends, so `finish` can drive the coroutine to its end without a loop.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
+
+from memoryware._runner import AsyncRunner, BlockingRunner, Runner, in_thread
+from memoryware._runner import run_blocking as finish
+
+__all__ = ["Via", "blocking", "finish", "in_thread", "native"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def finish(operation: Coroutine[Any, Any, T]) -> T:
-    """Run an operation that never suspends and return its result."""
-    try:
-        operation.send(None)
-    except StopIteration as done:
-        result: T = done.value
-        return result
-    operation.close()
-    raise RuntimeError(f"{operation!r} waited for an event loop in blocking mode")
-
-
-async def in_thread(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run blocking work in a thread of the default pool and return its result."""
-    import asyncio  # a third of what importing a backend would cost; who awaits has it already
-
-    return await asyncio.to_thread(work, *args, **kwargs)
-
-
-class Via(Protocol):
-    """Which half of a pair of twins to take. A pair shares one signature."""
+class Via(Runner):
+    """A runner that is called itself: `via(read, aread, path)`; file memory still asks so."""
 
     async def __call__(
         self,
@@ -42,48 +29,18 @@ class Via(Protocol):
         /,
         *args: P.args,
         **kwargs: P.kwargs,
-    ) -> T: ...
+    ) -> T:
+        return await self.call(sync, asyn, *args, **kwargs)
 
     async def all(self, operations: Iterable[Coroutine[Any, Any, T]], /) -> list[T]:
         """Finish operations in order: side by side if native, else one after the other."""
-        ...
+        return await self.gather(operations)
 
 
-class _Blocking:
-    async def __call__(
-        self,
-        sync: Callable[P, T],
-        asyn: Callable[P, Awaitable[T]],  # noqa: ARG002 - the other half of the pair
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        return sync(*args, **kwargs)
-
-    async def all(self, operations: Iterable[Coroutine[Any, Any, T]], /) -> list[T]:
-        waiting = list(operations)
-        try:
-            return [await operation for operation in waiting]
-        finally:
-            for operation in waiting:
-                operation.close()
+class _Blocking(BlockingRunner, Via): ...
 
 
-class _Native:
-    async def __call__(
-        self,
-        sync: Callable[P, T],  # noqa: ARG002 - the other half of the pair
-        asyn: Callable[P, Awaitable[T]],
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
-        return await asyn(*args, **kwargs)
-
-    async def all(self, operations: Iterable[Coroutine[Any, Any, T]], /) -> list[T]:
-        import asyncio
-
-        return list(await asyncio.gather(*operations))
+class _Native(AsyncRunner, Via): ...
 
 
 blocking: Via = _Blocking()

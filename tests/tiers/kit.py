@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from langchain_core.embeddings import Embeddings
 
-from memoryware._twins import blocking, finish, native
+from memoryware._twins import finish
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.policy import PromotionPolicy
@@ -83,8 +83,8 @@ def parts(stores: Any = None, *, embeddings: Any = None, **changes: Any) -> Part
 async def run(door: Door, operation: Any, given: Parts, *args: Any, **kwargs: Any) -> Any:
     """Run an operation through one of its doors."""
     if door == "native":
-        return await operation(given, native, *args, **kwargs)
-    return finish(operation(given, blocking, *args, **kwargs))
+        return await operation(given.native, *args, **kwargs)
+    return finish(operation(given, *args, **kwargs))
 
 
 def bytes_on_disk(path: Path) -> bytes:

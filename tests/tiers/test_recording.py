@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from memoryware._twins import blocking, finish, native
+from memoryware._twins import finish
 from memoryware.errors import EntryMissing, EntryRefused, SettingError, StoreUnavailable
 from memoryware.events import listen
 from memoryware.guard import Guard
@@ -402,7 +402,7 @@ async def test_the_same_text_is_there_once_and_comes_to_the_front(door, making):
 
 async def test_the_same_text_from_many_at_once_is_there_once(making):
     p = making()
-    await asyncio.gather(*(record(p, native, TEXT, SCOPE) for _ in range(10)))
+    await asyncio.gather(*(record(p.native, TEXT, SCOPE) for _ in range(10)))
     assert [one.content for one in hot(p)] == [TEXT]
     assert sorted(str(one.refused) for one in logged(p)) == ["None", *["duplicate"] * 9]
     assert [one.id for one in logged(p) if one.refused is None] == [hot(p)[0].id]
@@ -819,9 +819,9 @@ async def test_five_hundred_turns_that_repeat_memory_leave_it_as_it_was(door, ma
 
 def test_blocking_recording_needs_no_loop():
     p = parts(filters=default_filters())
-    assert finish(record(p, blocking, TEXT, SCOPE)).working
+    assert finish(record(p, TEXT, SCOPE)).working
 
 
 def test_the_clock_of_the_parts_is_the_only_one():
     p = parts(clock=Clock(datetime(1999, 1, 1, tzinfo=UTC)), filters=default_filters())
-    assert finish(record(p, blocking, TEXT, SCOPE)).entry.created_at.year == 1999
+    assert finish(record(p, TEXT, SCOPE)).entry.created_at.year == 1999

@@ -8,7 +8,7 @@ import pytest
 
 from memoryware import TieredMemory
 from memoryware._clock import random_id
-from memoryware._twins import blocking, finish
+from memoryware._twins import finish
 from memoryware.errors import EmbeddingFailed, EmbeddingMismatch, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
@@ -187,7 +187,7 @@ async def test_a_promotion_in_the_middle_of_a_move_is_not_lost(stores):
 
 def run_sync(operation, *args, **kwargs):
     given, *rest = args
-    return finish(operation(given, blocking, *rest, **kwargs))
+    return finish(operation(given, *rest, **kwargs))
 
 
 async def test_a_promotion_at_the_last_moment_of_a_move_gets_its_vector(stores):

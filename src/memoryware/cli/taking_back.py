@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memoryware._twins import blocking, finish
+from memoryware._twins import finish
 from memoryware.cli import _records, showing
 from memoryware.cli._ids import BEGINNING, there, whole_id, whole_receipt
 from memoryware.cli._opening import Place
@@ -205,7 +205,7 @@ def _agreed(
 ) -> bool:
     """Show what goes, and ask; show and ask again if it has become more before the answer."""
     scope, where, what = meant
-    found = finish(falling(memory.parts, blocking, scope, what))
+    found = finish(falling(memory.parts, scope, what))
     while True:
         if not place.json:
             typer.echo(
@@ -221,7 +221,7 @@ def _agreed(
         showing.confirm("Delete it for good?", yes=yes)
         if yes:
             return True
-        now = finish(falling(memory.parts, blocking, scope, what))
+        now = finish(falling(memory.parts, scope, what))
         if all({*getattr(now, tier)} <= {*getattr(found, tier)} for tier in LAYERS):
             return True
         typer.echo("It has become more meanwhile; nothing was deleted yet.", err=True)

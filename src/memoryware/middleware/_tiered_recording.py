@@ -94,7 +94,7 @@ class Recorder:
         memory = self._options.memory
         if self._options.record is not None:
             raises = memory.on_error == "raise"
-            await settle_thread(memory.parts, via, now.scope, now.messages, may_raise=raises)
+            await settle_thread(memory.parts.on(via), now.scope, now.messages, may_raise=raises)
 
     async def hold(self, via: Via, now: Moment) -> None:
         """Keep for a run what the model has said so far, and of what, until the run has ended."""

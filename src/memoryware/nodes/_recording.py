@@ -110,7 +110,7 @@ async def record(how: Recording, via: Via, ran: Ran) -> None:
     scope = how.who.asking(memory, ran.state)
     messages = [*_messages_of_graph(), *messages_in(ran.state)]
     raises = memory.on_error == "raise"
-    await settle_thread(memory.parts, via, scope, messages, may_raise=raises)
+    await settle_thread(memory.parts.on(via), scope, messages, may_raise=raises)
     try:
         said = content_of(ran.result, how.content, messages_in(ran.state)) if tiers else None
         if said is not None:

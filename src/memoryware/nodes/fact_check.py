@@ -243,7 +243,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             for n, one in enumerate(found, len(known) + 1)
         ]
         text = f"Claim: {one_line(claim, None)}\n\nKnown:\n" + ("\n".join(known) or "nothing")
-        return await ask_model(self._parts, via, TASK, text)
+        return await ask_model(self._parts.on(via), TASK, text)
 
     def _evidence(
         self, recalled: Sequence[ContextItem], claim: str, text: str

@@ -136,7 +136,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         emit(to, "node_state", status="running", characters=0)
         # Before it recalls: what was thrown away must not come back in the run that replaces it.
         raises = memory.on_error == "raise"
-        await settle_thread(memory.parts, via, scope, messages_in(state), may_raise=raises)
+        await settle_thread(memory.parts.on(via), scope, messages_in(state), may_raise=raises)
         query = first_text(state, self._query_keys) or last_human_text(messages_in(state))
         recall = await self._recalled(via, query, scope) if query else Recall()
         step = Step.of(_langchain.current_config())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from memoryware._twins import Via
 from memoryware.events import logger
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import within
@@ -15,7 +14,7 @@ _CONFIG: Final = {"tags": ["nostream"], "run_name": "tiered_memory"}
 """What is answered here is not streamed to whoever reads the answer of the agent."""
 
 
-async def ask_model(parts: Parts, via: Via, task: str, data: str) -> str | None:
+async def ask_model(parts: Parts, task: str, data: str) -> str | None:
     """Return what the model of this memory answers; None if it fails or takes too long."""
     model, seconds = parts.model, parts.limits.model_timeout
     asked: list[Any] = [
@@ -23,7 +22,7 @@ async def ask_model(parts: Parts, via: Via, task: str, data: str) -> str | None:
         {"role": "user", "content": f"<{FENCE}>\n{shown(data)}\n</{FENCE}>"},
     ]
     try:
-        answer = await via(
+        answer = await parts.runner.call(
             lambda: within(seconds, model.invoke, asked, _CONFIG),
             lambda: asyncio.wait_for(model.ainvoke(asked, _CONFIG), seconds),
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from memoryware._twins import Via
 from memoryware.errors import StoreUnavailable
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
@@ -12,21 +11,21 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.journal import Noted
 
 
-async def unnote(parts: Parts, via: Via, scope: MemoryScope, ids: Collection[str]) -> None:
+async def unnote(parts: Parts, scope: MemoryScope, ids: Collection[str]) -> None:
     """Take out of the journal what is about to be forgotten.
 
     Raises:
         StoreUnavailable: If that cannot be done; then nothing should be deleted yet.
     """
     if parts.journal is not None:
-        await via(parts.journal.forget, parts.journal.aforget, scope, ids)
+        await parts.runner.offload(parts.journal.forget, scope, ids)
 
 
-async def note(parts: Parts, via: Via, noted: Noted) -> None:
+async def note(parts: Parts, noted: Noted) -> None:
     """Add a line to the journal; what happened has happened, so a failure is only logged."""
     if parts.journal is None:
         return
     try:
-        await via(parts.journal.add, parts.journal.aadd, noted)
+        await parts.runner.offload(parts.journal.add, noted)
     except StoreUnavailable as error:
         logger.warning("%s: %s was not noted", error, noted.kind)

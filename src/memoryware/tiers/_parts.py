@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from threading import Lock
 from typing import (
@@ -21,6 +21,7 @@ from typing import (
 from memoryware import _langchain
 from memoryware._clock import Clock, NewId, random_id, utc_now
 from memoryware._copying import FreshOnUnpickling
+from memoryware._runner import ASYNC, BLOCKING, Runner
 from memoryware._warning import warn_once
 from memoryware.errors import ScopeMissing, SettingError
 from memoryware.events import Teller
@@ -32,6 +33,7 @@ from memoryware.tiers.journal import Journal
 from memoryware.tiers.records import Entry
 from memoryware.tiers.reranking import Rescorer
 from memoryware.tiers.stores.protocol import Select, Stores
+from memoryware.tiers.stores.views import Tiers
 
 if TYPE_CHECKING:
     from memoryware.tiers.policy import PromotionPolicy
@@ -237,6 +239,30 @@ class Parts:
 
     recalls: RecallLog = field(default_factory=RecallLog)
     journal: Journal | None = None
+    runner: Runner = BLOCKING
+    tiers: Tiers = field(init=False, repr=False, compare=False)
+    _native: list[Parts] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tiers", Tiers(self.stores, self.runner))
+
+    @property
+    def native(self) -> Parts:
+        """The same for operations that are awaited on an event loop."""
+        if self.runner.suspends:
+            return self
+        if not self._native:
+            self._native.append(replace(self, runner=ASYNC))
+        return self._native[0]
+
+    def on(self, runner: Runner) -> Parts:
+        """Return the same for operations that a runner runs."""
+        return self.native if runner.suspends else self
+
+    # Views hold connections; they are made anew from the stores.
+    def __reduce__(self) -> Any:
+        options = {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+        return _parts_with, (options,)
 
     # A model or a client among them cannot be copied, and two logs would know half of it each.
     def __copy__(self) -> Self:
@@ -253,6 +279,10 @@ class Parts:
         """Return to whom events are told: the stream of the run around this call, if any."""
         writer = getattr(_langchain.current_runtime(), "stream_writer", None)
         return Teller(writer, scope, redact=self.guard.redact if self.guard else None)
+
+
+def _parts_with(options: dict[str, Any]) -> Parts:
+    return Parts(**options)
 
 
 def scope_of(scope: MemoryScope | str | None) -> MemoryScope:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from memoryware._twins import Via
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
@@ -69,11 +68,11 @@ _LAST: Final = 5
 """Parts of a mark: where what is looked at begins, and the act that was the last one."""
 
 
-async def audit(parts: Parts, via: Via, scope: MemoryScope, asked: Asked) -> Audit:
+async def audit(parts: Parts, scope: MemoryScope, asked: Asked) -> Audit:
     """Return who did what, the newest first."""
     limit = parts.limits.listed if asked.limit is None else asked.limit
     window, last = _place_of(asked.after)
-    found, following = await _looked(parts, via, scope, window)
+    found, following = await _looked(parts, scope, window)
     fits = [(order, one) for order, one in _ordered(found) if _fits(one, asked)]
     fits = [both for both in fits if last is None or both[0] < last]
     acts = tuple(replace(one, mark=_mark(window, order)) for order, one in fits[:limit])
@@ -89,24 +88,24 @@ async def audit(parts: Parts, via: Via, scope: MemoryScope, asked: Asked) -> Aud
 
 
 async def _looked(
-    parts: Parts, via: Via, scope: MemoryScope, window: _Window
+    parts: Parts, scope: MemoryScope, window: _Window
 ) -> tuple[list[Act], _Window | None]:
     """Return what was done to a part of the records, and where the next part begins."""
     most, which = parts.limits.looked_back, Select.within(scope)
-    cold, tray = parts.stores.long_term, parts.stores.quarantine
-    memories = await via(cold.find, cold.afind, which, limit=most, after=window.memories)
-    found = [*of_memories(memories.items, await _heirs(parts, via, which, memories.items))]
+    cold, tray = parts.tiers.long_term, parts.tiers.quarantine
+    memories = await cold.find(which, limit=most, after=window.memories)
+    found = [*of_memories(memories.items, await _heirs(parts, which, memories.items))]
     pages: list[Page[Any]] = [memories]
     for status, mark in (("rejected", window.rejected), ("proposed", window.proposed)):
         some = which.also(statuses=(status,))
-        page = await via(tray.find, tray.afind, some, limit=most, after=mark)
+        page = await tray.find(some, limit=most, after=mark)
         pages.append(page)
         for entry in page.items:
             found += of_entry(entry)
     lines, end = list[Noted](), window.lines
     if parts.journal is not None:
         journal = parts.journal
-        lines, end = await via(journal.page, journal.apage, scope, tuple(TOLD), end, most)
+        lines, end = await parts.runner.offload(journal.page, scope, tuple(TOLD), end, most)
         found += map(of_line, lines)
     if len(lines) < most and all(page.next is None for page in pages):
         return found, None
@@ -116,14 +115,14 @@ async def _looked(
     return found, _Window(ends[0], ends[1], ends[2], end)
 
 
-async def _heirs(parts: Parts, via: Via, which: Select, memories: Sequence[Memory]) -> list[Memory]:
+async def _heirs(parts: Parts, which: Select, memories: Sequence[Memory]) -> list[Memory]:
     """Return what took the place of memories and is not among them."""
     here = {one.document_id for one in memories}
     wanted = {one.superseded_by for one in memories if one.superseded_by is not None} - here
     if not wanted:
         return []
-    cold = parts.stores.long_term
-    page = await via(cold.find, cold.afind, which.also(documents=tuple(sorted(wanted))))
+    cold = parts.tiers.long_term
+    page = await cold.find(which.also(documents=tuple(sorted(wanted))))
     return page.items
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from memoryware._json_reading import JsonInvalid, parse_json
-from memoryware._twins import Via, in_thread
 from memoryware.errors import BundleRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
@@ -53,12 +52,12 @@ class ImportReport:
     ids: Mapping[str, str] = field(default_factory=dict)
 
 
-async def export_lines(parts: Parts, via: Via, scope: MemoryScope) -> list[str]:
+async def export_lines(parts: Parts, scope: MemoryScope) -> list[str]:
     """Return everything that exactly this tenant and group have, oldest first."""
     lines, counts = list[str](), dict[str, int]()
     for layer in LAYERS:
-        store = getattr(parts.stores, layer)
-        found = (await via(store.find, store.afind, Select.within(scope))).items
+        store = getattr(parts.tiers, layer)
+        found = (await store.find(Select.within(scope))).items
         counts[layer] = len(found)
         lines += [_line({"tier": layer, **record_to_json(one)}) for one in reversed(found)]
     head = {
@@ -72,16 +71,16 @@ async def export_lines(parts: Parts, via: Via, scope: MemoryScope) -> list[str]:
     return [_line(head), *lines]
 
 
-async def export_to(parts: Parts, via: Via, path: str | PathLike[str], scope: MemoryScope) -> int:
+async def export_to(parts: Parts, path: str | PathLike[str], scope: MemoryScope) -> int:
     """Write a bundle to a file, whole or not at all; return how many records."""
-    lines = await export_lines(parts, via, scope)
+    lines = await export_lines(parts, scope)
     write = partial(_write, Path(path), "".join(f"{line}\n" for line in lines))
-    await via(write, partial(in_thread, write))
+    await parts.runner.offload(write)
     return len(lines) - 1
 
 
 async def import_lines(
-    parts: Parts, via: Via, lines: Iterable[str], scope: MemoryScope, *, name: str
+    parts: Parts, lines: Iterable[str], scope: MemoryScope, *, name: str
 ) -> ImportReport:
     """Put the records of a bundle into quarantine, none of them trusted.
 
@@ -100,30 +99,30 @@ async def import_lines(
     refuse_secrets(parts, [("name", name)])
     origin = Origin("import", name)
     read = partial(_drafts, parts, lines, scope, origin)
-    drafts = await via(read, partial(in_thread, read))
+    drafts = await parts.runner.offload(read)
     known = {one.was: one.entry.id for one in drafts}
-    store, added = parts.stores.quarantine, list[str]()
+    store, added = parts.tiers.quarantine, list[str]()
     try:
         for one in drafts:
             entry = one.made_of(known)
-            kept = await via(store.add, store.aadd, entry)
+            kept = await store.add(entry)
             if kept.id == entry.id:
                 added.append(kept.id)
             known[one.was] = kept.id
     except BaseException:
-        await _taken_out(parts, via, scope, added)
+        await _taken_out(parts, scope, added)
         raise
     return ImportReport(
         added=len(added), known=len(drafts) - len(added), origin=origin, ids=dict(known)
     )
 
 
-async def _taken_out(parts: Parts, via: Via, scope: MemoryScope, ids: Sequence[str]) -> None:
-    store = parts.stores.quarantine
+async def _taken_out(parts: Parts, scope: MemoryScope, ids: Sequence[str]) -> None:
+    store = parts.tiers.quarantine
     if not ids:
         return
     try:
-        await via(store.delete, store.adelete, Select.within(scope, ids=tuple(ids)))
+        await store.delete(Select.within(scope, ids=tuple(ids)))
     except Exception as error:  # noqa: BLE001 - what went wrong first is what is told
         logger.warning("%d imported entries are left: %s", len(ids), type(error).__name__)
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from memoryware._twins import Via
 from memoryware.errors import PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
@@ -86,7 +85,6 @@ def closed(
 
 async def repeats_of(
     parts: Parts,
-    via: Via,
     scope: MemoryScope,
     text: str,
     *,
@@ -97,7 +95,6 @@ async def repeats_of(
 
     Args:
         parts: The stores and rules.
-        via: Which half of a pair of twins to take.
         scope: Whose quarantine it is.
         text: The text that was decided about.
         trust: How far it is trusted.
@@ -108,12 +105,12 @@ async def repeats_of(
         is trusted more deserves a decision of its own, and so does one that somebody proposed
         or took out of a group.
     """
-    store = parts.stores.quarantine
+    store = parts.tiers.quarantine
     which = Select.within(scope, statuses=WAITING)
     entries: list[Entry] = []
     if ids:
-        entries += (await via(store.find, store.afind, which.also(ids=tuple(ids)))).items
-    copies = await via(store.find, store.afind, which.also(hashes=(hash_of(text),)))
+        entries += (await store.find(which.also(ids=tuple(ids)))).items
+    copies = await store.find(which.also(hashes=(hash_of(text),)))
     entries += [entry for entry in copies.items if _is_copy(entry, trust)]
     return list({entry.id: entry for entry in entries}.values())
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Record
 from memoryware.tiers.stores.opening import FILE, aopen_stores, file_of, open_stores
 from memoryware.tiers.stores.protocol import Select, Stores
+from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.values import LAYERS, Counts, Layer
 
 _NOWHERE: Final = "memory://"
@@ -38,7 +39,7 @@ class CopyPreview:
 
 
 async def preview(
-    via: Via, source: Stores | str, target: Stores | str, *, exact: bool, most: int
+    runner: Runner, source: Stores | str, target: Stores | str, *, exact: bool, most: int
 ) -> CopyPreview:
     """Return what a copy would do, with that many texts at most; nothing is copied or removed.
 
@@ -49,14 +50,14 @@ async def preview(
     """
     is_new = isinstance(target, str) and not _is_there(target)
     async with AsyncExitStack() as closing:
-        one, other = await both(via, source, _NOWHERE if is_new else target, closing)
+        one, other = await both(runner, source, _NOWHERE if is_new else target, closing)
         if exact:
-            await must_have_something(via, one)
+            await must_have_something(one)
         copied, surplus = Counter[str](), Counter[str]()
         first: list[tuple[Layer, Record]] = []
-        async for tier, _, mine, theirs in _beside(via, one, other, LAYERS, _AT_ONCE):
+        async for tier, _, mine, theirs in _beside(one, other, LAYERS, _AT_ONCE):
             copied[tier] += sum(theirs.get(id_) != record for id_, record in mine.items())
-        async for tier, _, mine, theirs in _beside(via, other, one, LAYERS, _AT_ONCE):
+        async for tier, _, mine, theirs in _beside(other, one, LAYERS, _AT_ONCE):
             only = [record for id_, record in mine.items() if id_ not in theirs]
             surplus[tier] += len(only)
             first += [(tier, record) for record in only[: most - len(first)]]
@@ -64,8 +65,8 @@ async def preview(
 
 
 async def both(
-    via: Via, source: Stores | str, target: Stores | str, closing: AsyncExitStack
-) -> tuple[Stores, Stores]:
+    runner: Runner, source: Stores | str, target: Stores | str, closing: AsyncExitStack
+) -> tuple[Tiers, Tiers]:
     """Open what is given as an address, until the stack is closed.
 
     Raises:
@@ -76,10 +77,10 @@ async def both(
         raise SettingError("source and target are one place; copy into another one")
     if isinstance(source, str) and not _is_there(source):
         raise StoreUnavailable(f"There is no file {str(_file(source))!r} to copy from")
-    return await _opened(via, source, closing), await _opened(via, target, closing)
+    return await _opened(runner, source, closing), await _opened(runner, target, closing)
 
 
-async def must_have_something(via: Via, source: Stores) -> None:
+async def must_have_something(source: Tiers) -> None:
     """Refuse to remove what a source does not have if there is nothing in it.
 
     Raises:
@@ -87,7 +88,7 @@ async def must_have_something(via: Via, source: Stores) -> None:
     """
     for tier in LAYERS:
         store = getattr(source, tier)
-        if (await via(store.walk, store.awalk, limit=1)).items:
+        if (await store.walk(limit=1)).items:
             return
     raise SettingError(
         "exact=True removes what the source does not have, and there is nothing in the source:"
@@ -96,25 +97,25 @@ async def must_have_something(via: Via, source: Stores) -> None:
 
 
 async def only_in(
-    via: Via, one: Stores, other: Stores, tiers: Sequence[Layer], *, batch: int
+    one: Tiers, other: Tiers, tiers: Sequence[Layer], *, batch: int
 ) -> AsyncIterator[tuple[Layer, Select]]:
     """Yield what is in one place and not in the other, by tier and group."""
-    async for tier, which, mine, theirs in _beside(via, one, other, tiers, batch):
+    async for tier, which, mine, theirs in _beside(one, other, tiers, batch):
         if only := mine.keys() - theirs.keys():
             yield tier, which.also(ids=tuple(sorted(only)))
 
 
 async def _beside(
-    via: Via, one: Stores, other: Stores, tiers: Sequence[Layer], batch: int
+    one: Tiers, other: Tiers, tiers: Sequence[Layer], batch: int
 ) -> AsyncIterator[tuple[Layer, Select, dict[str, Any], dict[str, Any]]]:
     """Yield what one place has, and the same ids of the other, by tier and group."""
     for tier in tiers:
         here, there = getattr(one, tier), getattr(other, tier)
         mark, is_ended = None, False
         while not is_ended:
-            part = await via(here.walk, here.awalk, mark, limit=batch)
+            part = await here.walk(mark, limit=batch)
             for which, mine in _by_group(part.items, batch):
-                page = await via(there.find, there.afind, which)
+                page = await there.find(which)
                 yield tier, which, mine, {record.id: record for record in page.items}
             mark, is_ended = part.mark, part.mark is None
 
@@ -147,11 +148,11 @@ def _is_there(address: str) -> bool:
     return file is None or file.exists()
 
 
-async def _opened(via: Via, place: Stores | str, closing: AsyncExitStack) -> Stores:
+async def _opened(runner: Runner, place: Stores | str, closing: AsyncExitStack) -> Tiers:
     if isinstance(place, Stores):
-        return place
-    stores = await via(open_stores, aopen_stores, place)
+        return Tiers(place, runner)
+    stores = await runner.call(open_stores, aopen_stores, place)
+    tiers = Tiers(stores, runner)
     for tier in LAYERS:
-        store = getattr(stores, tier)
-        closing.push_async_callback(via, store.close, store.aclose)
-    return stores
+        closing.push_async_callback(tiers.tier(tier).close)
+    return tiers

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from logging import INFO, WARNING
 from typing import Any, Final, Literal
 
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.events import logger
 from memoryware.guard import fence_pattern, neutralise
@@ -229,7 +229,7 @@ class ContextBuilder:
             SettingError: For a text that is none, or attachments that are no list.
         """
         given = query, scope_of(scope), proposal, attachments
-        return finish(self._build(blocking, *given))
+        return run_blocking(self._build(self._parts, *given))
 
     async def abuild(
         self,
@@ -241,11 +241,11 @@ class ContextBuilder:
     ) -> BuiltContext:
         """Async twin of `build`."""
         given = query, scope_of(scope), proposal, attachments
-        return await self._build(native, *given)
+        return await self._build(self._parts.native, *given)
 
     async def _build(
         self,
-        via: Via,
+        parts: Parts,
         query: str,
         scope: MemoryScope,
         proposal: str | None,
@@ -253,7 +253,7 @@ class ContextBuilder:
     ) -> BuiltContext:
         checking.text("proposal", proposal, or_none=True)
         texts = checking.texts("attachments", attachments)
-        recall = await retrieve(self._parts, via, query, scope, wanted=self._wanted)
+        recall = await retrieve(parts, query, scope, wanted=self._wanted)
         draft = _Draft(
             recall=recall,
             proposal=query if proposal is None else proposal,

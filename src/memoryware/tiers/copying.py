@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.errors import SettingError
 from memoryware.tiers import checking
 from memoryware.tiers.comparing import batches, both, must_have_something, only_in
@@ -15,6 +15,7 @@ from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sight import Space, Vector
+from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.values import LAYERS, Layer
 
 _MOST: Final = 100_000
@@ -121,7 +122,7 @@ def copy_stores(
             empty the target because there is nothing in the source.
     """
     how = _How(batch, rounds, exact, on_progress, marks or {})
-    return finish(_copied(blocking, source, target, how))
+    return run_blocking(_copied(BLOCKING, source, target, how))
 
 
 async def acopy_stores(
@@ -136,7 +137,7 @@ async def acopy_stores(
 ) -> CopyReport:
     """Async twin of `copy_stores`."""
     how = _How(batch, rounds, exact, on_progress, marks or {})
-    return await _copied(native, source, target, how)
+    return await _copied(ASYNC, source, target, how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,16 +168,15 @@ class _How:
 class _Copy:
     """A copy from one place to another."""
 
-    via: Via
-    source: Stores
-    target: Stores
+    source: Tiers
+    target: Tiers
     how: _How
 
     async def made(self) -> CopyReport:
         """Read everything again and again until nothing is left to copy."""
         report, cleared = CopyReport(marks=dict(self.how.marks)), 0
         if self.how.exact:
-            await must_have_something(self.via, self.source)
+            await must_have_something(self.source)
             _, cleared = await self._surplus()  # first, so that what has their keys can come
         for number in range(1, self.how.rounds + 1):
             before, whole = report, not report.marks
@@ -201,9 +201,9 @@ class _Copy:
         report = replace(report, tiers=(*report.tiers, now))
         spaces: Sequence[Space] = ()
         if tier == "long_term":
-            spaces = await self.via(source.known_spaces, source.aknown_spaces)
+            spaces = await source.known_spaces()
         while not is_ended:
-            part = await self.via(source.walk, source.awalk, now.mark, limit=self.how.batch)
+            part = await source.walk(now.mark, limit=self.how.batch)
             now = replace(now, total=now.total if part.total is None else part.total)
             for some in batches(part.items, self.how.batch):
                 kept, vectors = await self._load(tier, some, spaces)
@@ -224,35 +224,35 @@ class _Copy:
     ) -> tuple[int, int]:
         """Copy some records; return how many were, and how many vectors."""
         target = getattr(self.target, tier)
-        kept = await self.via(target.load, target.aload, records)
+        kept = await target.load(records)
         return len(kept), sum([await self._vectors(records, space) for space in spaces])
 
     async def _vectors(self, memories: Sequence[Memory], space: Space) -> int:
         """Copy the vectors of memories in one space, but those that are there."""
-        via, source, target = self.via, self.source.long_term, self.target.long_term
-        mine = await via(source.vectors_of, source.avectors_of, memories, space)
+        source, target = self.source.long_term, self.target.long_term
+        mine = await source.vectors_of(memories, space)
         if all(one is None for one in mine):
             return 0
-        theirs = await via(target.vectors_of, target.avectors_of, memories, space)
+        theirs = await target.vectors_of(memories, space)
         new = [
             (memory, one)
             for memory, one, other in zip(memories, mine, theirs, strict=True)
             if one is not None and (other is None or not _alike(one, other))
         ]
-        return await via(target.put_vectors, target.aput_vectors, new, space) if new else 0
+        return await target.put_vectors(new, space) if new else 0
 
     async def _adopt(self) -> None:
         """Search in the space of the source, unless the target has one of its own."""
         source, target = self.source.long_term, self.target.long_term
-        spaces = await self.via(source.known_spaces, source.aknown_spaces)
-        there = await self.via(target.known_spaces, target.aknown_spaces)
+        spaces = await source.known_spaces()
+        there = await target.known_spaces()
         if spaces and set(there) <= set(spaces) and there[:1] != spaces[:1]:
-            await self.via(target.adopt, target.aadopt, spaces[0])
+            await target.adopt(spaces[0])
 
     def _only_in(
-        self, one: Stores, other: Stores, tiers: Sequence[Layer]
+        self, one: Tiers, other: Tiers, tiers: Sequence[Layer]
     ) -> AsyncIterator[tuple[Layer, Select]]:
-        return only_in(self.via, one, other, tiers, batch=self.how.batch)
+        return only_in(one, other, tiers, batch=self.how.batch)
 
     async def _surplus(self) -> tuple[int, int]:
         """Return how many records only the target has, and how many of them were removed."""
@@ -261,7 +261,7 @@ class _Copy:
             surplus += len(which.ids or ())
             if self.how.exact:
                 target = getattr(self.target, tier)
-                removed += await self.via(target.delete, target.adelete, which)
+                removed += await target.delete(which)
         return surplus, removed
 
 
@@ -280,8 +280,10 @@ def _alike(one: Vector, other: Vector) -> bool:
     return cosine(one, other) >= _ALIKE or not (any(one) or any(other))
 
 
-async def _copied(via: Via, source: Stores | str, target: Stores | str, how: _How) -> CopyReport:
+async def _copied(
+    runner: Runner, source: Stores | str, target: Stores | str, how: _How
+) -> CopyReport:
     """Open what is given as an address, copy, and close it again."""
     async with AsyncExitStack() as closing:
-        one, other = await both(via, source, target, closing)
-        return await _Copy(via, one, other, how).made()
+        one, other = await both(runner, source, target, closing)
+        return await _Copy(one, other, how).made()

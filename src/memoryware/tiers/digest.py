@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
-from memoryware._twins import Via, in_thread
 from memoryware.errors import SettingError
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
@@ -123,14 +122,11 @@ class _Candidate:
         ]
 
 
-async def digest(
-    parts: Parts, via: Via, scope: MemoryScope, wanted: DigestFilter | None = None
-) -> Digest:
+async def digest(parts: Parts, scope: MemoryScope, wanted: DigestFilter | None = None) -> Digest:
     """List what waits in quarantine of exactly this tenant and group. Nothing is promoted.
 
     Args:
         parts: The stores and rules.
-        via: Which half of a pair of twins to take.
         scope: Whose quarantine it is.
         wanted: Filters, and which page.
 
@@ -140,16 +136,16 @@ async def digest(
     wanted = wanted or DigestFilter()
     start = _start(parts, wanted.since)
     before = None if wanted.before is None else aware(wanted.before, "before")
-    entries, more = await _waiting_entries(parts, via, scope)
-    decided = await _decided_statements(parts, via, scope) if entries else []
+    entries, more = await _waiting_entries(parts, scope)
+    decided = await _decided_statements(parts, scope) if entries else []
     work = partial(_candidates, entries, decided)
-    every = await via(work, partial(in_thread, work))
+    every = await parts.runner.offload(work)
     fitting = [candidate for candidate in every if _fits(candidate, wanted, start, before)]
     waiting = {entry.id for candidate in every for entry in candidate.entries}
     shown, cursor = _page(fitting, wanted)
     return Digest(
         scope=scope,
-        insights=tuple(await _insights(parts, via, shown, every)),
+        insights=tuple(await _insights(parts, shown, every)),
         since=start,
         entries=len({entry.id for candidate in fitting for entry in candidate.entries}),
         more=more,
@@ -159,12 +155,12 @@ async def digest(
     )
 
 
-async def count_waiting(parts: Parts, via: Via, scope: MemoryScope) -> int:
+async def count_waiting(parts: Parts, scope: MemoryScope) -> int:
     """Count the entries of exactly this tenant and group that wait for a decision.
 
     It is the number that `Digest.waiting` is, so that it is the same wherever it is shown.
     """
-    return (await digest(parts, via, scope, DigestFilter(limit=0))).waiting
+    return (await digest(parts, scope, DigestFilter(limit=0))).waiting
 
 
 def _start(parts: Parts, since: timedelta | datetime | None) -> datetime:
@@ -180,16 +176,16 @@ def _start(parts: Parts, since: timedelta | datetime | None) -> datetime:
 # Reading.
 
 
-async def _waiting_entries(parts: Parts, via: Via, scope: MemoryScope) -> tuple[list[Entry], int]:
+async def _waiting_entries(parts: Parts, scope: MemoryScope) -> tuple[list[Entry], int]:
     """Return the newest entries that may wait, and how many older ones were not looked at."""
-    store, most = parts.stores.quarantine, parts.limits.digest_entries
+    store, most = parts.tiers.quarantine, parts.limits.digest_entries
     which = Select.within(scope, statuses=WAITING)
     entries: list[Entry] = []
     looked, mark = 0, None
     while True:
-        page = await via(store.find, store.afind, which, limit=most, after=mark)
+        page = await store.find(which, limit=most, after=mark)
         fresh = [entry for entry in page.items if _is_candidate(entry)]
-        decided = await _decided_hashes(parts, via, scope, fresh)
+        decided = await _decided_hashes(parts, scope, fresh)
         for position, entry in enumerate(page.items, 1):
             looked += 1
             if _is_candidate(entry) and not _is_settled(entry, decided):
@@ -213,7 +209,7 @@ def _is_candidate(entry: Entry) -> bool:
 
 
 async def _decided_hashes(
-    parts: Parts, via: Via, scope: MemoryScope, entries: Sequence[Entry]
+    parts: Parts, scope: MemoryScope, entries: Sequence[Entry]
 ) -> dict[str, Trust]:
     """Return texts of these entries that were decided, with how far they were trusted then."""
     hashes = {
@@ -221,12 +217,12 @@ async def _decided_hashes(
     }
     if not hashes:
         return {}
-    quarantine, long_term = parts.stores.quarantine, parts.stores.long_term
+    quarantine, long_term = parts.tiers.quarantine, parts.tiers.long_term
     decided = Select.within(scope, statuses=_DECIDED, hashes=tuple(hashes))
     current = current_in(parts, scope, agents=(None,), hashes=tuple(hashes))
     records: list[Entry | Memory] = [
-        *(await via(quarantine.find, quarantine.afind, decided)).items,
-        *(await via(long_term.find, long_term.afind, current)).items,
+        *(await quarantine.find(decided)).items,
+        *(await long_term.find(current)).items,
     ]
     trusts: dict[str, Trust] = {}
     for record in records:
@@ -244,14 +240,14 @@ def _is_settled(entry: Entry, decided: dict[str, Trust]) -> bool:
     return all(decided.get(key, -1) >= entry.provenance.trust for key in open_statements(entry))
 
 
-async def _decided_statements(parts: Parts, via: Via, scope: MemoryScope) -> list[_Statement]:
+async def _decided_statements(parts: Parts, scope: MemoryScope) -> list[_Statement]:
     """Return what was decided last, to tell what repeats it in other words."""
-    quarantine, long_term = parts.stores.quarantine, parts.stores.long_term
+    quarantine, long_term = parts.tiers.quarantine, parts.tiers.long_term
     most = parts.limits.digest_entries
     live = current_in(parts, scope, agents=(None,))
-    memories = (await via(long_term.find, long_term.afind, live, limit=most)).items
+    memories = (await long_term.find(live, limit=most)).items
     decided = Select.within(scope, statuses=_DECIDED)
-    entries = (await via(quarantine.find, quarantine.afind, decided, limit=most)).items
+    entries = (await quarantine.find(decided, limit=most)).items
     statements = [
         _Statement(text, memory.provenance.trust, memory_id=memory.id)
         for memory in memories
@@ -489,7 +485,7 @@ _LONGEST_START: Final = 9
 
 
 async def _insights(
-    parts: Parts, via: Via, shown: Sequence[_Candidate], every: Sequence[_Candidate]
+    parts: Parts, shown: Sequence[_Candidate], every: Sequence[_Candidate]
 ) -> list[Insight]:
     """Return insights. A model that fails is not asked again in this digest."""
     written: list[str | None] = [None] * len(shown)
@@ -497,7 +493,9 @@ async def _insights(
     if parts.model is not None:
         for start in range(0, len(worded), _AT_ONCE):
             batch = worded[start : start + _AT_ONCE]
-            answers = await via.all([_written(parts, via, shown[position]) for position in batch])
+            answers = await parts.runner.gather(
+                [_written(parts, shown[position]) for position in batch]
+            )
             for position, answer in zip(batch, answers, strict=True):
                 written[position] = answer
             if all(answer is None for answer in answers):
@@ -512,7 +510,7 @@ def _wordings(candidate: _Candidate) -> list[str]:
     return list(dict.fromkeys(source.text for source in candidate.sources))
 
 
-async def _written(parts: Parts, via: Via, candidate: _Candidate) -> str | None:
+async def _written(parts: Parts, candidate: _Candidate) -> str | None:
     """Return the statement in the words of the model; None unless it says exactly the same."""
     limits = parts.limits
     texts = _wordings(candidate)
@@ -520,7 +518,7 @@ async def _written(parts: Parts, via: Via, candidate: _Candidate) -> str | None:
         f"Note {number}:\n{cut(text, limits.item_chars)}"
         for number, text in enumerate(texts[: limits.digest_notes], 1)
     )
-    answer = (await ask_model(parts, via, _ASK, notes) or "").strip()
+    answer = (await ask_model(parts, _ASK, notes) or "").strip()
     is_same = (
         bool(answer)
         and len(answer) <= limits.entry_chars

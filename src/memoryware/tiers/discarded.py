@@ -8,15 +8,13 @@ run that begins decides; a branch that nobody goes on with takes nothing back.
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from memoryware import _langchain
 from memoryware._langchain import Checkpoint, Thread
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Settled
@@ -64,7 +62,7 @@ def position_in(message: Any = None) -> dict[str, Any]:
 
 
 async def settle_thread(
-    parts: Parts, via: Via, scope: MemoryScope, messages: Sequence[Any], *, may_raise: bool
+    parts: Parts, scope: MemoryScope, messages: Sequence[Any], *, may_raise: bool
 ) -> None:
     """Take back what was thrown away in the thread of the run around this call.
 
@@ -73,7 +71,6 @@ async def settle_thread(
 
     Args:
         parts: The memory.
-        via: The door.
         scope: Whose memory it is, and the thread as its session.
         messages: The messages that the run begins with.
         may_raise: Whether a failing store or checkpointer ends the run.
@@ -84,7 +81,7 @@ async def settle_thread(
     if not parts.settled.begins(_key(scope), _langchain.run_handle(_langchain.current_runtime())):
         return
     try:
-        await _settle(parts, via, scope, _History(messages), thread)
+        await _settle(parts, scope, _History(messages), thread)
     except Exception as error:  # stores and checkpointers may be anybody's
         if may_raise:
             raise
@@ -92,22 +89,20 @@ async def settle_thread(
         logger.warning("thrown-away answers were not looked for (%s); the run goes on", kind)
 
 
-async def _settle(
-    parts: Parts, via: Via, scope: MemoryScope, now: _History, thread: Thread
-) -> None:
-    store = parts.stores.quarantine
+async def _settle(parts: Parts, scope: MemoryScope, now: _History, thread: Thread) -> None:
+    store = parts.tiers.quarantine
     which = Select.within(scope, sessions=(scope.session_id,))
-    entries = (await via(store.find, store.afind, which, limit=_ENTRIES)).items
-    branch = _Branch(via, thread, parts.settled.of(_key(scope)))
+    entries = (await store.find(which, limit=_ENTRIES)).items
+    branch = _Branch(parts.runner, thread, parts.settled.of(_key(scope)))
     for entry in filter(_may_change, entries):
         state = now.judge(entry, by_text=True)
         if state == "unknown":
             state = await branch.judge(entry)
         is_hidden = DISCARDED in entry.metadata
         if state in _REASONS and not is_hidden:
-            await _take_back(parts, via, entry, state)
+            await _take_back(parts, entry, state)
         elif state == "live" and is_hidden:
-            await _give_back(parts, via, entry)
+            await _give_back(parts, entry)
     if branch.is_readable:
         parts.settled.note(_key(scope), branch.settled)
     else:  # the next hook of the run tries it again
@@ -186,8 +181,8 @@ class _Branch:
         is_readable: Whether the checkpoint of the current step could be read, if it was needed.
     """
 
-    def __init__(self, via: Via, thread: Thread, settled: Settled) -> None:
-        self._via, self._thread, self._before = via, thread, settled
+    def __init__(self, runner: Runner, thread: Thread, settled: Settled) -> None:
+        self._runner, self._thread, self._before = runner, thread, settled
         self._checkpoints: list[Checkpoint] = []
         self._histories: dict[str, _History] = {}
         self._next: str | None = thread.checkpoint_id
@@ -244,7 +239,7 @@ class _Branch:
         if oldest is None or (oldest.parent_id is not None and oldest.id > origin):
             return "unknown"
         # The thread may have had another life, such as an InMemorySaver before a restart.
-        other = await _read(self._via, self._thread, origin)
+        other = await _read(self._runner, self._thread, origin)
         return "foreign" if other is None else "regenerated"
 
     async def _reaches(self, checkpoint_id: str) -> bool:
@@ -252,7 +247,7 @@ class _Branch:
         while self._next is not None and len(self._checkpoints) < _CHECKPOINTS:
             if self._checkpoints and self._checkpoints[-1].id <= checkpoint_id:
                 break
-            checkpoint = await _read(self._via, self._thread, self._next)
+            checkpoint = await _read(self._runner, self._thread, self._next)
             if checkpoint is None and not self._checkpoints:
                 checkpoint = await self._written()
             if checkpoint is None:
@@ -268,8 +263,8 @@ class _Branch:
         By default LangGraph writes it in the background while the step runs already.
         """
         for pause in _PAUSES if self._thread.writes_steps else ():
-            await self._via(_sleep, _asleep, pause)
-            checkpoint = await _read(self._via, self._thread, self._thread.checkpoint_id)
+            await self._runner.sleep(pause)
+            checkpoint = await _read(self._runner, self._thread, self._thread.checkpoint_id)
             if checkpoint is not None:
                 return checkpoint
         self.is_readable = False
@@ -282,17 +277,9 @@ class _Branch:
         return self._histories[checkpoint.id]
 
 
-async def _read(via: Via, thread: Thread, checkpoint_id: str) -> Checkpoint | None:
+async def _read(runner: Runner, thread: Thread, checkpoint_id: str) -> Checkpoint | None:
     saver, config = thread.saver, thread.config_of(checkpoint_id)
-    return Checkpoint.of(await via(saver.get_tuple, saver.aget_tuple, config))
-
-
-def _sleep(seconds: float) -> None:
-    time.sleep(seconds)
-
-
-async def _asleep(seconds: float) -> None:
-    await asyncio.sleep(seconds)
+    return Checkpoint.of(await runner.call(saver.get_tuple, saver.aget_tuple, config))
 
 
 def _text_hash(message: Any) -> str:
@@ -307,10 +294,9 @@ def _id_of(message: Any) -> str:
 # What becomes of them.
 
 
-async def _take_back(parts: Parts, via: Via, entry: Entry, reason: str) -> None:
+async def _take_back(parts: Parts, entry: Entry, reason: str) -> None:
     receipt = await revoke(
         parts,
-        via,
         entry.id,
         entry.scope,
         by=f"agent:{entry.scope.agent_id or entry.scope.node_id or 'memoryware'}",
@@ -324,10 +310,10 @@ async def _take_back(parts: Parts, via: Via, entry: Entry, reason: str) -> None:
         refused = one.refused or DISCARDED
         return replace(one, refused=refused, metadata={**one.metadata, DISCARDED: note})
 
-    await _edit(parts, via, entry, mark)
+    await _edit(parts, entry, mark)
 
 
-async def _give_back(parts: Parts, via: Via, entry: Entry) -> None:
+async def _give_back(parts: Parts, entry: Entry) -> None:
     """Restore an entry whose branch a run goes on with, unless somebody else revoked it."""
     note = entry.metadata[DISCARDED]
     receipt = Receipt(
@@ -344,11 +330,11 @@ async def _give_back(parts: Parts, via: Via, entry: Entry) -> None:
         refused = None if one.refused == DISCARDED else one.refused
         return replace(one, refused=refused, metadata=metadata)
 
-    await _edit(parts, via, entry, unmark)
-    await restore(parts, via, receipt, by="agent:memoryware")
+    await _edit(parts, entry, unmark)
+    await restore(parts, receipt, by="agent:memoryware")
 
 
-async def _edit(parts: Parts, via: Via, entry: Entry, change: Any) -> None:
-    store = parts.stores.quarantine
+async def _edit(parts: Parts, entry: Entry, change: Any) -> None:
+    store = parts.tiers.quarantine
     which = Select.within(entry.scope, ids=(entry.id,))
-    await via(store.edit, store.aedit, which, change)
+    await store.edit(which, change)

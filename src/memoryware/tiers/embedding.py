@@ -13,7 +13,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.errors import EmbeddingFailed
 from memoryware.tiers.stores.sight import Space, Vector
 
@@ -88,19 +88,19 @@ class Embedder:
     timeout: float = 60.0
     known: _Known = field(default_factory=lambda: _Known(REMEMBERED), compare=False, repr=False)
 
-    async def documents(self, via: Via, texts: Sequence[str]) -> list[Vector]:
+    async def documents(self, runner: Runner, texts: Sequence[str]) -> list[Vector]:
         """Return a vector for each text.
 
         Raises:
             EmbeddingFailed: If the model fails, takes too long, miscounts, or has no vector for
                 one of them.
         """
-        vectors = [one for one in await self.embed(via, texts) if one is not None]
+        vectors = [one for one in await self.embed(runner, texts) if one is not None]
         if len(vectors) < len(texts):
             raise self._without_direction()
         return vectors
 
-    async def embed(self, via: Via, texts: Sequence[str]) -> list[Vector | None]:
+    async def embed(self, runner: Runner, texts: Sequence[str]) -> list[Vector | None]:
         """Return a vector for each text, None where the model returns nothing but zeros.
 
         A vector of zeros has no direction: its cosine to anything would be 0, so it would say
@@ -113,25 +113,25 @@ class Embedder:
         missing = [text for text, vector in found.items() if vector is None]
         for start in range(0, len(missing), self.batch):
             some = missing[start : start + self.batch]
-            made = self._checked(await self._asked(via, "embed_documents", some), len(some))
+            made = self._checked(await self._asked(runner, "embed_documents", some), len(some))
             vectors = [one if any(one) else () for one in made]
             self.known.put(some, vectors)
             found.update(zip(some, vectors, strict=True))
         self._alike([vector for vector in found.values() if vector])
         return [found[text] or None for text in texts]
 
-    async def query(self, via: Via, text: str) -> Vector:
+    async def query(self, runner: Runner, text: str) -> Vector:
         """Return the vector of a query.
 
         Raises:
             EmbeddingFailed: As for `documents`.
         """
-        (vector,) = self._checked([await self._asked(via, "embed_query", text)], 1)
+        (vector,) = self._checked([await self._asked(runner, "embed_query", text)], 1)
         if not any(vector):
             raise self._without_direction()
         return vector
 
-    async def each(self, via: Via, texts: Sequence[str]) -> list[Vector | None]:
+    async def each(self, runner: Runner, texts: Sequence[str]) -> list[Vector | None]:
         """Return a vector for each text, None for one that the model cannot embed.
 
         What fails together is halved until what fails stands alone, so that one text that
@@ -145,13 +145,13 @@ class Embedder:
         while waiting:
             some = waiting.pop()
             try:
-                vectors = await self.embed(via, some)
+                vectors = await self.embed(runner, some)
             except EmbeddingFailed as failed:
                 late = isinstance(failed.__cause__, TimeoutError)
                 if late or (len(found) >= _IN_A_ROW and not any(found.values())):
                     raise
                 if not found:
-                    await self.query(via, PROBE)
+                    await self.query(runner, PROBE)
                 if len(some) > 1:
                     waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
                     continue
@@ -171,9 +171,9 @@ class Embedder:
         """Return the space of a vector that this embedder made."""
         return Space(self.name, len(vector))
 
-    async def _asked(self, via: Via, method: str, what: Any) -> Any:
+    async def _asked(self, runner: Runner, method: str, what: Any) -> Any:
         try:
-            return await via(
+            return await runner.call(
                 lambda: within(self.timeout, getattr(self.embeddings, method), what),
                 lambda: asyncio.wait_for(
                     getattr(self.embeddings, f"a{method}")(what), self.timeout

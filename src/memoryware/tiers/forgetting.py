@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from memoryware._remembering import forget_all
-from memoryware._twins import Via
 from memoryware.errors import EntryMissing, ScopeMissing
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
@@ -43,7 +42,6 @@ class Unwanted:
 
 async def forget(
     parts: Parts,
-    via: Via,
     scope: MemoryScope,
     what: Unwanted,
     *,
@@ -59,7 +57,7 @@ async def forget(
     Raises:
         ScopeMissing: If nothing says what is meant.
     """
-    found = await falling(parts, via, scope, what)
+    found = await falling(parts, scope, what)
     condition = _condition(scope, what)
     if dry_run:
         return ForgetReceipt(
@@ -67,12 +65,12 @@ async def forget(
         )
     where = Select(tenant=scope.tenant, groups=_selected(scope, what).groups)
     fallen, named = _fallen(found), scope if what.is_all else _place(scope)
-    await unnote(parts, via, named, fallen)  # first: what is deleted is not found once more
-    gone, again = await _deleted(parts, via, where, found)
+    await unnote(parts, named, fallen)  # first: what is deleted is not found once more
+    gone, again = await _deleted(parts, where, found)
     if what.derived and fallen:  # what was made of it in the meantime
-        late = await made_of_selected(parts, via, where.also(made_of=fallen))
-        await unnote(parts, via, named, _fallen(late))
-        more, later = await _deleted(parts, via, where, late)
+        late = await made_of_selected(parts, where.also(made_of=fallen))
+        await unnote(parts, named, _fallen(late))
+        more, later = await _deleted(parts, where, late)
         gone, again = gone + more, (*again, *later)
     _clear(parts)
     receipt = ForgetReceipt(
@@ -88,11 +86,11 @@ async def forget(
     for one in receipt.reinstated:
         logger.warning("memory %s is current again: what had taken its place was forgotten", one)
     if gone.total:
-        await note(parts, via, _noted_of(receipt))
+        await note(parts, _noted_of(receipt))
     return receipt
 
 
-async def require_group(parts: Parts, via: Via, name: str) -> None:
+async def require_group(parts: Parts, name: str) -> None:
     """Refuse a text that was meant as a user, agent or session and is read as a group.
 
     Whoever is asked to delete a person and calls `forget("ann")` must not believe that it is
@@ -101,14 +99,14 @@ async def require_group(parts: Parts, via: Via, name: str) -> None:
     Raises:
         EntryMissing: If there is no group of this name and something else has it.
     """
-    if await _has_any(parts, via, Select(groups=(name,))):
+    if await _has_any(parts, Select(groups=(name,))):
         return
     for part, which in (
         ("user_id", Select(users=(name,))),
         ("agent_id", Select(agents=(name,))),
         ("session_id", Select(sessions=(name,))),
     ):
-        if await _has_any(parts, via, which):
+        if await _has_any(parts, which):
             kind = part.removesuffix("_id")
             raise EntryMissing(
                 f"There is no group {name!r}, and nothing was forgotten: there is {_AN[kind]}"
@@ -116,24 +114,22 @@ async def require_group(parts: Parts, via: Via, name: str) -> None:
             )
 
 
-async def _has_any(parts: Parts, via: Via, which: Select) -> bool:
+async def _has_any(parts: Parts, which: Select) -> bool:
     for layer in LAYERS:
-        store: Any = getattr(parts.stores, layer)
-        if (await via(store.find, store.afind, which, limit=1)).items:
+        store: Any = getattr(parts.tiers, layer)
+        if (await store.find(which, limit=1)).items:
             return True
     return False
 
 
-async def falling(parts: Parts, via: Via, scope: MemoryScope, what: Unwanted) -> Found:
+async def falling(parts: Parts, scope: MemoryScope, what: Unwanted) -> Found:
     """Return what fits every condition, and what was made of it.
 
     Raises:
         ScopeMissing: If nothing says what is meant.
     """
     which = _selected(scope, what)
-    return await made_of_selected(
-        parts, via, which, descendants=what.derived, fits=_having(what.query)
-    )
+    return await made_of_selected(parts, which, descendants=what.derived, fits=_having(what.query))
 
 
 def _place(scope: MemoryScope) -> MemoryScope:
@@ -186,19 +182,15 @@ def _clear(parts: Parts) -> None:
         parts.embedder.known.clear()
 
 
-async def _deleted(
-    parts: Parts, via: Via, where: Select, found: Found
-) -> tuple[Counts, tuple[Memory, ...]]:
+async def _deleted(parts: Parts, where: Select, found: Found) -> tuple[Counts, tuple[Memory, ...]]:
     """Delete what was found; what is recalled goes first, so that nothing without an origin is.
 
     Returns:
         How much was deleted, and the memories that are current again because of it.
     """
-    stores, long_term = parts.stores, where.also(ids=found.memories)
+    stores, long_term = parts.tiers, where.also(ids=found.memories)
     memories = (
-        await withdraw(
-            parts, via, long_term, lambda one, at: at.key in found.grounds.get(one.id, ())
-        )
+        await withdraw(parts, long_term, lambda one, at: at.key in found.grounds.get(one.id, ()))
         if found.memories
         else []
     )
@@ -207,13 +199,13 @@ async def _deleted(
     gone = {}
     for layer, ids in (("working", found.working), ("quarantine", found.quarantine)):
         store, which = getattr(stores, layer), where.also(ids=tuple(ids))
-        gone[layer] = await via(store.delete, store.adelete, which) if ids else 0
-    again = await close_up(parts, via, memories)
-    await _disowned(parts, via, where, memories)
+        gone[layer] = await store.delete(which) if ids else 0
+    again = await close_up(parts, memories)
+    await _disowned(parts, where, memories)
     return Counts(**gone, long_term=len(memories)), again
 
 
-async def _disowned(parts: Parts, via: Via, where: Select, gone: Iterable[Memory]) -> None:
+async def _disowned(parts: Parts, where: Select, gone: Iterable[Memory]) -> None:
     """Let no entry say that it became a memory that was deleted."""
     memories = list(gone)
     ids = {one.id for one in memories}
@@ -223,8 +215,8 @@ async def _disowned(parts: Parts, via: Via, where: Select, gone: Iterable[Memory
         return replace(entry, memory_ids=tuple(one for one in entry.memory_ids if one not in ids))
 
     if sources:
-        store = parts.stores.quarantine
-        await via(store.edit, store.aedit, where.also(ids=tuple(sources)), without)
+        store = parts.tiers.quarantine
+        await store.edit(where.also(ids=tuple(sources)), without)
 
 
 def _selected(scope: MemoryScope, what: Unwanted) -> Select:

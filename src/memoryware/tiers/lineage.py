@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoryware._twins import Via
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.grounds import Key
@@ -80,23 +79,22 @@ class Found:
         return True
 
 
-async def everything_of(parts: Parts, via: Via, scope: MemoryScope, origin: Origin) -> Found:
+async def everything_of(parts: Parts, scope: MemoryScope, origin: Origin) -> Found:
     """Return everything in whose lineage an origin is."""
     which = Select.within(scope, root=str(origin))
-    return await made_of_selected(parts, via, which, found=Found(taken_back_counts=False))
+    return await made_of_selected(parts, which, found=Found(taken_back_counts=False))
 
 
 async def made_of(
-    parts: Parts, via: Via, scope: MemoryScope, ids: Iterable[str], *, descendants: bool = True
+    parts: Parts, scope: MemoryScope, ids: Iterable[str], *, descendants: bool = True
 ) -> Found:
     """Return records by their ids, their whole documents, and everything made of them."""
     which, found = Select.within(scope, ids=tuple(ids)), Found(taken_back_counts=False)
-    return await made_of_selected(parts, via, which, descendants=descendants, found=found)
+    return await made_of_selected(parts, which, descendants=descendants, found=found)
 
 
 async def made_of_selected(
     parts: Parts,
-    via: Via,
     which: Select,
     *,
     descendants: bool = True,
@@ -113,21 +111,21 @@ async def made_of_selected(
     found, where = found or Found(), Select(tenant=which.tenant, groups=which.groups)
     new: list[Entry | Memory] = []
     for asked in (which, *_further(which)):
-        new += await _note(parts, via, found, asked, lambda one: _meant(one, which), fits)
+        new += await _note(parts, found, asked, lambda one: _meant(one, which), fits)
     if which.ids is not None:
         for group, hashes in _same_texts(new).items():
             same = where.also(groups=(group,), hashes=tuple(hashes))
-            new += await _note(parts, via, found, same)
+            new += await _note(parts, found, same)
     while new:
         ids = {one.id for one in new}
         documents = {one.document_id for one in new if isinstance(one, Memory)}
         new = []
         if documents:
-            new += await _note(parts, via, found, where.also(documents=tuple(documents)))
+            new += await _note(parts, found, where.also(documents=tuple(documents)))
         if descendants:
-            new += await _note(parts, via, found, where.also(made_of=tuple(ids)), found.has_made)
+            new += await _note(parts, found, where.also(made_of=tuple(ids)), found.has_made)
         # A text in working memory and in quarantine is one, under one id.
-        new += await _note(parts, via, found, where.also(ids=tuple(ids)))
+        new += await _note(parts, found, where.also(ids=tuple(ids)))
     return found
 
 
@@ -161,7 +159,6 @@ def _meant(ground: Ground, which: Select) -> bool:
 
 async def _note(
     parts: Parts,
-    via: Via,
     found: Found,
     which: Select,
     touched: Callable[[Ground], bool] = lambda _: True,
@@ -170,9 +167,9 @@ async def _note(
     """Note what a selection names; return what was not known before."""
     new: list[Entry | Memory] = []
     for layer in LAYERS:
-        store: Any = getattr(parts.stores, layer)
+        store: Any = getattr(parts.tiers, layer)
         known: dict[str, None] = getattr(found, layer)
-        for one in (await via(store.find, store.afind, which)).items:
+        for one in (await store.find(which)).items:
             if one.id in known or not fits(one):
                 continue
             if isinstance(one, Memory) and not found.falls(one, touched):

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Final, Literal, TypeAlias
 from urllib.parse import quote, unquote
 
-from memoryware._twins import Via
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
@@ -57,7 +56,7 @@ class Wanted:
         checking.text("after", self.after, or_none=True)
 
 
-async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted) -> Listing:
+async def list_records(parts: Parts, scope: MemoryScope, page: Wanted) -> Listing:
     """Return a page of what exactly this tenant and group have."""
     limit = parts.limits.listed if page.limit is None else page.limit
     layers, query = _LAYERS[page.layer], set(query_words(page.query))
@@ -67,11 +66,11 @@ async def list_records(parts: Parts, via: Via, scope: MemoryScope, page: Wanted)
     found: list[list[tuple[Listed, str]]] = []
     total = left = 0
     for layer in layers:
-        store, which = getattr(parts.stores, layer), Select.within(scope)
+        store, which = getattr(parts.tiers, layer), Select.within(scope)
         if layer == "working":
             which = which.also(live_at=parts.clock())
         most = None if query else end
-        some = await via(store.find, store.afind, which, limit=most, after=marks.get(layer))
+        some = await store.find(which, limit=most, after=marks.get(layer))
         lines = (_listed(parts, layer, one, query) for one in some.items)
         found.append([*zip(lines, some.marks, strict=True)])
         total, left = total + some.total, left + some.total - some.newer
@@ -119,7 +118,7 @@ def _marks_of(mark: str | None, names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-async def get(parts: Parts, via: Via, id_: str, scope: MemoryScope) -> Entry | Memory:
+async def get(parts: Parts, id_: str, scope: MemoryScope) -> Entry | Memory:
     """Return an entry or a memory by its id.
 
     Raises:
@@ -129,8 +128,8 @@ async def get(parts: Parts, via: Via, id_: str, scope: MemoryScope) -> Entry | M
     checking.text("id", id_)
     which = Select.within(scope, ids=(id_,))
     for layer in LAYERS:
-        store = getattr(parts.stores, layer)
-        found = await via(store.find, store.afind, which)
+        store = getattr(parts.tiers, layer)
+        found = await store.find(which)
         if found.items:
             record: Entry | Memory = found.items[0]
             return record

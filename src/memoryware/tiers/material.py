@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final, TypeAlias
 
-from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, EntryRefused
 from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.grounds import SOURCE_GONE
-from memoryware.tiers.ingress.making import AT_ONCE, at_once, mended
+from memoryware.tiers.ingress.making import AT_ONCE, mended
 from memoryware.tiers.records import Entry, Provenance, Status, Verdict, hash_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Insight
@@ -62,7 +60,7 @@ class Material:
 
 
 async def material_of(
-    parts: Parts, via: Via, what: What, scope: MemoryScope | None, actor: Actor
+    parts: Parts, what: What, scope: MemoryScope | None, actor: Actor
 ) -> Material:
     """Return what is meant.
 
@@ -73,11 +71,11 @@ async def material_of(
     """
     if isinstance(what, str):
         where = group_of(scope or MemoryScope(), "a promotion")
-        entry = await _entry_named(parts, via, what, where)
+        entry = await _entry_named(parts, what, where)
         if entry is not None:
-            return await _of_entry(parts, via, entry)
-        text = await _kept_of(parts, via, what)
-        return await _of_text(parts, via, text, where, Provenance(actor.origin), actor)
+            return await _of_entry(parts, entry)
+        text = await _kept_of(parts, what)
+        return await _of_text(parts, text, where, Provenance(actor.origin), actor)
     if not isinstance(what, Entry | Insight):
         raise EntryRefused(
             "a text, an entry, the id of an entry or an insight can be promoted, and this is"
@@ -85,11 +83,11 @@ async def material_of(
         )
     where = _own_scope(what, scope)
     if isinstance(what, Entry):
-        return await _of_entry(parts, via, (await _entries(parts, via, (what.id,), where))[0])
-    entries = await _entries(parts, via, what.source_entry_ids, where)
-    text = await _kept_of(parts, via, what.summary)
+        return await _of_entry(parts, (await _entries(parts, (what.id,), where))[0])
+    entries = await _entries(parts, what.source_entry_ids, where)
+    text = await _kept_of(parts, what.summary)
     if not entries:
-        return await _of_text(parts, via, text, where, what.provenance, actor)
+        return await _of_text(parts, text, where, what.provenance, actor)
     made = Provenance.made(what.provenance.origin, entries, what.provenance.roots)
     decided: dict[str, Any] = {"repeats": what.repeats, "covers": what.covers}
     if _is_quoted(text, entries):
@@ -98,7 +96,7 @@ async def material_of(
         return Material(text, what.scope, made, tuple(entries), **decided)
     # Anybody can build an insight by hand and name any origin in it: what its entries do not
     # say themselves is as well the word of whoever promotes it, and of who said it before.
-    same = await _same_text(parts, via, text, where)
+    same = await _same_text(parts, text, where)
     roots = {*made.roots, *(root for one in same for root in one.provenance.roots)}
     if not actor.is_person:
         roots.add(actor.origin)
@@ -113,7 +111,7 @@ async def material_of(
 
 
 async def edited(
-    parts: Parts, via: Via, entries: Iterable[Entry], change: Callable[[Entry], Entry]
+    parts: Parts, entries: Iterable[Entry], change: Callable[[Entry], Entry]
 ) -> dict[str, Entry]:
     """Change entries of one group in quarantine in one step; return them as they are then.
 
@@ -127,25 +125,25 @@ async def edited(
         seen[one.id] = change(one)
         return seen[one.id]
 
-    store = parts.stores.quarantine
+    store = parts.tiers.quarantine
     which = Select.within(known[0].scope, ids=tuple(one.id for one in known))
-    await via(store.edit, store.aedit, which, noted)
+    await store.edit(which, noted)
     return seen
 
 
-async def _entry_named(parts: Parts, via: Via, name: str, scope: MemoryScope) -> Entry | None:
+async def _entry_named(parts: Parts, name: str, scope: MemoryScope) -> Entry | None:
     """Return the entry that has this id; None if it is a text and no id."""
     if not name or len(name) > _LONGEST_ID or any(map(str.isspace, name)):
         return None
-    store = parts.stores.quarantine
-    found = (await via(store.find, store.afind, Select.within(scope, ids=(name,)))).items
+    store = parts.tiers.quarantine
+    found = (await store.find(Select.within(scope, ids=(name,)))).items
     if not found and _ID.fullmatch(name):
         raise _missing(name, scope)
     return found[0] if found else None
 
 
 async def _of_text(
-    parts: Parts, via: Via, text: str, scope: MemoryScope, own: Provenance, actor: Actor
+    parts: Parts, text: str, scope: MemoryScope, own: Provenance, actor: Actor
 ) -> Material:
     """Return a text that somebody passes, with the lineage of what quarantine has of it.
 
@@ -153,7 +151,7 @@ async def _of_text(
     become its author. What was recorded for another user only lends its origins: forgetting
     that user must not take what is promoted for this one.
     """
-    same = await _same_text(parts, via, text, scope)
+    same = await _same_text(parts, text, scope)
     if not same:
         roots = own.roots if actor.is_person else (*own.roots, actor.origin)
         return Material(text, scope, Provenance(own.origin, own.sources, roots), is_text=True)
@@ -174,7 +172,7 @@ async def _of_text(
     )
 
 
-async def _same_text(parts: Parts, via: Via, text: str, scope: MemoryScope) -> list[Entry]:
+async def _same_text(parts: Parts, text: str, scope: MemoryScope) -> list[Entry]:
     """Return the newest entries of a group with exactly this text.
 
     A full stop at its end, the case of its first letter and characters that nobody sees make
@@ -187,9 +185,9 @@ async def _same_text(parts: Parts, via: Via, text: str, scope: MemoryScope) -> l
     written = {text, plain, bare, f"{bare}.", f"{bare}!", f"{bare}。"}
     written |= {change(one[:1]) + one[1:] for one in written for change in (str.upper, str.lower)}
     hashes = tuple(sorted({hash_of(one) for one in written if one.strip()}))
-    store = parts.stores.quarantine
+    store = parts.tiers.quarantine
     which = Select.within(scope, hashes=hashes)
-    page = await via(store.find, store.afind, which, limit=_SAME_TEXT)
+    page = await store.find(which, limit=_SAME_TEXT)
     return page.items
 
 
@@ -200,9 +198,9 @@ def _is_quoted(text: str, entries: Sequence[Entry]) -> bool:
     return all(any(one in other for other in said) for one in sentences)
 
 
-async def _of_entry(parts: Parts, via: Via, entry: Entry) -> Material:
+async def _of_entry(parts: Parts, entry: Entry) -> Material:
     made = Provenance.made(entry.provenance.origin, [entry])
-    text = await _kept_of(parts, via, entry.content)
+    text = await _kept_of(parts, entry.content)
     return Material(text, entry.scope, made, (entry,), verdict=entry.verdict)
 
 
@@ -225,12 +223,12 @@ def _own_scope(what: Entry | Insight, scope: MemoryScope | None) -> MemoryScope:
     return mine
 
 
-async def _entries(parts: Parts, via: Via, ids: Sequence[str], scope: MemoryScope) -> list[Entry]:
+async def _entries(parts: Parts, ids: Sequence[str], scope: MemoryScope) -> list[Entry]:
     """Return the entries of these ids, which must all be there."""
     if not ids:
         return []
-    store = parts.stores.quarantine
-    found = await via(store.find, store.afind, Select.within(scope, ids=tuple(ids)))
+    store = parts.tiers.quarantine
+    found = await store.find(Select.within(scope, ids=tuple(ids)))
     known = {one.id: one for one in found.items}
     for one in ids:
         if one not in known:
@@ -245,7 +243,7 @@ def _missing(id_: str, scope: MemoryScope) -> EntryMissing:
     )
 
 
-async def _kept_of(parts: Parts, via: Via, text: str) -> str:
+async def _kept_of(parts: Parts, text: str) -> str:
     """Return a text as it may be kept: whole characters, and no secrets."""
     most = parts.limits.entry_chars
     if len(text) > most:
@@ -257,4 +255,4 @@ async def _kept_of(parts: Parts, via: Via, text: str) -> str:
     def work() -> str:
         return parts.redacted(mended(text))
 
-    return await via(work, partial(in_thread if len(text) > AT_ONCE else at_once, work))
+    return await parts.runner.offload(work) if len(text) > AT_ONCE else work()

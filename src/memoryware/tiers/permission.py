@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from memoryware._twins import Via, in_thread
 from memoryware.errors import PromotionRefused
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
@@ -20,14 +19,14 @@ from memoryware.tiers.roles import JUDGING
 from memoryware.tiers.stores.protocol import Select
 
 
-async def check(parts: Parts, via: Via, material: Material, actor: Actor) -> None:
+async def check(parts: Parts, material: Material, actor: Actor) -> None:
     """Let a promotion pass, or say everything that stands against it.
 
     Raises:
         PromotionRefused: With a code for each reason.
     """
-    missing = _of_entries(material, actor) | await _superseded(parts, via, material)
-    missing |= _of_actor(parts, actor, await _proposers(parts, via, material))
+    missing = _of_entries(material, actor) | await _superseded(parts, material)
+    missing |= _of_actor(parts, actor, await _proposers(parts, material))
     policy = parts.policy
     if material.provenance.trust < policy.min_trust:
         missing["min_trust"] = (
@@ -35,7 +34,7 @@ async def check(parts: Parts, via: Via, material: Material, actor: Actor) -> Non
             f" {policy.min_trust.name}; a person who knows it can promote it in their own words"
         )
     if policy.corroboration:
-        found = independent(await _support(parts, via, material), actor)
+        found = independent(await _support(parts, material), actor)
         if found < policy.corroboration:
             missing["corroboration"] = (
                 f"{policy.corroboration} independent origins must say the same, and {found}"
@@ -90,15 +89,15 @@ def _of_entries(material: Material, actor: Actor) -> dict[str, str]:
     return missing
 
 
-async def _superseded(parts: Parts, via: Via, material: Material) -> dict[str, str]:
+async def _superseded(parts: Parts, material: Material) -> dict[str, str]:
     """Say of an entry that what became of it does not hold anymore; a text may hold again."""
     entries = () if material.is_text else material.entries
     became = {id_: one for one in entries for id_ in one.memory_ids}
     if not became:
         return {}
-    store = parts.stores.long_term
+    store = parts.tiers.long_term
     which = Select.within(material.scope, ids=tuple(became))
-    found = (await via(store.find, store.afind, which)).items
+    found = (await store.find(which)).items
     now = parts.clock()
     ended = [one for one in found if one.valid_to is not None and one.valid_to <= now]
     current = {became[one.id].id for one in found if one not in ended}
@@ -124,14 +123,14 @@ class _Proposers:
     everybody: tuple[str, ...] = ()
 
 
-async def _proposers(parts: Parts, via: Via, material: Material) -> _Proposers:
+async def _proposers(parts: Parts, material: Material) -> _Proposers:
     """Return who proposed a text, also as another entry: the same text can wait several times."""
     if not parts.policy.four_eyes:
         return _Proposers()
     hashes = {one.content_hash for one in material.entries}
     wanted = tuple({*hashes, hash_of(material.content)})
-    store = parts.stores.quarantine
-    page = await via(store.find, store.afind, Select.within(material.scope, hashes=wanted))
+    store = parts.tiers.quarantine
+    page = await store.find(Select.within(material.scope, hashes=wanted))
     names: dict[str, dict[str, None]] = {}
     for one in (*material.entries, *page.items):
         names.setdefault(one.content_hash, {}).update(dict.fromkeys(one.all_proposers))
@@ -161,13 +160,13 @@ def _of_actor(parts: Parts, actor: Actor, proposers: _Proposers) -> dict[str, st
     return missing
 
 
-async def _support(parts: Parts, via: Via, material: Material) -> list[Support]:
+async def _support(parts: Parts, material: Material) -> list[Support]:
     """Return the texts that say the same: its own entries, and others that wait or passed."""
-    store = parts.stores.quarantine
+    store = parts.tiers.quarantine
     which = Select.within(material.scope, statuses=("pending", "proposed", "promoted"))
-    found = await via(store.find, store.afind, which, limit=parts.limits.digest_entries)
+    found = await store.find(which, limit=parts.limits.digest_entries)
     work = partial(_saying_the_same, material, found.items, parts.policy.similarity)
-    return await via(work, partial(in_thread, work))
+    return await parts.runner.offload(work)
 
 
 def _is_support(text: str, other: str, share: float) -> bool:

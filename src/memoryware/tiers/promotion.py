@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from memoryware._twins import Via, in_thread
 from memoryware.errors import EmbeddingFailed, EntryMissing, EntryRefused, PromotionRefused
 from memoryware.events import emit, logger
 from memoryware.scope import MemoryScope
@@ -34,7 +33,6 @@ __all__ = ["How", "Old", "What", "promote", "propose", "reject", "supersede", "u
 
 async def promote(
     parts: Parts,
-    via: Via,
     what: What,
     scope: MemoryScope | None,
     *,
@@ -55,33 +53,32 @@ async def promote(
             that.
     """
     actor, how = Actor.of(by), supersession.checked(parts, how)
-    material = await material_of(parts, via, what, scope, actor)
+    material = await material_of(parts, what, scope, actor)
     if not material.content.strip():
         return Promotion()
-    await check(parts, via, material, actor)
+    await check(parts, material, actor)
     refuse_rejected_statements(material)
     how = _as_proposed(parts, material, how)
-    place = await supersession.place_of(parts, via, material, actor, how)
+    place = await supersession.place_of(parts, material, actor, how)
     asked = _Asked(material, actor, how, parts.clock())
-    known = await _known(parts, via, material, how)
+    known = await _known(parts, material, how)
     if place.stronger and not (known and known[0].subject == how.subject):
-        return await _waiting(parts, via, asked, place)
-    made, space = await _joined(parts, via, known, place, asked), None
+        return await _waiting(parts, asked, place)
+    made, space = await _joined(parts, known, place, asked), None
     if made is None:
-        made, space = await _added(parts, via, place, asked)
+        made, space = await _added(parts, place, asked)
     if made.proposal is not None:
         return made
-    await _mark(parts, via, asked, made)
+    await _mark(parts, asked, made)
     if not made.existing:
         emit(parts.teller(material.scope), "promoted", tier="long_term", entries=len(made.ids))
     if not made.unembedded:
-        await _retry(parts, via, space)
+        await _retry(parts, space)
     return made
 
 
 async def supersede(
     parts: Parts,
-    via: Via,
     old: Old,
     new: What,
     scope: MemoryScope | None,
@@ -100,8 +97,8 @@ async def supersede(
     actor, how = Actor.of(by), supersession.checked(parts, how)
     own = new.scope if isinstance(new, Entry | Insight) else None
     where = group_of(scope or supersession.scope_of_old(old) or own or MemoryScope(), "superseding")
-    first = await supersession.first_of(parts, via, old, where)
-    material = await material_of(parts, via, new, where, actor)
+    first = await supersession.first_of(parts, old, where)
+    material = await material_of(parts, new, where, actor)
     if not material.content.strip():
         raise EntryRefused("a blank text cannot take the place of another; revoke() hides one")
     if not actor.is_person and material.provenance.trust < authority(first):
@@ -116,7 +113,7 @@ async def supersede(
         agent_id=how.agent_id or first.scope.agent_id,
         replaces=(first.document_id,),
     )
-    return await promote(parts, via, new, where, by=by, how=how)
+    return await promote(parts, new, where, by=by, how=how)
 
 
 # What is there already.
@@ -132,23 +129,23 @@ class _Asked:
     since: datetime
 
 
-async def _known(parts: Parts, via: Via, material: Material, how: How) -> list[Memory]:
+async def _known(parts: Parts, material: Material, how: How) -> list[Memory]:
     """Return the chunks of the current document with this text, if there is one."""
-    store = parts.stores.long_term
+    store = parts.tiers.long_term
     which = Select.within(
         material.scope,
         agents=(how.agent_id,),
         hashes=(hash_of(material.content),),
         revocations=(None,),
     )
-    page = await via(store.find, store.afind, which)
+    page = await store.find(which)
     current = [one for one in page.items if one.valid_to is None]
     same = [one for one in current if one.document_id == current[-1].document_id]
     return sorted(same, key=lambda one: one.chunk_index)
 
 
 async def _joined(
-    parts: Parts, via: Via, known: Sequence[Memory], place: Place, asked: _Asked
+    parts: Parts, known: Sequence[Memory], place: Place, asked: _Asked
 ) -> Promotion | None:
     """Let a text that is there already take the places that are asked for, on one ground more.
 
@@ -163,19 +160,19 @@ async def _joined(
         named = replace(one, subject=one.subject or asked.how.subject, valid_from=since)
         return promoted_again(named, ground, parts.limits.grounds)
 
-    store = parts.stores.long_term
+    store = parts.tiers.long_term
     which = Select.within(first.scope, documents=(first.document_id,))
-    await via(store.edit, store.aedit, which, joined)
-    known = (await via(store.find, store.afind, which)).items
+    await store.edit(which, joined)
+    known = (await store.find(which)).items
     if not known or known[0].valid_to is not None:  # forgotten, or superseded meanwhile
         return None
     known = sorted(known, key=lambda one: one.chunk_index)
-    ended = await supersession.end(parts, via, first, place.replaces, place.begins)
-    settled = await supersession.keep_one_current(parts, via, known[0])
+    ended = await supersession.end(parts, first, place.replaces, place.begins)
+    settled = await supersession.keep_one_current(parts, known[0])
     if settled.stronger is not None:
-        return await _waiting(parts, via, asked, _lost(place, asked, settled.stronger))
+        return await _waiting(parts, asked, _lost(place, asked, settled.stronger))
     ended = tuple(dict.fromkeys((*ended, *settled.ended)))
-    if ended and not await supersession.stays(parts, via, first):
+    if ended and not await supersession.stays(parts, first):
         raise PromotionRefused(
             "Somebody else has just put the other text in the place of this one; look at what"
             " holds now",
@@ -226,7 +223,7 @@ def _lost(place: Place, asked: _Asked, stronger: Memory) -> Place:
     return replace(place, against=((stronger, reason), *others), stronger=(stronger,))
 
 
-async def _waiting(parts: Parts, via: Via, asked: _Asked, place: Place) -> Promotion:
+async def _waiting(parts: Parts, asked: _Asked, place: Place) -> Promotion:
     """Keep a text as a proposal, for a person who may replace what is current."""
     waits = PendingPromotion(
         subject=asked.how.subject or "",
@@ -234,7 +231,7 @@ async def _waiting(parts: Parts, via: Via, asked: _Asked, place: Place) -> Promo
         agent_id=asked.how.agent_id,
         valid_from=asked.how.valid_from,
     )
-    entry = await note_proposal(parts, via, asked.material, asked.actor, waits)
+    entry = await note_proposal(parts, asked.material, asked.actor, waits)
     teller = parts.teller(asked.material.scope)
     emit(teller, "rejected", tier="long_term", reason="less_trusted")
     logger.info(
@@ -249,29 +246,27 @@ async def _waiting(parts: Parts, via: Via, asked: _Asked, place: Place) -> Promo
 # What is new.
 
 
-async def _added(
-    parts: Parts, via: Via, place: Place, asked: _Asked
-) -> tuple[Promotion, Space | None]:
+async def _added(parts: Parts, place: Place, asked: _Asked) -> tuple[Promotion, Space | None]:
     """Return what was put there, and the space of its vectors if that is the current one."""
     work = partial(chunks_of, asked.material.content, parts.splitter, parts.limits)
-    chunks = await via(work, partial(in_thread, work))
+    chunks = await parts.runner.offload(work)
     new = _memories(parts, asked, chunks, place.begins)
-    vectors, space, is_current = await _vectors(parts, via, chunks)
-    store = parts.stores.long_term
-    kept = await via(store.add, store.aadd, new, vectors, space, replaces=place.replaces)
+    vectors, space, is_current = await _vectors(parts, chunks)
+    store = parts.tiers.long_term
+    kept = await store.add(new, vectors, space, replaces=place.replaces)
     if kept[0].document_id != new[0].document_id:  # somebody else was faster with this text
-        joined = await _joined(parts, via, kept, place, asked)
-        return (joined, None) if joined else await _added(parts, via, place, asked)
+        joined = await _joined(parts, kept, place, asked)
+        return (joined, None) if joined else await _added(parts, place, asked)
     first = kept[0]
-    if await supersession.was_late(parts, via, first, asked.how.replaces):
-        await supersession.undo(parts, via, first)
+    if await supersession.was_late(parts, first, asked.how.replaces):
+        await supersession.undo(parts, first)
         raise PromotionRefused(
             "Somebody else has just superseded the same memory; look at what holds now",
             ("not_current",),
         )
-    settled = await supersession.keep_one_current(parts, via, first)
+    settled = await supersession.keep_one_current(parts, first)
     if settled.stronger is not None:
-        waiting = await _waiting(parts, via, asked, _lost(place, asked, settled.stronger))
+        waiting = await _waiting(parts, asked, _lost(place, asked, settled.stronger))
         return waiting, None
     ended = tuple(dict.fromkeys((*place.replaces, *settled.ended)))
     missing = sum(one is None for one in vectors or [None] * len(new)) if parts.embedder else 0
@@ -324,7 +319,7 @@ def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: dateti
 
 
 async def _vectors(
-    parts: Parts, via: Via, chunks: Sequence[str]
+    parts: Parts, chunks: Sequence[str]
 ) -> tuple[Sequence[Vector | None], Space | None, bool]:
     """Return the vectors of chunks, their space, and whether it is the current one.
 
@@ -333,7 +328,7 @@ async def _vectors(
     if parts.embedder is None:
         return (), None, False
     try:
-        made = await parts.embedder.embed(via, chunks)
+        made = await parts.embedder.embed(parts.runner, chunks)
     except EmbeddingFailed as failed:
         logger.warning("%s; the promoted text is found by its words until it is embedded", failed)
         return (), None, False
@@ -342,7 +337,7 @@ async def _vectors(
         logger.warning("the embedding model has no vector for the promoted text; words find it")
         return (), None, False
     space = parts.embedder.space_of(first)
-    where = await place_of(parts, via, space)
+    where = await place_of(parts, space)
     return ((), None, False) if where == "nowhere" else (made, space, where == "current")
 
 
@@ -355,7 +350,7 @@ def _ground_of(parts: Parts, asked: _Asked) -> Ground:
     )
 
 
-async def _mark(parts: Parts, via: Via, asked: _Asked, made: Promotion) -> None:
+async def _mark(parts: Parts, asked: _Asked, made: Promotion) -> None:
     """Note on the entries what became of them.
 
     Raises:
@@ -377,15 +372,15 @@ async def _mark(parts: Parts, via: Via, asked: _Asked, made: Promotion) -> None:
 
     material = asked.material
     entries = material.entries
-    seen = await edited(parts, via, entries, change)
+    seen = await edited(parts, entries, change)
     gone = [one.id for one in entries if one.id not in seen]
     against = [one for one in seen.values() if one.status in DECIDED]
     if (gone or against) and not made.existing:
-        await supersession.undo(parts, via, made.memories[0])
+        await supersession.undo(parts, made.memories[0])
     elif gone or against:
         # It is the only promotion left where the other one was turned down at the same moment.
         ground = replace(_ground_of(parts, asked), promoted_at=asked.since)
-        await supersession.undo(parts, via, made.memories[0], ground)
+        await supersession.undo(parts, made.memories[0], ground)
     if gone:
         raise EntryMissing(f"Entry {gone[0]} was forgotten meanwhile; nothing was promoted")
     if against:
@@ -395,16 +390,16 @@ async def _mark(parts: Parts, via: Via, asked: _Asked, made: Promotion) -> None:
         )
     trust = material.provenance.trust
     repeats = await repeats_of(
-        parts, via, material.scope, material.content, trust=trust, ids=material.repeats
+        parts, material.scope, material.content, trust=trust, ids=material.repeats
     )
-    await edited(parts, via, [one for one in repeats if one.id not in seen], change)
+    await edited(parts, [one for one in repeats if one.id not in seen], change)
 
 
-async def _retry(parts: Parts, via: Via, space: Space | None) -> None:
+async def _retry(parts: Parts, space: Space | None) -> None:
     """Embed what could not be embedded before, if the model answers now; see `embed_pending`."""
     if parts.embedder is None or not parts.limits.retry_unembedded:
         return
     try:
-        await embed_pending(parts, via, parts.limits.retry_unembedded, again=False, space=space)
+        await embed_pending(parts, parts.limits.retry_unembedded, again=False, space=space)
     except EmbeddingFailed:
         logger.debug("the embedding model still does not answer; asked again at the next promotion")

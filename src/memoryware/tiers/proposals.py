@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from memoryware._twins import Via
 from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
@@ -20,7 +19,6 @@ from memoryware.tiers.values import Insight
 
 async def propose(
     parts: Parts,
-    via: Via,
     what: What,
     scope: MemoryScope | None,
     *,
@@ -34,7 +32,6 @@ async def propose(
 
     Args:
         parts: The memory.
-        via: How its stores are called.
         what: The text, entry or insight.
         scope: Whose memory it would become.
         by: Who proposes it.
@@ -47,7 +44,7 @@ async def propose(
         EntryRefused: For an empty text, or one that is too long.
     """
     actor = Actor.of(by)
-    material = await material_of(parts, via, what, scope, actor)
+    material = await material_of(parts, what, scope, actor)
     if not material.content.strip():
         raise EntryRefused("there is no text to propose")
     refused = {
@@ -55,18 +52,18 @@ async def propose(
     }
     if refused:
         raise PromotionRefused(f"Not proposed: {'; '.join(refused.values())}", tuple(refused))
-    return await note_proposal(parts, via, material, actor, waits)
+    return await note_proposal(parts, material, actor, waits)
 
 
 async def note_proposal(
-    parts: Parts, via: Via, material: Material, actor: Actor, waits: PendingPromotion | None = None
+    parts: Parts, material: Material, actor: Actor, waits: PendingPromotion | None = None
 ) -> Entry:
     """Note on the entry of a text that it was proposed; add an entry if it has none."""
     same = [one for one in material.entries if one.content == material.content]
     if material.is_text or waits:  # what was promoted before waits again, as another entry
         same = [one for one in same if one.status in ("pending", "proposed")]
     if not same or (len(material.entries) > 1 and not material.is_text):
-        return await _new_entry(parts, via, material, actor, waits)
+        return await _new_entry(parts, material, actor, waits)
 
     def change(one: Entry) -> Entry:
         if one.status in ("promoted", "revoked"):
@@ -81,12 +78,11 @@ async def note_proposal(
             decided={} if one.status == "rejected" else one.decided,
         )
 
-    return await _changed(parts, via, same[0], change)
+    return await _changed(parts, same[0], change)
 
 
 async def reject(
     parts: Parts,
-    via: Via,
     what: str | Entry | Insight,
     scope: MemoryScope | None,
     *,
@@ -106,7 +102,7 @@ async def reject(
         EntryMissing: If there is no such entry in this scope.
     """
     actor = Actor.of(by)
-    material = await material_of(parts, via, what, scope, actor)
+    material = await material_of(parts, what, scope, actor)
     if not material.entries or (len(material.entries) != 1 and not isinstance(what, Insight)):
         raise EntryMissing("Only an entry or an insight can be rejected: pass it, or its id")
     metadata = {"rejected_because": parts.redacted(reason)} if reason else {}
@@ -127,7 +123,7 @@ async def reject(
         )
 
     entry, *others = material.entries
-    entry = await _changed(parts, via, entry, change)
+    entry = await _changed(parts, entry, change)
     statements = material.covers.get(entry.id, ())
     is_rejected = entry.status == "rejected" or (
         bool(statements) and any(entry.decided.get(one) == "rejected" for one in statements)
@@ -142,30 +138,30 @@ async def reject(
         )
     trust = max(one.provenance.trust for one in material.entries)
     repeats = await repeats_of(
-        parts, via, entry.scope, material.content, trust=trust, ids=material.repeats
+        parts, entry.scope, material.content, trust=trust, ids=material.repeats
     )
     every = {one.id: one for one in (*others, *repeats) if one.id != entry.id}
-    await edited(parts, via, every.values(), change)
-    working = parts.stores.working
+    await edited(parts, every.values(), change)
+    working = parts.tiers.working
     gone = Select.within(entry.scope, ids=(entry.id, *every))
-    await via(working.delete, working.adelete, gone)
+    await working.delete(gone)
     return entry
 
 
-async def ungroup(parts: Parts, via: Via, what: str | Entry, scope: MemoryScope | None) -> Entry:
+async def ungroup(parts: Parts, what: str | Entry, scope: MemoryScope | None) -> Entry:
     """Take an entry out of its group: a digest shows it alone, whatever it repeats.
 
     Raises:
         EntryMissing: If there is no such entry in this scope.
     """
-    material = await material_of(parts, via, what, scope, Actor.of("ungroup"))
+    material = await material_of(parts, what, scope, Actor.of("ungroup"))
     if len(material.entries) != 1:
         raise EntryMissing("Only an entry can be taken out of its group: pass it, or its id")
-    return await _changed(parts, via, material.entries[0], lambda one: replace(one, ungrouped=True))
+    return await _changed(parts, material.entries[0], lambda one: replace(one, ungrouped=True))
 
 
 async def _new_entry(
-    parts: Parts, via: Via, material: Material, actor: Actor, waits: PendingPromotion | None
+    parts: Parts, material: Material, actor: Actor, waits: PendingPromotion | None
 ) -> Entry:
     entry = Entry(
         id=parts.new_id(),
@@ -179,12 +175,12 @@ async def _new_entry(
         proposers=(actor.name,),
         waits=waits,
     )
-    store = parts.stores.quarantine
-    return await via(store.add, store.aadd, entry)
+    store = parts.tiers.quarantine
+    return await store.add(entry)
 
 
-async def _changed(parts: Parts, via: Via, entry: Entry, change: Callable[[Entry], Entry]) -> Entry:
-    seen = await edited(parts, via, [entry], change)
+async def _changed(parts: Parts, entry: Entry, change: Callable[[Entry], Entry]) -> Entry:
+    seen = await edited(parts, [entry], change)
     if entry.id not in seen:
         raise EntryMissing(f"Entry {entry.id} was forgotten meanwhile")
     return seen[entry.id]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoryware._twins import Via
 from memoryware.errors import EntryMissing, StoreUnavailable
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
@@ -14,7 +13,7 @@ from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS, Counts, Receipt
 
 
-async def find_receipt(parts: Parts, via: Via, receipt_id: str, scope: MemoryScope) -> Receipt:
+async def find_receipt(parts: Parts, receipt_id: str, scope: MemoryScope) -> Receipt:
     """Return a receipt: that of the journal, or one from the marks that it left on records.
 
     The marks do not say who took it back, and why.
@@ -22,13 +21,13 @@ async def find_receipt(parts: Parts, via: Via, receipt_id: str, scope: MemorySco
     Raises:
         EntryMissing: If no record of this tenant and group has its mark.
     """
-    if (noted := await _noted(parts, via, receipt_id, scope)) is not None:
+    if (noted := await _noted(parts, receipt_id, scope)) is not None:
         return noted
     ids: dict[str, None] = {}
     counts: dict[str, int] = {}
     for tier in LAYERS:
-        store: Any = getattr(parts.stores, tier)
-        found = (await via(store.find, store.afind, Select.within(scope))).items
+        store: Any = getattr(parts.tiers, tier)
+        found = (await store.find(Select.within(scope))).items
         marked = [one for one in found if receipt_id in marks_of(one)]
         ids.update(dict.fromkeys(one.id for one in marked))
         counts[tier] = len(marked)
@@ -47,12 +46,12 @@ async def find_receipt(parts: Parts, via: Via, receipt_id: str, scope: MemorySco
     )
 
 
-async def _noted(parts: Parts, via: Via, receipt_id: str, scope: MemoryScope) -> Receipt | None:
+async def _noted(parts: Parts, receipt_id: str, scope: MemoryScope) -> Receipt | None:
     journal = parts.journal
     if journal is None:
         return None
     try:
-        return await via(journal.receipt, journal.areceipt, receipt_id, scope)
+        return await parts.runner.offload(journal.receipt, receipt_id, scope)
     except StoreUnavailable as error:
         logger.warning("%s; the receipt is found by its marks", error)
         return None

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from memoryware._twins import Via
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import emit
 from memoryware.scope import MemoryScope
@@ -35,7 +34,6 @@ _NEW: Final = Repetition()
 
 async def log_quarantine(
     parts: Parts,
-    via: Via,
     content: str,
     scope: MemoryScope,
     metadata: Mapping[str, Any] | None = None,
@@ -47,14 +45,13 @@ async def log_quarantine(
     Raises:
         EntryRefused: For what is no text or too long.
     """
-    entry = await entry_of(parts, via, content, scope, metadata, made or Made())
-    kept, _ = await _kept(parts, via, entry)
+    entry = await entry_of(parts, content, scope, metadata, made or Made())
+    kept, _ = await _kept(parts, entry)
     return kept
 
 
 async def record(
     parts: Parts,
-    via: Via,
     content: str,
     scope: MemoryScope,
     metadata: Mapping[str, Any] | None = None,
@@ -74,14 +71,14 @@ async def record(
     wanted = {tiers} if isinstance(tiers, str) else set(tiers)
     if not wanted <= {*_BOTH}:
         raise SettingError(f"tiers={tiers!r}: outputs go to quarantine and working memory only")
-    entry = await entry_of(parts, via, content, scope, metadata, made or Made())
-    kept, fresh = await _kept(parts, via, entry)
+    entry = await entry_of(parts, content, scope, metadata, made or Made())
+    kept, fresh = await _kept(parts, entry)
     if "working" in wanted and not kept.scope.group_id:
         warn_without_group(scope)
     if "working" not in wanted or not kept.scope.group_id:
         return Recorded(entry=kept, refused=kept.refused)
     if kept.refused is None and kept.status not in DECIDED:
-        return await _offered(parts, via, kept, replayed=not fresh)
+        return await _offered(parts, kept, replayed=not fresh)
     refused = kept.refused or kept.status
     if fresh:
         _tell_refusal(parts, kept, refused)
@@ -90,7 +87,6 @@ async def record(
 
 async def update_working_memory(
     parts: Parts,
-    via: Via,
     what: str | Entry,
     scope: MemoryScope,
     metadata: Mapping[str, Any] | None = None,
@@ -108,53 +104,53 @@ async def update_working_memory(
         owner = scope or what.scope
         if not owner.group_id:
             return Recorded(entry=what)
-        kept = await _found(parts, via, owner, what.id)
+        kept = await _found(parts, owner, what.id)
         kept = replace(kept, metadata={**kept.metadata, **redacted(parts.guard, metadata)})
     else:
-        entry = await entry_of(parts, via, what, scope, metadata, Made())
+        entry = await entry_of(parts, what, scope, metadata, Made())
         if not scope.group_id:
             return Recorded(entry=entry)
-        kept = await _logged_before(parts, via, entry) or (await _kept(parts, via, entry))[0]
+        kept = await _logged_before(parts, entry) or (await _kept(parts, entry))[0]
     if kept.status in DECIDED or kept.refused in (ECHO, SOURCE_GONE):
         refused = kept.status if kept.status in DECIDED else kept.refused or ""
         _tell_refusal(parts, kept, refused)
         return Recorded(entry=kept, refused=refused)
-    return await _offered(parts, via, kept, replayed=False)
+    return await _offered(parts, kept, replayed=False)
 
 
-async def cleanup_working_memory(parts: Parts, via: Via) -> int:
+async def cleanup_working_memory(parts: Parts) -> int:
     """Remove what has expired from working memory, in all groups; return how many."""
-    working = parts.stores.working
-    return await via(working.purge, working.apurge, parts.clock())
+    working = parts.tiers.working
+    return await working.purge(parts.clock())
 
 
 # Quarantine.
 
 
-async def _kept(parts: Parts, via: Via, entry: Entry) -> tuple[Entry, bool]:
+async def _kept(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
     """Keep an entry in quarantine; return what is there now, and whether it is new."""
-    quarantine = parts.stores.quarantine
-    kept = await via(quarantine.add, quarantine.aadd, entry)
-    notice_recorded(quarantine, kept)
+    quarantine = parts.tiers.quarantine
+    kept = await quarantine.add(entry)
+    notice_recorded(parts.stores.quarantine, kept)
     if kept.id != entry.id:
         return kept, False
     _tell_recorded(parts, entry, "quarantine")
     if entry.provenance.sources:
-        kept = await _as_its_sources(parts, via, kept)
+        kept = await _as_its_sources(parts, kept)
     return kept, True
 
 
-async def _as_its_sources(parts: Parts, via: Via, entry: Entry) -> Entry:
+async def _as_its_sources(parts: Parts, entry: Entry) -> Entry:
     """Take an entry back together with what it was made of; what is forgotten is no ground.
 
     It is in quarantine already: who takes a source back from now on finds it there.
     """
-    stores, sources = parts.stores, entry.provenance.sources
+    stores, sources = parts.tiers, entry.provenance.sources
     which = Select.within(entry.scope, ids=sources)
     found: dict[str, Entry | Memory] = {}
     for store in (stores.quarantine, stores.long_term):
         looked: Any = store
-        page = await via(looked.find, looked.afind, which)
+        page = await looked.find(which)
         found |= {one.id: one for one in page.items}
     hidden = [one for one in found.values() if one.revocation is not None]
     receipts = dict.fromkeys(id_ for one in hidden for id_ in inherited_receipts(one))
@@ -167,27 +163,25 @@ async def _as_its_sources(parts: Parts, via: Via, entry: Entry) -> Entry:
             one = taken_back(one, receipt)
         return replace(one, refused=SOURCE_GONE, echo_of=(), duplicate_of=()) if gone else one
 
-    edited = await via(
-        stores.quarantine.edit,
-        stores.quarantine.aedit,
+    edited = await stores.quarantine.edit(
         Select.within(entry.scope, ids=(entry.id,)),
         change,
     )
     return edited[0] if edited else entry
 
 
-async def _found(parts: Parts, via: Via, scope: MemoryScope, entry_id: str) -> Entry:
-    quarantine = parts.stores.quarantine
+async def _found(parts: Parts, scope: MemoryScope, entry_id: str) -> Entry:
+    quarantine = parts.tiers.quarantine
     which = Select.within(scope, ids=(entry_id,))
-    found = (await via(quarantine.find, quarantine.afind, which, limit=1)).items
+    found = (await quarantine.find(which, limit=1)).items
     if not found:
         raise EntryMissing(f"quarantine has no entry {entry_id!r} in this tenant and group")
     return found[0]
 
 
-async def _logged_before(parts: Parts, via: Via, entry: Entry) -> Entry | None:
+async def _logged_before(parts: Parts, entry: Entry) -> Entry | None:
     """Return the newest entry of quarantine with the same text by the same maker."""
-    quarantine, scope = parts.stores.quarantine, entry.scope
+    quarantine, scope = parts.tiers.quarantine, entry.scope
     which = Select.within(
         scope,
         hashes=(entry.content_hash,),
@@ -196,7 +190,7 @@ async def _logged_before(parts: Parts, via: Via, entry: Entry) -> Entry | None:
         users=(scope.user_id,),
         statuses=_OPEN,
     )
-    found = (await via(quarantine.find, quarantine.afind, which, limit=1)).items
+    found = (await quarantine.find(which, limit=1)).items
     if not found:
         return None
     return replace(found[0], metadata={**entry.metadata, **found[0].metadata})
@@ -204,7 +198,6 @@ async def _logged_before(parts: Parts, via: Via, entry: Entry) -> Entry | None:
 
 async def _note(
     parts: Parts,
-    via: Via,
     entry: Entry,
     reason: str | None = None,
     repetition: Repetition = _NEW,
@@ -213,12 +206,10 @@ async def _note(
     echo, duplicate = repetition.echo_of, repetition.duplicate_of
     if (reason, echo, duplicate) == (entry.refused, entry.echo_of, entry.duplicate_of):
         return entry
-    quarantine = parts.stores.quarantine
+    quarantine = parts.tiers.quarantine
     which = Select.within(entry.scope, ids=(entry.id,))
     try:
-        await via(
-            quarantine.edit,
-            quarantine.aedit,
+        await quarantine.edit(
             which,
             lambda one: replace(one, refused=reason, echo_of=echo, duplicate_of=duplicate),
         )
@@ -247,20 +238,20 @@ class _Offer:
     now: datetime
 
 
-async def _offered(parts: Parts, via: Via, entry: Entry, *, replayed: bool) -> Recorded:
+async def _offered(parts: Parts, entry: Entry, *, replayed: bool) -> Recorded:
     """Offer an entry to working memory. If that fails, quarantine still has it."""
     try:
-        return await _offer(parts, via, entry, replayed=replayed)
+        return await _offer(parts, entry, replayed=replayed)
     except Exception as error:  # noqa: BLE001 - a failing working memory ends no run
         logger.warning("working memory failed: %s: %s", type(error).__name__, error)
         _tell_refusal(parts, entry, "store_failed")
         return Recorded(entry=entry, refused="store_failed")
 
 
-async def _offer(parts: Parts, via: Via, entry: Entry, *, replayed: bool) -> Recorded:
-    working, now = parts.stores.working, parts.clock()
+async def _offer(parts: Parts, entry: Entry, *, replayed: bool) -> Recorded:
+    working, now = parts.tiers.working, parts.clock()
     which = Select.within(entry.scope, live_at=now)
-    there = (await via(working.find, working.afind, which)).items
+    there = (await working.find(which)).items
     others = tuple(one for one in there if one.id != entry.id)
     until = _end(now, parts)
     if replayed:
@@ -271,14 +262,14 @@ async def _offer(parts: Parts, via: Via, entry: Entry, *, replayed: bool) -> Rec
             return Recorded(entry=entry)
     offer = _Offer(entry=entry, others=others, until=until, now=now)
     candidate = replace(entry, content=without_marks(entry.content))
-    answer = await asked(parts, via, candidate, others)
+    answer = await asked(parts, candidate, others)
     if not isinstance(answer, Refusal):
         candidate = replace(candidate, metadata={**entry.metadata, **answer.labels})
-        repetition = await repetition_of(parts, via, candidate, others)
+        repetition = await repetition_of(parts, candidate, others)
         if repetition == _NEW or entry.provenance.origin.kind != "agent":
-            return await _admitted(parts, via, offer, candidate, repetition)
+            return await _admitted(parts, offer, candidate, repetition)
         answer = _refusal_of(repetition, others)
-    return await _turned_away(parts, via, offer, answer)
+    return await _turned_away(parts, offer, answer)
 
 
 def _refusal_of(repetition: Repetition, others: Sequence[Entry]) -> Refusal:
@@ -290,24 +281,24 @@ def _refusal_of(repetition: Repetition, others: Sequence[Entry]) -> Refusal:
     return Refusal(DUPLICATE, same_as=same_as, duplicate_of=repetition.duplicate_of)
 
 
-async def _turned_away(parts: Parts, via: Via, offer: _Offer, refusal: Refusal) -> Recorded:
+async def _turned_away(parts: Parts, offer: _Offer, refusal: Refusal) -> Recorded:
     refusal = replace(refusal, reason=refusal.reason or "refused")
     same = () if refusal.same_as is None else (refusal.same_as,)
     repetition = Repetition(refusal.echo_of, refusal.duplicate_of or same)
-    noted = await _note(parts, via, offer.entry, refusal.reason, repetition)
+    noted = await _note(parts, offer.entry, refusal.reason, repetition)
     _tell_refusal(parts, offer.entry, refusal.reason)
     for one in offer.others:
         if one.id == refusal.same_as:
             said = {**one.metadata, SAID_AGAIN: offer.now.isoformat()}
             again = replace(one, expires_at=_end(offer.now, parts), metadata=said)
-            await _pushed(parts, via, again, offer.now)
+            await _pushed(parts, again, offer.now)
     return Recorded(entry=noted, refused=refusal.reason)
 
 
 async def _admitted(
-    parts: Parts, via: Via, offer: _Offer, candidate: Entry, repetition: Repetition
+    parts: Parts, offer: _Offer, candidate: Entry, repetition: Repetition
 ) -> Recorded:
-    entry = await _note(parts, via, offer.entry, repetition=repetition)
+    entry = await _note(parts, offer.entry, repetition=repetition)
     placed = replace(
         candidate,
         refused=None,
@@ -315,39 +306,39 @@ async def _admitted(
         duplicate_of=repetition.duplicate_of,
         expires_at=offer.until,
     )
-    if not await _pushed(parts, via, placed, offer.now):
+    if not await _pushed(parts, placed, offer.now):
         return Recorded(entry=entry, refused="revoked")
     if any(isinstance(one, ExactDuplicate) for one in parts.filters):
-        await _one_of_each(parts, via, placed, offer.now)
+        await _one_of_each(parts, placed, offer.now)
     _tell_recorded(parts, placed, "working")
     return Recorded(entry=entry, working=True)
 
 
-async def _pushed(parts: Parts, via: Via, entry: Entry, now: datetime) -> bool:
+async def _pushed(parts: Parts, entry: Entry, now: datetime) -> bool:
     """Put an entry first, and say whether it stayed: it may have been revoked meanwhile."""
-    working, quarantine = parts.stores.working, parts.stores.quarantine
+    working, quarantine = parts.tiers.working, parts.tiers.quarantine
     whole_list = parts.ttl_scope == "list"
     if whole_list:  # what has expired must not be renewed with the rest
-        await via(working.purge, working.apurge, now)
+        await working.purge(now)
     keep = parts.limits.working_entries
-    await via(working.push, working.apush, entry, keep=keep, renew=whole_list)
+    await working.push(entry, keep=keep, renew=whole_list)
     which = Select.within(entry.scope, ids=(entry.id,))
-    found = (await via(quarantine.find, quarantine.afind, which)).items
+    found = (await quarantine.find(which)).items
     if found and found[0].status not in DECIDED:
         return True
-    await via(working.delete, working.adelete, which)
+    await working.delete(which)
     return False
 
 
-async def _one_of_each(parts: Parts, via: Via, entry: Entry, now: datetime) -> None:
+async def _one_of_each(parts: Parts, entry: Entry, now: datetime) -> None:
     """Leave the oldest of entries with the same text, which came in side by side."""
-    working = parts.stores.working
+    working = parts.tiers.working
     which = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
-    same = (await via(working.find, working.afind, which)).items
+    same = (await working.find(which)).items
     first, *later = sorted(same, key=lambda one: (one.created_at, one.id)) or [entry]
     for one in later:
-        await via(working.delete, working.adelete, which.also(hashes=None, ids=(one.id,)))
-        await _note(parts, via, one, DUPLICATE, Repetition(duplicate_of=(first.id,)))
+        await working.delete(which.also(hashes=None, ids=(one.id,)))
+        await _note(parts, one, DUPLICATE, Repetition(duplicate_of=(first.id,)))
 
 
 def _end(start: datetime, parts: Parts) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, TypeAlias
 
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.errors import EmbeddingFailed, EmbeddingMismatch, SettingError
 from memoryware.events import logger
 from memoryware.tiers._parts import Parts
@@ -20,7 +20,7 @@ _COUNTED: Final = 100_000
 """Memories without a vector that are counted at most where a model fails."""
 
 
-async def check_space(parts: Parts, via: Via, on_mismatch: str) -> None:
+async def check_space(parts: Parts, on_mismatch: str) -> None:
     """Hold the embedder against the vectors that are there.
 
     How long its vectors are is known after the first one only; it is held against the store
@@ -29,7 +29,7 @@ async def check_space(parts: Parts, via: Via, on_mismatch: str) -> None:
     Raises:
         EmbeddingMismatch: If they are of another model, unless words shall find alone.
     """
-    current = next(iter(await _known(parts, via)), None)
+    current = next(iter(await _known(parts)), None)
     if parts.embedder is None or current is None or current.name == parts.embedder.name:
         return
     if on_mismatch == "raise":
@@ -42,7 +42,7 @@ async def check_space(parts: Parts, via: Via, on_mismatch: str) -> None:
     )
 
 
-async def place_of(parts: Parts, via: Via, space: Space) -> Literal["current", "beside", "nowhere"]:
+async def place_of(parts: Parts, space: Space) -> Literal["current", "beside", "nowhere"]:
     """Say where vectors of this space may be stored now.
 
     A store that was opened to serve words alone keeps those of a new model beside the old
@@ -51,7 +51,7 @@ async def place_of(parts: Parts, via: Via, space: Space) -> Literal["current", "
     Raises:
         EmbeddingMismatch: If the store has another model, or another length of its vectors.
     """
-    known = await _known(parts, via)
+    known = await _known(parts)
     named = next((one for one in known if one.name == space.name), space)
     against = named if named != space else known[0] if known and known[0] != space else None
     if against is None:
@@ -63,7 +63,6 @@ async def place_of(parts: Parts, via: Via, space: Space) -> Literal["current", "
 
 async def embed_pending(
     parts: Parts,
-    via: Via,
     limit: int | None = None,
     *,
     again: bool = True,
@@ -75,7 +74,6 @@ async def embed_pending(
 
     Args:
         parts: With an embedder.
-        via: How to wait.
         limit: How many memories to try.
         again: Whether to try texts that the model has refused before.
         space: The space of the embedder, of whoever knows that it is the current one.
@@ -86,15 +84,15 @@ async def embed_pending(
     """
     embedder = _embedder(parts)
     if space is None:
-        known = await _known(parts, via)
-        space = await _space(via, embedder, known)
+        known = await _known(parts)
+        space = await _space(parts.runner, embedder, known)
         if known and known[0] != space:
             return 0
-    done, _ = await _embed(parts, via, space, limit, again=again)
+    done, _ = await _embed(parts, space, limit, again=again)
     return done
 
 
-async def reindex(parts: Parts, via: Via, on_progress: OnProgress = None) -> Reindexed:
+async def reindex(parts: Parts, on_progress: OnProgress = None) -> Reindexed:
     """Embed everything with the present model, then forget the vectors of all others.
 
     Until everything is embedded, those who ask with the old model go on with its vectors, and
@@ -108,25 +106,24 @@ async def reindex(parts: Parts, via: Via, on_progress: OnProgress = None) -> Rei
         SettingError: Without an embedder.
     """
     embedder = _embedder(parts)
-    space = embedder.space_of(await embedder.query(via, PROBE))
-    store = parts.stores.long_term
-    await _must_be_of_one_length(parts, via, space)
-    before = (await via(store.spaces, store.aspaces)).get(space, 0)
+    space = embedder.space_of(await embedder.query(parts.runner, PROBE))
+    store = parts.tiers.long_term
+    await _must_be_of_one_length(parts, space)
+    before = (await store.spaces()).get(space, 0)
     try:
-        done, failed = await _embed(parts, via, space, on_progress=on_progress)
+        done, failed = await _embed(parts, space, on_progress=on_progress)
     except EmbeddingFailed as error:
-        done = (await via(store.spaces, store.aspaces)).get(space, 0) - before
-        left = await via(store.unembedded, store.aunembedded, space, limit=_COUNTED)
+        done = (await store.spaces()).get(space, 0) - before
+        left = await store.unembedded(space, limit=_COUNTED)
         logger.warning("%s; call reindex() again to go on with the other %d", error, len(left))
         return Reindexed(space=str(space), embedded=done, failed=len(left))
-    await via(store.adopt, store.aadopt, space, drop_others=True)
-    more, failed = await _embed(parts, via, space)  # what was promoted meanwhile
+    await store.adopt(space, drop_others=True)
+    more, failed = await _embed(parts, space)  # what was promoted meanwhile
     return Reindexed(space=str(space), embedded=done + more, failed=failed)
 
 
 async def _embed(
     parts: Parts,
-    via: Via,
     space: Space,
     limit: int | None = None,
     *,
@@ -134,57 +131,55 @@ async def _embed(
     on_progress: OnProgress = None,
 ) -> tuple[int, int]:
     """Embed what has no vector in a space; return how many got one, and how many did not."""
-    embedder, store = _embedder(parts), parts.stores.long_term
+    embedder, store = _embedder(parts), parts.tiers.long_term
     done, tried = 0, dict[str, None]()
     while limit is None or len(tried) < limit:
         some = embedder.batch if limit is None else min(embedder.batch, limit - len(tried))
         passed = len(tried) - done
-        waiting = await via(store.unembedded, store.aunembedded, space, limit=some + passed)
+        waiting = await store.unembedded(space, limit=some + passed)
         new = [one for one in waiting if one.id not in tried]
         tried.update(dict.fromkeys(one.id for one in new))
         if not again:
             new = [one for one in new if not embedder.known.has_refused(one.content)]
         if not new:
             break
-        done += await _keep(parts, via, embedder, new)
+        done += await _keep(parts, embedder, new)
         if on_progress is not None:
             on_progress(done)
     return done, len(tried) - done
 
 
-async def _keep(parts: Parts, via: Via, embedder: Embedder, new: Sequence[Memory]) -> int:
-    vectors = await embedder.each(via, [one.content for one in new])
+async def _keep(parts: Parts, embedder: Embedder, new: Sequence[Memory]) -> int:
+    vectors = await embedder.each(parts.runner, [one.content for one in new])
     pairs = [(one, made) for one, made in zip(new, vectors, strict=True) if made is not None]
     if not pairs:
         return 0
-    store = parts.stores.long_term
-    kept: int = await via(
-        store.put_vectors, store.aput_vectors, pairs, embedder.space_of(pairs[0][1])
-    )
+    store = parts.tiers.long_term
+    kept: int = await store.put_vectors(pairs, embedder.space_of(pairs[0][1]))
     return kept
 
 
-async def _must_be_of_one_length(parts: Parts, via: Via, space: Space) -> None:
+async def _must_be_of_one_length(parts: Parts, space: Space) -> None:
     """Refuse vectors of another length under a name that the store knows.
 
     Both could not be there side by side, so that words alone would find until all is done.
     """
-    for one in await _known(parts, via):
+    for one in await _known(parts):
         if one.name == space.name and one != space:
             raise EmbeddingMismatch(str(one), str(space))
 
 
-async def _space(via: Via, embedder: Embedder, known: Sequence[Space]) -> Space:
+async def _space(runner: Runner, embedder: Embedder, known: Sequence[Space]) -> Space:
     """Return the space of an embedder, without asking it if the store knows how long it is."""
     for one in known:
         if one.name == embedder.name:
             return one
-    return embedder.space_of(await embedder.query(via, PROBE))
+    return embedder.space_of(await embedder.query(runner, PROBE))
 
 
-async def _known(parts: Parts, via: Via) -> list[Space]:
-    store = parts.stores.long_term
-    known: list[Space] = await via(store.known_spaces, store.aknown_spaces)
+async def _known(parts: Parts) -> list[Space]:
+    store = parts.tiers.long_term
+    known: list[Space] = await store.known_spaces()
     return known
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner
+from memoryware._twins import in_thread
 from memoryware.tiers.embedding import within
 
 
@@ -41,7 +42,7 @@ class Rescorer:
     reranker: Any
     timeout: float = 30.0
 
-    async def scores(self, via: Via, query: str, texts: Sequence[str]) -> list[float]:
+    async def scores(self, runner: Runner, query: str, texts: Sequence[str]) -> list[float]:
         """Return a score for each text, in their order.
 
         Raises:
@@ -49,7 +50,7 @@ class Rescorer:
         """
         name = type(self.reranker).__name__
         try:
-            made = await via(self._in_time, self._ain_time, query, list(texts))
+            made = await runner.call(self._in_time, self._ain_time, query, list(texts))
         except TimeoutError as late:
             raise RerankFailed(
                 f"The reranker {name} did not answer in time"

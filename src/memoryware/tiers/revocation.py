@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from memoryware._twins import Via
 from memoryware.errors import EntryMissing, SettingError, TierError
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
@@ -29,7 +28,6 @@ _LOOKS: Final = 5
 
 async def revoke(
     parts: Parts,
-    via: Via,
     what: Revocable,
     scope: MemoryScope,
     *,
@@ -51,7 +49,7 @@ async def revoke(
     """
     if not by.strip():
         raise SettingError("by: say who revokes it, such as by='ann'")
-    found = await _found(parts, via, what, scope, descendants)
+    found = await _found(parts, what, scope, descendants)
     if not isinstance(what, Origin) and not found.ids:
         hint = "; an origin is Origin(kind, name)" if ":" in _name(what) else ""
         raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(what)}{hint}")
@@ -73,15 +71,15 @@ async def revoke(
             receipt,
             id="",
             ids=found.ids,
-            counts=await _shown_of(parts, via, found, scope),
-            reinstated=await _reinstated_by(parts, via, found, scope),
+            counts=await _shown_of(parts, found, scope),
+            reinstated=await _reinstated_by(parts, found, scope),
         )
-    counts, again = await _hide(parts, via, found, receipt)
+    counts, again = await _hide(parts, found, receipt)
     for _ in range(_LOOKS):  # what was made of it meanwhile; a promotion sees what is hidden now
-        before, found = found, await _found(parts, via, what, scope, descendants)
+        before, found = found, await _found(parts, what, scope, descendants)
         if found.is_within(before):
             break
-        more, later = await _hide(parts, via, found, receipt)
+        more, later = await _hide(parts, found, receipt)
         counts, again = counts + more, again | later
     receipt = replace(
         receipt,
@@ -91,40 +89,39 @@ async def revoke(
     )
     for one in receipt.reinstated:
         logger.warning("memory %s is current again: what had taken its place was revoked", one)
-    await note(parts, via, noted_of(receipt))
+    await note(parts, noted_of(receipt))
     return receipt
 
 
-async def restore(parts: Parts, via: Via, receipt: Receipt, *, by: str) -> Counts:
+async def restore(parts: Parts, receipt: Receipt, *, by: str) -> Counts:
     """Put back exactly what a revocation took back; return how much is shown again.
 
     What another revocation takes back as well stays hidden.
     """
     if not by.strip():
         raise SettingError("by: say who restores it, such as by='ann'")
-    stores = parts.stores
+    stores = parts.tiers
     within = Select.within(receipt.scope)
     shown: list[int] = []
     give: Any = partial(given_back, receipt=receipt.id)
-    found = await made_of(parts, via, receipt.scope, receipt.ids)  # with what came later
+    found = await made_of(parts, receipt.scope, receipt.ids)  # with what came later
     ids = tuple(dict.fromkeys((*receipt.ids, *found.ids)))
     for store in _stores(parts):
         back = 0
         for which in (within.also(ids=ids), within.also(revocations=(receipt.id,))):
-            changed = await via(store.edit, store.aedit, which, give)
+            changed = await store.edit(which, give)
             back += sum(one.revocation is None for one in changed)
             if changed and store is stores.long_term:
-                await end_anew(parts, via, receipt.scope)
+                await end_anew(parts, receipt.scope)
         shown.append(back)
     counts = Counts(quarantine=shown[0], working=shown[1], long_term=shown[2])
     said = replace(noted_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
-    await note(parts, via, replace(said, reason="", ids=(), reinstated=()))
+    await note(parts, replace(said, reason="", ids=(), reinstated=()))
     return counts
 
 
 async def attach_verdict(
     parts: Parts,
-    via: Via,
     what: str | Entry | Memory,
     verdict: Verdict,
     scope: MemoryScope | None,
@@ -138,20 +135,20 @@ async def attach_verdict(
     """
     where = scope or (what.scope if not isinstance(what, str) else MemoryScope())
     checked = replace(verdict, at=verdict.at or parts.clock())
-    found = await _judged(parts, via, Select.within(where, ids=ids_of(what)), checked)
+    found = await _judged(parts, Select.within(where, ids=ids_of(what)), checked)
     if not found:
         raise EntryMissing(f"Group {where.group_id!r} has no entry or memory {_name(what)}")
     hashes = tuple({one.content_hash for one in found})
-    await _judged(parts, via, Select.within(where, hashes=hashes), checked)
+    await _judged(parts, Select.within(where, hashes=hashes), checked)
     return found[0]
 
 
-async def _judged(parts: Parts, via: Via, which: Select, verdict: Verdict) -> list[Entry | Memory]:
+async def _judged(parts: Parts, which: Select, verdict: Verdict) -> list[Entry | Memory]:
     """Note a verdict on what is meant; return all of it, as it is then."""
     found: list[Entry | Memory] = []
     for store in _stores(parts):
-        await via(store.edit, store.aedit, which, partial(replace, verdict=verdict))
-        found += (await via(store.find, store.afind, which)).items
+        await store.edit(which, partial(replace, verdict=verdict))
+        found += (await store.find(which)).items
     return found
 
 
@@ -166,23 +163,19 @@ def ids_of(what: Any) -> tuple[str, ...]:
     return (str(what.id),)
 
 
-async def _found(
-    parts: Parts, via: Via, what: Revocable, scope: MemoryScope, descendants: bool
-) -> Found:
+async def _found(parts: Parts, what: Revocable, scope: MemoryScope, descendants: bool) -> Found:
     if isinstance(what, Origin):
-        return await everything_of(parts, via, scope, what)
-    return await made_of(parts, via, scope, ids_of(what), descendants=descendants)
+        return await everything_of(parts, scope, what)
+    return await made_of(parts, scope, ids_of(what), descendants=descendants)
 
 
-async def _hide(
-    parts: Parts, via: Via, found: Found, receipt: Receipt
-) -> tuple[Counts, dict[str, None]]:
+async def _hide(parts: Parts, found: Found, receipt: Receipt) -> tuple[Counts, dict[str, None]]:
     """Hide what was found; long-term memory first, so that nothing is recalled meanwhile.
 
     Returns:
         How much was hidden, and the ids of memories that are current again because of it.
     """
-    stores, within = parts.stores, Select.within(receipt.scope)
+    stores, within = parts.tiers, Select.within(receipt.scope)
 
     def hide(memory: Memory) -> Memory:
         return without_grounds(memory, receipt.id, found.grounds.get(memory.id, ()))
@@ -190,43 +183,39 @@ async def _hide(
     def take(entry: Entry) -> Entry:
         return taken_back(entry, receipt.id)
 
-    cold = await via(
-        stores.long_term.edit, stores.long_term.aedit, within.also(ids=found.memories), hide
-    )
+    cold = await stores.long_term.edit(within.also(ids=found.memories), hide)
     which = within.also(ids=tuple(found.working))
-    hot = await via(stores.working.edit, stores.working.aedit, which, take)
+    hot = await stores.working.edit(which, take)
     which = within.also(ids=tuple(found.quarantine))
-    waiting = await via(stores.quarantine.edit, stores.quarantine.aedit, which, take)
-    again = await end_anew(parts, via, receipt.scope) if cold else ()
+    waiting = await stores.quarantine.edit(which, take)
+    again = await end_anew(parts, receipt.scope) if cold else ()
     mine = [sum(one.revocation == receipt.id for one in some) for some in (waiting, hot, cold)]
     counts = Counts(quarantine=mine[0], working=mine[1], long_term=mine[2])
     return counts, dict.fromkeys(one.id for one in again)
 
 
-async def _reinstated_by(
-    parts: Parts, via: Via, found: Found, scope: MemoryScope
-) -> tuple[str, ...]:
+async def _reinstated_by(parts: Parts, found: Found, scope: MemoryScope) -> tuple[str, ...]:
     """Return the ids of memories that would be current again if what was found were hidden."""
     if not found.long_term:
         return ()
-    store = parts.stores.long_term
-    memories = (await via(store.find, store.afind, Select.within(scope))).items
+    store = parts.tiers.long_term
+    memories = (await store.find(Select.within(scope))).items
     gone = {one.document_id for one in memories if one.id in found.long_term}
     return tuple(one.id for one in reinstated_without(by_document(memories), gone))
 
 
-async def _shown_of(parts: Parts, via: Via, found: Found, scope: MemoryScope) -> Counts:
+async def _shown_of(parts: Parts, found: Found, scope: MemoryScope) -> Counts:
     """Count what nothing has hidden yet."""
     counts: list[int] = []
     ids = (found.quarantine, found.working, found.long_term)
     for store, some in zip(_stores(parts), ids, strict=True):
         which = Select.within(scope, ids=tuple(some), revocations=(None,))
-        counts.append((await via(store.find, store.afind, which, limit=0)).total)
+        counts.append((await store.find(which, limit=0)).total)
     return Counts(quarantine=counts[0], working=counts[1], long_term=counts[2])
 
 
 def _stores(parts: Parts) -> tuple[Any, Any, Any]:
-    stores = parts.stores
+    stores = parts.tiers
     return stores.quarantine, stores.working, stores.long_term
 
 

@@ -12,7 +12,7 @@ from typing_extensions import Unpack
 
 from memoryware._clock import Clock, NewId, random_id, utc_now
 from memoryware._copying import ReconstructedOnUnpickling, opened_by
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.settings import Ranking, TierLimits
@@ -200,7 +200,7 @@ class TieredMemory(
             StoreNewer: If a newer version has written it.
             EmbeddingMismatch: If its vectors are of another model.
         """
-        return finish(cls._open(blocking, url, on_mismatch, options))
+        return run_blocking(cls._open(BLOCKING, url, on_mismatch, options))
 
     @classmethod
     async def aopen(
@@ -211,25 +211,27 @@ class TieredMemory(
         **options: Unpack[Options],
     ) -> Self:
         """Async twin of `open`."""
-        return await cls._open(native, url, on_mismatch, options)
+        return await cls._open(ASYNC, url, on_mismatch, options)
 
     @classmethod
-    async def _open(cls, via: Via, url: str, on_mismatch: OnMismatch, options: Options) -> Self:
+    async def _open(
+        cls, runner: Runner, url: str, on_mismatch: OnMismatch, options: Options
+    ) -> Self:
         checking.choice("on_mismatch", on_mismatch, get_args(OnMismatch))
         checked(limits=options.get("limits"))
         patience = (options.get("limits") or TierLimits()).lock_timeout
         # before there is a file: the package of the model may be missing
-        named = await via(named_embeddings, anamed_embeddings, options.get("embeddings"))
-        stores = await via(open_stores, aopen_stores, url, lock_timeout=patience)
+        named = await runner.call(named_embeddings, anamed_embeddings, options.get("embeddings"))
+        stores = await runner.call(open_stores, aopen_stores, url, lock_timeout=patience)
         try:
             memory = cls(stores, **{**options, "embeddings": named})
             memory.parts = replace(memory.parts, on_mismatch=on_mismatch)
-            await check_space(memory.parts, via, on_mismatch)
+            await check_space(replace(memory.parts, runner=runner), on_mismatch)
             address = absolute_address(url)
             opened_by(memory, cls.open, (address,), {"on_mismatch": on_mismatch, **options})
         except BaseException:
             for one in (stores.quarantine, stores.working, stores.long_term):
-                await via(one.close, one.aclose)
+                await runner.call(one.close, one.aclose)
             raise
         return memory
 

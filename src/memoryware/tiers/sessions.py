@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memoryware._twins import Via
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.journal import Noted
@@ -112,11 +111,11 @@ class Story:
     more: int = 0
 
 
-async def sessions(parts: Parts, via: Via, scope: MemoryScope, *, after: str | None) -> Sessions:
+async def sessions(parts: Parts, scope: MemoryScope, *, after: str | None) -> Sessions:
     """Return the sessions of the outputs that were recorded last; see `TieredMemory.sessions`."""
-    most, store = parts.limits.looked_back, parts.stores.quarantine
-    page = await via(store.find, store.afind, Select.within(scope), limit=most, after=after)
-    lines = [] if after else await _told(parts, via, scope)
+    most, store = parts.limits.looked_back, parts.tiers.quarantine
+    page = await store.find(Select.within(scope), limit=most, after=after)
+    lines = [] if after else await _told(parts, scope)
     found = [
         _summed(id_, entries, [one for one in lines if (one.scope.session_id or "") == id_])
         for id_, entries in _by_session(page.items, lines).items()
@@ -125,17 +124,17 @@ async def sessions(parts: Parts, via: Via, scope: MemoryScope, *, after: str | N
     return Sessions(items=tuple(found), next=page.next)
 
 
-async def session(parts: Parts, via: Via, id_: str, scope: MemoryScope) -> Story:
+async def session(parts: Parts, id_: str, scope: MemoryScope) -> Story:
     """Return a session run by run; see `TieredMemory.session`."""
-    most, store = parts.limits.looked_back, parts.stores.quarantine
+    most, store = parts.limits.looked_back, parts.tiers.quarantine
     which = Select.within(scope, sessions=(id_,) if id_ else ("", None))
-    page = await via(store.find, store.afind, which, limit=most)
+    page = await store.find(which, limit=most)
     entries = sorted(page.items, key=lambda one: one.created_at)
-    lines = await _told(parts, via, scope, id_)
+    lines = await _told(parts, scope, id_)
     drafts = list(_drafts(entries, sorted(lines, key=lambda one: one.at)))
     ids = {one for draft in drafts for one in draft.ids}
-    known = await _records(parts, via, scope, ids)
-    made = await _became(parts, via, scope, entries)
+    known = await _records(parts, scope, ids)
+    made = await _became(parts, scope, entries)
     return Story(
         id=id_, turns=tuple(_turns(drafts, known, made)), more=page.total - len(page.items)
     )
@@ -152,16 +151,13 @@ class _Draft:
     tokens: int = 0
 
 
-async def _told(
-    parts: Parts, via: Via, scope: MemoryScope, session_id: str | None = None
-) -> list[Noted]:
+async def _told(parts: Parts, scope: MemoryScope, session_id: str | None = None) -> list[Noted]:
     """Return what the journal says that was shown."""
     journal = parts.journal
     if journal is None:
         return []
-    return await via(
+    return await parts.runner.offload(
         journal.newest,
-        journal.anewest,
         scope,
         kinds=("shown",),
         session_id=session_id,
@@ -235,7 +231,7 @@ def _turns(
 
 
 async def _records(
-    parts: Parts, via: Via, scope: MemoryScope, ids: Iterable[str]
+    parts: Parts, scope: MemoryScope, ids: Iterable[str]
 ) -> dict[str, Entry | Memory]:
     """Return records by their ids; a memory goes before an entry with the same id."""
     which = Select.within(scope, ids=tuple(sorted(ids)))
@@ -243,21 +239,21 @@ async def _records(
         return {}
     found: dict[str, Entry | Memory] = {}
     some: Any
-    for some in (parts.stores.quarantine, parts.stores.long_term):
-        found |= {one.id: one for one in (await via(some.find, some.afind, which)).items}
+    for some in (parts.tiers.quarantine, parts.tiers.long_term):
+        found |= {one.id: one for one in (await some.find(which)).items}
     return found
 
 
 async def _became(
-    parts: Parts, via: Via, scope: MemoryScope, entries: Iterable[Entry]
+    parts: Parts, scope: MemoryScope, entries: Iterable[Entry]
 ) -> dict[str, list[Memory]]:
     """Return what entries became in long-term memory, by the id of the entry."""
     wanted = {id_: one.id for one in entries for id_ in one.memory_ids}
     if not wanted:
         return {}
-    store = parts.stores.long_term
+    store = parts.tiers.long_term
     which = Select.within(scope, ids=tuple(wanted))
     made: dict[str, list[Memory]] = {}
-    for one in (await via(store.find, store.afind, which)).items:
+    for one in (await store.find(which)).items:
         made.setdefault(wanted[one.id], []).append(one)
     return made

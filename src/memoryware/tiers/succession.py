@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from memoryware._twins import Via
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import authority_of
@@ -44,7 +43,7 @@ def held_again(memory: Memory) -> Memory:
     return replace(memory, valid_to=None, superseded_by=None)
 
 
-async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> tuple[Memory, ...]:
+async def end_anew(parts: Parts, scope: MemoryScope) -> tuple[Memory, ...]:
     """Let each document of a group hold until the first one after it that is not revoked.
 
     What was replaced at a moment ends at that moment again, when what replaced it is back. Of
@@ -54,13 +53,13 @@ async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> tuple[Memory, 
     Returns:
         A chunk of each document that had ended and is current again.
     """
-    store, which = parts.stores.long_term, Select.within(scope)
-    documents = by_document((await via(store.find, store.afind, which)).items)
+    store, which = parts.tiers.long_term, Select.within(scope)
+    documents = by_document((await store.find(which)).items)
 
     def end(memory: Memory) -> Memory:
         return _ending(memory, _until(memory, documents))
 
-    changed = by_document(await via(store.edit, store.aedit, which, end))
+    changed = by_document(await store.edit(which, end))
     again = [
         one
         for id_, one in changed.items()
@@ -77,7 +76,7 @@ async def end_anew(parts: Parts, via: Via, scope: MemoryScope) -> tuple[Memory, 
         return replace(memory, valid_to=until, superseded_by=last.document_id)
 
     if twins:
-        await via(store.edit, store.aedit, which.also(documents=tuple(twins)), join)
+        await store.edit(which.also(documents=tuple(twins)), join)
     return tuple(one for one in again if one.document_id not in twins)
 
 
@@ -98,7 +97,7 @@ def reinstated_without(
     return tuple(one for id_, one in again.items() if id_ not in twins)
 
 
-async def close_up(parts: Parts, via: Via, gone: Iterable[Memory]) -> tuple[Memory, ...]:
+async def close_up(parts: Parts, gone: Iterable[Memory]) -> tuple[Memory, ...]:
     """Let what forgotten documents had replaced hold until what had replaced these begins.
 
     Returns:
@@ -107,8 +106,8 @@ async def close_up(parts: Parts, via: Via, gone: Iterable[Memory]) -> tuple[Memo
     removed, again = by_document(gone), list[Memory]()
     for tenant, group in {(one.scope.tenant, one.scope.group_id) for one in removed.values()}:
         scope = MemoryScope(tenant=tenant, group_id=group)
-        store, which = parts.stores.long_term, Select.within(scope)
-        left = (await via(store.find, store.afind, which)).items
+        store, which = parts.tiers.long_term, Select.within(scope)
+        left = (await store.find(which)).items
         if all(one.superseded_by not in removed for one in left):
             continue
 
@@ -123,10 +122,10 @@ async def close_up(parts: Parts, via: Via, gone: Iterable[Memory]) -> tuple[Memo
             plain = _ending(memory, until if after else None)
             return replace(plain, superseded_by=after, metadata=_without(plain.metadata))
 
-        joined = by_document(await via(store.edit, store.aedit, which, join))
-        await end_anew(parts, via, scope)
+        joined = by_document(await store.edit(which, join))
+        await end_anew(parts, scope)
         which = which.also(documents=tuple(joined), revocations=(None,))
-        page = await via(store.find, store.afind, which) if joined else None
+        page = await store.find(which) if joined else None
         held = by_document(page.items if page else ())
         again += [one for one in held.values() if one.valid_to is None]
     return tuple(again)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryMissing, PromotionRefused, SettingError
 from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
@@ -123,7 +122,7 @@ def aware(moment: datetime, name: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-async def place_of(parts: Parts, via: Via, material: Material, actor: Actor, how: How) -> Place:
+async def place_of(parts: Parts, material: Material, actor: Actor, how: How) -> Place:
     """Return whose place a text takes, and what it contradicts without taking its place.
 
     Of one subject the text with the most authority is current: the trust of the text, or of the
@@ -133,11 +132,11 @@ async def place_of(parts: Parts, via: Via, material: Material, actor: Actor, how
         PromotionRefused: If it would begin before what it replaces.
     """
     which = Select.within(material.scope, agents=(how.agent_id,))
-    replaced = await _named(parts, via, which, how)
+    replaced = await _named(parts, which, how)
     against: list[tuple[Memory, str]] = []
     if how.subject is not None:
         mine = max(material.provenance.trust, authority_of(actor.name))
-        for one in await _current(parts, via, which.also(subjects=spellings(how.subject))):
+        for one in await _current(parts, which.also(subjects=spellings(how.subject))):
             if one.content_hash == hash_of(material.content) or one.document_id in replaced:
                 continue
             if mine >= authority(one):
@@ -148,7 +147,7 @@ async def place_of(parts: Parts, via: Via, material: Material, actor: Actor, how
     # What only waits may begin at any time: it is decided again when a person promotes it.
     begins = _begin(parts, () if stronger else replaced.values(), how)
     known = {*replaced, *(one.document_id for one in stronger)}
-    against += await _contradicted(parts, via, material, how, known)
+    against += await _contradicted(parts, material, how, known)
     return Place(begins, tuple(replaced), tuple(against), stronger)
 
 
@@ -173,7 +172,7 @@ def _plain(subject: str) -> str:
 
 
 async def end(
-    parts: Parts, via: Via, by: Memory, documents: Iterable[str], begins: datetime
+    parts: Parts, by: Memory, documents: Iterable[str], begins: datetime
 ) -> tuple[str, ...]:
     """End documents where another takes their place; return those that did end."""
     named = tuple(documents)
@@ -185,8 +184,8 @@ async def end(
 
     if not named:
         return ()
-    store, which = parts.stores.long_term, Select.within(by.scope, documents=named)
-    ended = await via(store.edit, store.aedit, which, change)
+    store, which = parts.tiers.long_term, Select.within(by.scope, documents=named)
+    ended = await store.edit(which, change)
     return tuple(dict.fromkeys(one.document_id for one in ended))
 
 
@@ -204,7 +203,7 @@ class SubjectOutcome:
     stronger: Memory | None = None
 
 
-async def keep_one_current(parts: Parts, via: Via, new: Memory) -> SubjectOutcome:
+async def keep_one_current(parts: Parts, new: Memory) -> SubjectOutcome:
     """End all but one text of a subject, where several were promoted at the same moment.
 
     Everybody looks after having added their own, so at least the last of them sees all, and all
@@ -212,37 +211,37 @@ async def keep_one_current(parts: Parts, via: Via, new: Memory) -> SubjectOutcom
     """
     if new.subject is None:
         return SubjectOutcome()
-    store, group = parts.stores.long_term, Select.within(new.scope)
+    store, group = parts.tiers.long_term, Select.within(new.scope)
     which = group.also(agents=(new.scope.agent_id,), subjects=spellings(new.subject))
-    found = await _current(parts, via, which)
+    found = await _current(parts, which)
     if not found:
         return SubjectOutcome()
     winner = max(found, key=precedence)
     others = [one.document_id for one in found if one is not winner]
-    ended = await end(parts, via, winner, others, winner.valid_from) if others else ()
+    ended = await end(parts, winner, others, winner.valid_from) if others else ()
     if winner.document_id == new.document_id:
         return SubjectOutcome(ended)
-    mine = (await via(store.find, store.afind, group.also(documents=(new.document_id,)))).items
+    mine = (await store.find(group.also(documents=(new.document_id,)))).items
     has_lost = bool(mine) and authority(winner) > authority(mine[0])
     return SubjectOutcome(ended, winner if has_lost else None)
 
 
-async def was_late(parts: Parts, via: Via, new: Memory, named: Sequence[str]) -> bool:
+async def was_late(parts: Parts, new: Memory, named: Sequence[str]) -> bool:
     """Say whether somebody else took the place of one of these documents first."""
-    store = parts.stores.long_term
+    store = parts.tiers.long_term
     which = Select.within(new.scope, documents=tuple(named))
-    found = (await via(store.find, store.afind, which)).items if named else []
+    found = (await store.find(which)).items if named else []
     return any(one.superseded_by != new.document_id for one in found)
 
 
-async def stays(parts: Parts, via: Via, mine: Memory) -> bool:
+async def stays(parts: Parts, mine: Memory) -> bool:
     """Say whether a document holds after it has ended others, of which one may have ended it.
 
     Where documents have ended each other in a circle, everybody comes to the same: the last
     one of them stays.
     """
-    store, which = parts.stores.long_term, Select.within(mine.scope)
-    documents = by_document((await via(store.find, store.afind, which)).items)
+    store, which = parts.tiers.long_term, Select.within(mine.scope)
+    documents = by_document((await store.find(which)).items)
     circle, at = list[Memory](), documents.get(mine.document_id)
     while at is not None and at.document_id not in [one.document_id for one in circle]:
         circle.append(at)
@@ -250,23 +249,22 @@ async def stays(parts: Parts, via: Via, mine: Memory) -> bool:
     if at is None or at.document_id != mine.document_id:
         return documents.get(mine.document_id, mine).valid_to is None
     last = max(circle, key=age)
-    await via(store.edit, store.aedit, which.also(documents=(last.document_id,)), held_again)
+    await store.edit(which.also(documents=(last.document_id,)), held_again)
     return last.document_id == mine.document_id
 
 
-async def undo(parts: Parts, via: Via, new: Memory, ground: Ground | None = None) -> None:
+async def undo(parts: Parts, new: Memory, ground: Ground | None = None) -> None:
     """Take back a promotion that must not be, and let hold again what it had ended.
 
     What others have promoted as well meanwhile stays, and what it had ended as well.
 
     Args:
         parts: The memory.
-        via: How its stores are called.
         new: A chunk of the document.
         ground: The promotion, where the text was there before; by default the one that added
             the document. An equal one that is older stays.
     """
-    store, taken = parts.stores.long_term, ground or new.grounds[0]
+    store, taken = parts.tiers.long_term, ground or new.grounds[0]
     since = ground.promoted_at if ground else datetime.min.replace(tzinfo=UTC)
 
     def reopen(one: Memory) -> Memory:
@@ -274,26 +272,26 @@ async def undo(parts: Parts, via: Via, new: Memory, ground: Ground | None = None
 
     mine = Select.within(new.scope, documents=(new.document_id,))
     if await withdraw(
-        parts, via, mine, lambda _, one: one.key == taken.key and one.promoted_at >= since
+        parts, mine, lambda _, one: one.key == taken.key and one.promoted_at >= since
     ):
-        await via(store.edit, store.aedit, Select.within(new.scope), reopen)
+        await store.edit(Select.within(new.scope), reopen)
 
 
-async def first_of(parts: Parts, via: Via, old: Old, scope: MemoryScope) -> Memory:
+async def first_of(parts: Parts, old: Old, scope: MemoryScope) -> Memory:
     """Return the first chunk of a document that can be superseded.
 
     Raises:
         EntryMissing: If there is no such memory in this scope.
         PromotionRefused: If it was superseded or revoked already.
     """
-    store = parts.stores.long_term
+    store = parts.tiers.long_term
     if isinstance(old, str | Memory):
         id_ = old if isinstance(old, str) else old.id
-        one = await via(store.find, store.afind, Select.within(scope, ids=(id_,)))
+        one = await store.find(Select.within(scope, ids=(id_,)))
         document = one.items[0].document_id if one.items else id_
     else:
         document = old.document_id or ""
-    found = await via(store.find, store.afind, Select.within(scope, documents=(document,)))
+    found = await store.find(Select.within(scope, documents=(document,)))
     if not found.items:
         raise EntryMissing(
             f"There is no such memory in long-term memory of group {scope.group_id!r}; what is in"
@@ -323,18 +321,18 @@ def scope_of_old(old: Old) -> MemoryScope | None:
     return None if isinstance(old, str) else old.scope
 
 
-async def _named(parts: Parts, via: Via, which: Select, how: How) -> dict[str, Memory]:
+async def _named(parts: Parts, which: Select, how: How) -> dict[str, Memory]:
     """Return the documents that are replaced by name; they may be of another agent."""
     if not how.replaces:
         return {}
     where = which.also(agents=None, documents=how.replaces)
-    return {one.document_id: one for one in await _current(parts, via, where)}
+    return {one.document_id: one for one in await _current(parts, where)}
 
 
-async def _current(parts: Parts, via: Via, which: Select) -> list[Memory]:
+async def _current(parts: Parts, which: Select) -> list[Memory]:
     """Return the first chunk of each document that holds without end."""
-    store = parts.stores.long_term
-    found = (await via(store.find, store.afind, which.also(revocations=(None,)))).items
+    store = parts.tiers.long_term
+    found = (await store.find(which.also(revocations=(None,)))).items
     return [one for one in found if one.valid_to is None and one.chunk_index == 0]
 
 
@@ -356,16 +354,16 @@ def _begin(parts: Parts, replaced: Iterable[Memory], how: How) -> datetime:
 
 
 async def _contradicted(
-    parts: Parts, via: Via, material: Material, how: How, known: set[str]
+    parts: Parts, material: Material, how: How, known: set[str]
 ) -> list[tuple[Memory, str]]:
     """Return current memories that say something else, one of each document."""
-    store = parts.stores.long_term
+    store = parts.tiers.long_term
     words = list(dict.fromkeys(words_of(material.content[:_LOOKED_AT])))[:_WORDS]
     agents = tuple({None, how.agent_id})
     which = current_in(parts, material.scope, agents=agents)
-    hits = await via(store.by_words, store.aby_words, words, which, limit=_NEAREST)
+    hits = await store.by_words(words, which, limit=_NEAREST)
     work = partial(_among, material.content, hits, known)
-    return await via(work, partial(in_thread, work))
+    return await parts.runner.offload(work)
 
 
 def _among(text: str, hits: Sequence[Hit], known: set[str]) -> list[tuple[Memory, str]]:

@@ -9,7 +9,6 @@ from typing import Final
 
 from starlette.responses import Response
 
-from memoryware._twins import native
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.inspector import lineage
 from memoryware.inspector.keeping import LABELS, LAYERS, by_ids, changed, find
@@ -235,7 +234,7 @@ def _supersede_form(visit: Visit, record: Memory) -> Html:
 async def preview(visit: Visit) -> Response:
     """Show everything that goes with a record, before anything does."""
     layer, record = await _named(visit, visit.asked("id"))
-    found = await made_of(visit.memory.parts, native, visit.scope, (record.id,))
+    found = await made_of(visit.memory.parts.native, visit.scope, (record.id,))
     sure = None
     if not visit.site.read_only:
         back = visit.url("/memories/one", id=record.id)

@@ -6,7 +6,6 @@ from typing import Final
 
 from starlette.responses import Response
 
-from memoryware._twins import native
 from memoryware.errors import StoreUnavailable, TierError
 from memoryware.inspector.keeping import changed
 from memoryware.inspector.layout import empty, page
@@ -24,7 +23,7 @@ _NOTHING_LEFT: Final = "Nothing of it is shown to an agent any more."
 async def show(visit: Visit) -> Response:
     """Show everything that came from an origin, before anything of it goes."""
     origin = Origin.parse(visit.asked("of"))
-    found = await everything_of(visit.memory.parts, native, visit.scope, origin)
+    found = await everything_of(visit.memory.parts.native, visit.scope, origin)
     title = f"Everything from {str(origin)[:_NAME]}"
     if not found.ids:
         return page(visit, title, empty("Nothing in this group came from there."))

@@ -8,12 +8,13 @@ from os import PathLike
 from types import NoneType
 from typing import get_args
 
-from memoryware._twins import Via, blocking, finish, in_thread, native
+from memoryware._runner import run_blocking
+from memoryware._twins import in_thread
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import bundle, checking, forgetting, receipts, revocation, screening
 from memoryware.tiers._doors.base import Doors
-from memoryware.tiers._parts import scope_of
+from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.bundle import ImportReport
 from memoryware.tiers.forgetting import Unwanted
 from memoryware.tiers.records import Entry, Memory, Origin, Verdict
@@ -53,8 +54,8 @@ class KeepingDoors(Doors):
                 in `by`.
         """
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
-        done = revocation.revoke(self.parts, blocking, *given, by=who, reason=why, dry_run=dry_run)
-        return finish(done)
+        done = revocation.revoke(self.parts, *given, by=who, reason=why, dry_run=dry_run)
+        return run_blocking(done)
 
     async def arevoke(
         self,
@@ -68,7 +69,7 @@ class KeepingDoors(Doors):
         """Async twin of `revoke`."""
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
         return await revocation.revoke(
-            self.parts, native, *given, by=who, reason=why, dry_run=dry_run
+            self.parts.native, *given, by=who, reason=why, dry_run=dry_run
         )
 
     def find_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
@@ -81,12 +82,12 @@ class KeepingDoors(Doors):
             SettingError: For an id that is no text.
         """
         checking.text("receipt_id", receipt_id)
-        return finish(receipts.find_receipt(self.parts, blocking, receipt_id, scope_of(scope)))
+        return run_blocking(receipts.find_receipt(self.parts, receipt_id, scope_of(scope)))
 
     async def afind_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
         """Async twin of `find_receipt`."""
         checking.text("receipt_id", receipt_id)
-        return await receipts.find_receipt(self.parts, native, receipt_id, scope_of(scope))
+        return await receipts.find_receipt(self.parts.native, receipt_id, scope_of(scope))
 
     def restore(self, receipt: Receipt, *, by: str) -> Counts:
         """Put back what a revocation took back; return how much.
@@ -95,22 +96,20 @@ class KeepingDoors(Doors):
             SettingError: If nobody is named, or what is given is no receipt.
         """
         given = _receipt(receipt)
-        return finish(revocation.restore(self.parts, blocking, given, by=self._who(by)))
+        return run_blocking(revocation.restore(self.parts, given, by=self._who(by)))
 
     async def arestore(self, receipt: Receipt, *, by: str) -> Counts:
         """Async twin of `restore`."""
         given = _receipt(receipt)
-        return await revocation.restore(self.parts, native, given, by=self._who(by))
+        return await revocation.restore(self.parts.native, given, by=self._who(by))
 
     def mark_invalid(
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
         """Hide one text from recall, without what was made of it; `restore` shows it again."""
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
-        alone = revocation.revoke(
-            self.parts, blocking, *given, by=who, reason=why, descendants=False
-        )
-        return finish(alone)
+        alone = revocation.revoke(self.parts, *given, by=who, reason=why, descendants=False)
+        return run_blocking(alone)
 
     async def amark_invalid(
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
@@ -118,7 +117,7 @@ class KeepingDoors(Doors):
         """Async twin of `mark_invalid`."""
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
         return await revocation.revoke(
-            self.parts, native, *given, by=who, reason=why, descendants=False
+            self.parts.native, *given, by=who, reason=why, descendants=False
         )
 
     def attach_verdict(
@@ -133,14 +132,14 @@ class KeepingDoors(Doors):
             SettingError: For what is no verdict, or a secret in its `by`.
         """
         given = _record(what), self._verdict(verdict), None if scope is None else scope_of(scope)
-        return finish(revocation.attach_verdict(self.parts, blocking, *given))
+        return run_blocking(revocation.attach_verdict(self.parts, *given))
 
     async def aattach_verdict(
         self, what: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
     ) -> Entry | Memory:
         """Async twin of `attach_verdict`."""
         given = _record(what), self._verdict(verdict), None if scope is None else scope_of(scope)
-        return await revocation.attach_verdict(self.parts, native, *given)
+        return await revocation.attach_verdict(self.parts.native, *given)
 
     def forget(
         self,
@@ -181,7 +180,7 @@ class KeepingDoors(Doors):
                 another type, or a secret in `by`. Nothing is deleted then.
         """
         unwanted = _unwanted(ids, origin, query, derived=derived)
-        return finish(self._forget(blocking, scope, unwanted, by, reason, dry_run=dry_run))
+        return run_blocking(self._forget(self.parts, scope, unwanted, by, reason, dry_run=dry_run))
 
     async def aforget(
         self,
@@ -197,7 +196,7 @@ class KeepingDoors(Doors):
     ) -> ForgetReceipt:
         """Async twin of `forget`."""
         unwanted = _unwanted(ids, origin, query, derived=derived)
-        return await self._forget(native, scope, unwanted, by, reason, dry_run=dry_run)
+        return await self._forget(self.parts.native, scope, unwanted, by, reason, dry_run=dry_run)
 
     def backup(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write a copy of all memory, of all groups and tiers, that can be opened by itself.
@@ -249,22 +248,22 @@ class KeepingDoors(Doors):
         The first line says what the bundle is; each other one is a record with its
         provenance, without vectors.
         """
-        return finish(bundle.export_lines(self.parts, blocking, scope_of(scope)))
+        return run_blocking(bundle.export_lines(self.parts, scope_of(scope)))
 
     async def aexport(self, scope: MemoryScope | str) -> list[str]:
         """Async twin of `export`."""
-        return await bundle.export_lines(self.parts, native, scope_of(scope))
+        return await bundle.export_lines(self.parts.native, scope_of(scope))
 
     def export_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
         """Write a bundle to a file that only its owner may read; return how many records.
 
         The file is replaced as a whole or not at all.
         """
-        return finish(bundle.export_to(self.parts, blocking, path, scope_of(scope)))
+        return run_blocking(bundle.export_to(self.parts, path, scope_of(scope)))
 
     async def aexport_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
         """Async twin of `export_to`."""
-        return await bundle.export_to(self.parts, native, path, scope_of(scope))
+        return await bundle.export_to(self.parts.native, path, scope_of(scope))
 
     def import_bundle(
         self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
@@ -286,18 +285,18 @@ class KeepingDoors(Doors):
             ScopeMissing: Without a group.
         """
         given = lines, scope_of(scope)
-        return finish(bundle.import_lines(self.parts, blocking, *given, name=name))
+        return run_blocking(bundle.import_lines(self.parts, *given, name=name))
 
     async def aimport_bundle(
         self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
     ) -> ImportReport:
         """Async twin of `import_bundle`."""
         given = lines, scope_of(scope)
-        return await bundle.import_lines(self.parts, native, *given, name=name)
+        return await bundle.import_lines(self.parts.native, *given, name=name)
 
     async def _forget(
         self,
-        via: Via,
+        parts: Parts,
         scope: MemoryScope | str,
         unwanted: Unwanted,
         by: str | None,
@@ -308,9 +307,9 @@ class KeepingDoors(Doors):
         limited, actor = _limited(scope_of(scope)), "" if by is None else self._who(by)
         redacted = self._reason(reason)
         if isinstance(scope, str):
-            await forgetting.require_group(self.parts, via, scope)
+            await forgetting.require_group(parts, scope)
         return await forgetting.forget(
-            self.parts, via, limited, unwanted, by=actor, reason=redacted, dry_run=dry_run
+            parts, limited, unwanted, by=actor, reason=redacted, dry_run=dry_run
         )
 
     def _verdict(self, verdict: Verdict) -> Verdict:

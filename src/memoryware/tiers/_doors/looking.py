@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memoryware._twins import blocking, finish, native
+from memoryware._runner import run_blocking
 from memoryware.scope import MemoryScope
 from memoryware.tiers import audit, checking, sessions
 from memoryware.tiers._doors.base import Doors
@@ -33,12 +33,12 @@ class LookingDoors(Doors):
             SettingError: For an `after` that no page can have returned.
         """
         checking.text("after", after, or_none=True)
-        return finish(sessions.sessions(self.parts, blocking, scope_of(scope), after=after))
+        return run_blocking(sessions.sessions(self.parts, scope_of(scope), after=after))
 
     async def asessions(self, scope: MemoryScope | str, *, after: str | None = None) -> Sessions:
         """Async twin of `sessions`."""
         checking.text("after", after, or_none=True)
-        return await sessions.sessions(self.parts, native, scope_of(scope), after=after)
+        return await sessions.sessions(self.parts.native, scope_of(scope), after=after)
 
     def session(self, session_id: str, scope: MemoryScope | str) -> Story:
         """Return what a session was shown in each run, and what came of it.
@@ -53,12 +53,12 @@ class LookingDoors(Doors):
             SettingError: For an id that is no text.
         """
         checking.text("session_id", session_id)
-        return finish(sessions.session(self.parts, blocking, session_id, scope_of(scope)))
+        return run_blocking(sessions.session(self.parts, session_id, scope_of(scope)))
 
     async def asession(self, session_id: str, scope: MemoryScope | str) -> Story:
         """Async twin of `session`."""
         checking.text("session_id", session_id)
-        return await sessions.session(self.parts, native, session_id, scope_of(scope))
+        return await sessions.session(self.parts.native, session_id, scope_of(scope))
 
     def audit(
         self,
@@ -86,7 +86,7 @@ class LookingDoors(Doors):
             SettingError: For a kind that is none, a mark that is none, or a limit below 0.
         """
         asked = _asked(by, kind, after, limit)
-        return finish(audit.audit(self.parts, blocking, scope_of(scope), asked))
+        return run_blocking(audit.audit(self.parts, scope_of(scope), asked))
 
     async def aaudit(
         self,
@@ -99,7 +99,7 @@ class LookingDoors(Doors):
     ) -> Audit:
         """Async twin of `audit`."""
         asked = _asked(by, kind, after, limit)
-        return await audit.audit(self.parts, native, scope_of(scope), asked)
+        return await audit.audit(self.parts.native, scope_of(scope), asked)
 
     def note_shown(self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0) -> None:
         """Keep in the journal, if there is one, what a run was shown.
@@ -111,13 +111,13 @@ class LookingDoors(Doors):
             scope: Who was shown them, in which session. The user is not kept.
             tokens: What they cost.
         """
-        finish(note(self.parts, blocking, self._shown(ids, scope, tokens)))
+        run_blocking(note(self.parts, self._shown(ids, scope, tokens)))
 
     async def anote_shown(
         self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0
     ) -> None:
         """Async twin of `note_shown`."""
-        await note(self.parts, native, self._shown(ids, scope, tokens))
+        await note(self.parts.native, self._shown(ids, scope, tokens))
 
     def _shown(self, ids: Sequence[str], scope: MemoryScope | str, tokens: int) -> Noted:
         where = scope_of(scope)

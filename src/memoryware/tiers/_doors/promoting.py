@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from types import NoneType
 from typing import Any
 
-from memoryware._twins import blocking, finish, native
+from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking, digest, promotion, reindexing
@@ -60,7 +60,7 @@ class PromotingDoors(Doors):
                 that is none.
         """
         wanted = _filter(since, before, origin, trust, user, limit, after)
-        return finish(digest.digest(self.parts, blocking, scope_of(scope), wanted))
+        return run_blocking(digest.digest(self.parts, scope_of(scope), wanted))
 
     async def adigest(
         self,
@@ -76,7 +76,7 @@ class PromotingDoors(Doors):
     ) -> Digest:
         """Async twin of `digest`."""
         wanted = _filter(since, before, origin, trust, user, limit, after)
-        return await digest.digest(self.parts, native, scope_of(scope), wanted)
+        return await digest.digest(self.parts.native, scope_of(scope), wanted)
 
     def count_waiting(self, scope: MemoryScope | str) -> int:
         """Count the entries that wait for a decision: the `waiting` of every digest.
@@ -88,11 +88,11 @@ class PromotingDoors(Doors):
             How many entries; copies of a waiting text are counted, repeats of a decided one and
             echoes of memory are not.
         """
-        return finish(digest.count_waiting(self.parts, blocking, scope_of(scope)))
+        return run_blocking(digest.count_waiting(self.parts, scope_of(scope)))
 
     async def acount_waiting(self, scope: MemoryScope | str) -> int:
         """Async twin of `count_waiting`."""
-        return await digest.count_waiting(self.parts, native, scope_of(scope))
+        return await digest.count_waiting(self.parts.native, scope_of(scope))
 
     def promote(
         self,
@@ -140,7 +140,7 @@ class PromotingDoors(Doors):
         """
         how = self._how(subject, agent_id, metadata, valid_from)
         given = self._material(what), self._owner_if_said(scope)
-        return finish(promotion.promote(self.parts, blocking, *given, by=self._who(by), how=how))
+        return run_blocking(promotion.promote(self.parts, *given, by=self._who(by), how=how))
 
     async def apromote(
         self,
@@ -156,7 +156,7 @@ class PromotingDoors(Doors):
         """Async twin of `promote`."""
         how = self._how(subject, agent_id, metadata, valid_from)
         given = self._material(what), self._owner_if_said(scope)
-        return await promotion.promote(self.parts, native, *given, by=self._who(by), how=how)
+        return await promotion.promote(self.parts.native, *given, by=self._who(by), how=how)
 
     def supersede(
         self,
@@ -191,7 +191,7 @@ class PromotingDoors(Doors):
         """
         how = self._how(subject, None, metadata, valid_from)
         given = _old(old), self._material(new), self._owner_if_said(scope)
-        return finish(promotion.supersede(self.parts, blocking, *given, by=self._who(by), how=how))
+        return run_blocking(promotion.supersede(self.parts, *given, by=self._who(by), how=how))
 
     async def asupersede(
         self,
@@ -207,7 +207,7 @@ class PromotingDoors(Doors):
         """Async twin of `supersede`."""
         how = self._how(subject, None, metadata, valid_from)
         given = _old(old), self._material(new), self._owner_if_said(scope)
-        return await promotion.supersede(self.parts, native, *given, by=self._who(by), how=how)
+        return await promotion.supersede(self.parts.native, *given, by=self._who(by), how=how)
 
     def propose(self, what: What, scope: MemoryScope | str | None = None, *, by: str) -> Entry:
         """Ask for a promotion, which somebody else may then do.
@@ -231,14 +231,14 @@ class PromotingDoors(Doors):
             SettingError: If nobody is named, or with a secret in `by` or the scope.
         """
         given = self._material(what), self._owner_if_said(scope)
-        return finish(promotion.propose(self.parts, blocking, *given, by=self._who(by)))
+        return run_blocking(promotion.propose(self.parts, *given, by=self._who(by)))
 
     async def apropose(
         self, what: What, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
         """Async twin of `propose`."""
         given = self._material(what), self._owner_if_said(scope)
-        return await promotion.propose(self.parts, native, *given, by=self._who(by))
+        return await promotion.propose(self.parts.native, *given, by=self._who(by))
 
     def reject(
         self,
@@ -269,7 +269,7 @@ class PromotingDoors(Doors):
             SettingError: If nobody is named, or with a secret in `by`.
         """
         given, who, why = (what, _maybe(scope)), self._who(by), self._reason(reason)
-        return finish(promotion.reject(self.parts, blocking, *given, by=who, reason=why))
+        return run_blocking(promotion.reject(self.parts, *given, by=who, reason=why))
 
     async def areject(
         self,
@@ -281,7 +281,7 @@ class PromotingDoors(Doors):
     ) -> Entry:
         """Async twin of `reject`."""
         given, who, why = (what, _maybe(scope)), self._who(by), self._reason(reason)
-        return await promotion.reject(self.parts, native, *given, by=who, reason=why)
+        return await promotion.reject(self.parts.native, *given, by=who, reason=why)
 
     def ungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
         """Take an entry out of its group, because it does not say what the others say.
@@ -298,11 +298,11 @@ class PromotingDoors(Doors):
         Raises:
             EntryMissing: If there is no such entry in this scope.
         """
-        return finish(promotion.ungroup(self.parts, blocking, what, _maybe(scope)))
+        return run_blocking(promotion.ungroup(self.parts, what, _maybe(scope)))
 
     async def aungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
         """Async twin of `ungroup`."""
-        return await promotion.ungroup(self.parts, native, what, _maybe(scope))
+        return await promotion.ungroup(self.parts.native, what, _maybe(scope))
 
     def embed_pending(self, limit: int | None = None) -> int:
         """Embed memories that have no vector yet, of all groups; return how many got one.
@@ -311,11 +311,11 @@ class PromotingDoors(Doors):
             EmbeddingFailed: If the model still does not answer; what was done stays done.
             SettingError: For a limit that is no whole number of at least 0.
         """
-        return finish(reindexing.embed_pending(self.parts, blocking, _limit(limit)))
+        return run_blocking(reindexing.embed_pending(self.parts, _limit(limit)))
 
     async def aembed_pending(self, limit: int | None = None) -> int:
         """Async twin of `embed_pending`."""
-        return await reindexing.embed_pending(self.parts, native, _limit(limit))
+        return await reindexing.embed_pending(self.parts.native, _limit(limit))
 
     def reindex(self, *, on_progress: OnProgress = None) -> Reindexed:
         """Embed everything with the present model, then forget the vectors of others.
@@ -326,19 +326,19 @@ class PromotingDoors(Doors):
         Args:
             on_progress: Is called with how many were embedded so far, after each batch.
         """
-        return finish(reindexing.reindex(self.parts, blocking, on_progress))
+        return run_blocking(reindexing.reindex(self.parts, on_progress))
 
     async def areindex(self, *, on_progress: OnProgress = None) -> Reindexed:
         """Async twin of `reindex`."""
-        return await reindexing.reindex(self.parts, native, on_progress)
+        return await reindexing.reindex(self.parts.native, on_progress)
 
     def spaces(self) -> dict[Space, int]:
         """Return the embedding spaces of long-term memory and how many vectors each has."""
-        return self.parts.stores.long_term.spaces()
+        return run_blocking(self.parts.tiers.long_term.spaces())
 
     async def aspaces(self) -> dict[Space, int]:
         """Async twin of `spaces`."""
-        return await self.parts.stores.long_term.aspaces()
+        return await self.parts.native.tiers.long_term.spaces()
 
     def _how(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from memoryware._twins import blocking, finish, native
+from memoryware._runner import run_blocking
 from memoryware.scope import MemoryScope
 from memoryware.tiers import listing, retrieval
 from memoryware.tiers._doors.base import Doors
@@ -78,9 +78,7 @@ class RecallingDoors(Doors):
             layers=layers,
             explain=explain,
         )
-        return finish(
-            retrieval.retrieve(self.parts, blocking, query, scope_of(scope), wanted=wanted)
-        )
+        return run_blocking(retrieval.retrieve(self.parts, query, scope_of(scope), wanted=wanted))
 
     async def aretrieve(
         self,
@@ -109,7 +107,7 @@ class RecallingDoors(Doors):
             layers=layers,
             explain=explain,
         )
-        return await retrieval.retrieve(self.parts, native, query, scope_of(scope), wanted=wanted)
+        return await retrieval.retrieve(self.parts.native, query, scope_of(scope), wanted=wanted)
 
     def list(
         self,
@@ -136,7 +134,7 @@ class RecallingDoors(Doors):
             SettingError: For a layer that is none, a number below 0, or a mark of another list.
         """
         page = Page(layer, limit, offset, query, after)
-        return finish(listing.list_records(self.parts, blocking, scope_of(scope), page))
+        return run_blocking(listing.list_records(self.parts, scope_of(scope), page))
 
     async def alist(
         self,
@@ -150,7 +148,7 @@ class RecallingDoors(Doors):
     ) -> Listing:
         """Async twin of `list`."""
         page = Page(layer, limit, offset, query, after)
-        return await listing.list_records(self.parts, native, scope_of(scope), page)
+        return await listing.list_records(self.parts.native, scope_of(scope), page)
 
     def get(self, id: str, scope: MemoryScope | str) -> Entry | Memory:  # noqa: A002
         """Return an entry or a memory by its id.
@@ -159,8 +157,8 @@ class RecallingDoors(Doors):
             EntryMissing: If this tenant and group have none with this id.
             SettingError: For an id that is no text.
         """
-        return finish(listing.get(self.parts, blocking, id, scope_of(scope)))
+        return run_blocking(listing.get(self.parts, id, scope_of(scope)))
 
     async def aget(self, id: str, scope: MemoryScope | str) -> Entry | Memory:  # noqa: A002
         """Async twin of `get`."""
-        return await listing.get(self.parts, native, id, scope_of(scope))
+        return await listing.get(self.parts.native, id, scope_of(scope))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from memoryware._twins import blocking, finish, native
+from memoryware._runner import run_blocking
 from memoryware.scope import MemoryScope
 from memoryware.tiers import recording
 from memoryware.tiers._doors.base import Doors
@@ -54,7 +54,7 @@ class WritingDoors(Doors):
         """
         made = Made(role=role, provenance=provenance, key=key, shown=tuple(shown))
         given = content, scope_of(scope), metadata
-        return finish(recording.record(self.parts, blocking, *given, made=made, tiers=tiers))
+        return run_blocking(recording.record(self.parts, *given, made=made, tiers=tiers))
 
     async def arecord(
         self,
@@ -71,7 +71,7 @@ class WritingDoors(Doors):
         """Async twin of `record`."""
         made = Made(role=role, provenance=provenance, key=key, shown=tuple(shown))
         given = content, scope_of(scope), metadata
-        return await recording.record(self.parts, native, *given, made=made, tiers=tiers)
+        return await recording.record(self.parts.native, *given, made=made, tiers=tiers)
 
     def log_quarantine(
         self,
@@ -86,7 +86,7 @@ class WritingDoors(Doors):
         """Keep an output in quarantine only, and return its entry; see `record`."""
         made = Made(role=role, provenance=provenance, key=key)
         given = content, scope_of(scope), metadata
-        return finish(recording.log_quarantine(self.parts, blocking, *given, made=made))
+        return run_blocking(recording.log_quarantine(self.parts, *given, made=made))
 
     async def alog_quarantine(
         self,
@@ -101,7 +101,7 @@ class WritingDoors(Doors):
         """Async twin of `log_quarantine`."""
         made = Made(role=role, provenance=provenance, key=key)
         given = content, scope_of(scope), metadata
-        return await recording.log_quarantine(self.parts, native, *given, made=made)
+        return await recording.log_quarantine(self.parts.native, *given, made=made)
 
     def update_working_memory(
         self,
@@ -113,10 +113,8 @@ class WritingDoors(Doors):
 
         Without a group nothing happens. The refusal of an entry is noted in quarantine.
         """
-        return finish(
-            recording.update_working_memory(
-                self.parts, blocking, content, scope_of(scope), metadata
-            )
+        return run_blocking(
+            recording.update_working_memory(self.parts, content, scope_of(scope), metadata)
         )
 
     async def aupdate_working_memory(
@@ -127,7 +125,7 @@ class WritingDoors(Doors):
     ) -> Recorded:
         """Async twin of `update_working_memory`."""
         return await recording.update_working_memory(
-            self.parts, native, content, scope_of(scope), metadata
+            self.parts.native, content, scope_of(scope), metadata
         )
 
     def cleanup_working_memory(self) -> int:
@@ -135,8 +133,8 @@ class WritingDoors(Doors):
 
         Nothing that has expired is ever returned; this only gives back its room.
         """
-        return finish(recording.cleanup_working_memory(self.parts, blocking))
+        return run_blocking(recording.cleanup_working_memory(self.parts))
 
     async def acleanup_working_memory(self) -> int:
         """Async twin of `cleanup_working_memory`."""
-        return await recording.cleanup_working_memory(self.parts, native)
+        return await recording.cleanup_working_memory(self.parts.native)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
-from memoryware._twins import Via, in_thread
+from memoryware._twins import in_thread
 from memoryware.tiers._parts import IngressFilter, Parts, Passed, Refusal
 from memoryware.tiers.embedding import within
 from memoryware.tiers.ingress.filters import Quick
@@ -26,7 +26,7 @@ _OURS: Final = (Quick, ConsistencyJudge, NearDuplicate)
 _Answer: TypeAlias = Refusal | Passed | None
 
 
-async def asked(parts: Parts, via: Via, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed:
+async def asked(parts: Parts, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed:
     """Return what the filters say of an entry: the first refusal, or all their labels.
 
     A filter that fails refuses, with "filter_failed".
@@ -34,7 +34,7 @@ async def asked(parts: Parts, via: Via, entry: Entry, recent: Sequence[Entry]) -
     labels: dict[str, Any] = {}
     for one in parts.filters:
         try:
-            answer = await via(
+            answer = await parts.runner.call(
                 partial(_check, one, parts), partial(_acheck, one, parts), entry, recent
             )
         except Exception as error:  # noqa: BLE001 - a filter of others may raise anything

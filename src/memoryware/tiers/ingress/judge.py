@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal, get_args
 
 from memoryware._json_reading import JsonInvalid, parse_json
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.errors import SettingError
 from memoryware.guard import drop_hidden, fence_pattern, neutralise
 from memoryware.settings import TierLimits
@@ -87,16 +87,16 @@ class ConsistencyJudge:
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
         """Return why an entry is refused, None to let it pass."""
-        return finish(self._check(blocking, entry))
+        return run_blocking(self._check(BLOCKING, entry))
 
     async def acheck(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
         """Async twin of `check`."""
-        return await self._check(native, entry)
+        return await self._check(ASYNC, entry)
 
-    async def _check(self, via: Via, entry: Entry) -> Refusal | Passed | None:
+    async def _check(self, runner: Runner, entry: Entry) -> Refusal | Passed | None:
         messages = self._messages(entry.content)
         try:
-            reply = await via(self._asked, self._aasked, messages)
+            reply = await runner.call(self._asked, self._aasked, messages)
         except Exception as error:  # noqa: BLE001 - models of others may raise anything
             return self._failed(entry, type(error).__name__)
         says = says_yes(_text_of(reply))

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from memoryware._twins import Via, in_thread
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers._wording import is_german, read
 from memoryware.tiers.ingress._phrases import FILLER
 from memoryware.tiers.ingress.echo import Known, Piece, echo_of
-from memoryware.tiers.ingress.making import AT_ONCE, at_once
+from memoryware.tiers.ingress.making import AT_ONCE
 from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory
 
@@ -37,9 +36,7 @@ class Repetition:
     duplicate_of: tuple[str, ...] = ()
 
 
-async def repetition_of(
-    parts: Parts, via: Via, entry: Entry, recent: Sequence[Entry]
-) -> Repetition:
+async def repetition_of(parts: Parts, entry: Entry, recent: Sequence[Entry]) -> Repetition:
     """Find out what an entry only repeats: what it was shown, or what is remembered.
 
     Only what an agent says can be an echo. A person who says the same as memory confirms it,
@@ -47,7 +44,6 @@ async def repetition_of(
 
     Args:
         parts: The stores and rules of the memory.
-        via: The blocking or the native door.
         entry: The entry.
         recent: Working memory of its group, newest first.
 
@@ -57,12 +53,12 @@ async def repetition_of(
     kind = entry.provenance.origin.kind
     if kind not in ("agent", "user", "person"):
         return Repetition()
-    found: list[Known] = [*recent, *await _long_term(parts, via, entry)]
+    found: list[Known] = [*recent, *await _long_term(parts, entry)]
     known = Piece.of(found, parts.limits.echo_chars)
     shown = parts.recalls.ids(entry.scope) if kind == "agent" else frozenset()
     size = len(entry.content) + sum(len(one.content) for one in known)
     work = partial(_compare, entry.content, known, shown)
-    return await via(work, partial(in_thread if size > AT_ONCE else at_once, work))
+    return await parts.runner.offload(work) if size > AT_ONCE else work()
 
 
 def _compare(text: str, known: Sequence[Piece], shown: AbstractSet[str]) -> Repetition:
@@ -73,19 +69,17 @@ def _compare(text: str, known: Sequence[Piece], shown: AbstractSet[str]) -> Repe
     return Repetition(echo_of=echo) if echo else Repetition(duplicate_of=everything)
 
 
-async def _long_term(parts: Parts, via: Via, entry: Entry) -> list[Memory]:
+async def _long_term(parts: Parts, entry: Entry) -> list[Memory]:
     """Return what long-term memory has to a text, by words; nothing if it cannot be asked."""
     look = partial(_telling, entry.content[: parts.limits.echo_chars])
     long = len(entry.content) > AT_ONCE
-    words = await via(look, partial(in_thread if long else at_once, look))
+    words = await parts.runner.offload(look) if long else look()
     if not words:
         return []
-    store, scope = parts.stores.long_term, entry.scope
+    store, scope = parts.tiers.long_term, entry.scope
     which = current_in(parts, scope, agents=tuple({None, scope.agent_id}))
     try:
-        hits = await via(
-            store.by_words, store.aby_words, words, which, limit=parts.limits.candidates
-        )
+        hits = await store.by_words(words, which, limit=parts.limits.candidates)
     except Exception as error:  # noqa: BLE001 - a repetition more is better than a run less
         logger.warning("long-term memory was not asked for a repetition: %s", error)
         return []

@@ -12,7 +12,6 @@ from functools import partial
 from types import NoneType
 from typing import Any, Final, TypeVar, get_args
 
-from memoryware._twins import Via, in_thread
 from memoryware.errors import EntryRefused
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope, check_name
@@ -63,7 +62,6 @@ class Made:
 
 async def entry_of(
     parts: Parts,
-    via: Via,
     content: str,
     scope: MemoryScope,
     metadata: Mapping[str, Any] | None,
@@ -80,7 +78,7 @@ async def entry_of(
     """
     text = _text_of(content, parts.limits.entry_chars)
     work = partial(_entry, parts, text, scope, metadata, made)
-    return await via(work, partial(in_thread if len(text) > AT_ONCE else at_once, work))
+    return await parts.runner.offload(work) if len(text) > AT_ONCE else work()
 
 
 async def at_once(work: Callable[[], T]) -> T:

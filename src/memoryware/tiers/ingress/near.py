@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memoryware._twins import Via, blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.settings import TierLimits
 from memoryware.tiers._options import checked
@@ -60,20 +60,20 @@ class NearDuplicate:
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
         """Return why an entry is refused, None to let it pass."""
-        return finish(self._check(blocking, entry, recent))
+        return run_blocking(self._check(BLOCKING, entry, recent))
 
     async def acheck(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
         """Async twin of `check`."""
-        return await self._check(native, entry, recent)
+        return await self._check(ASYNC, entry, recent)
 
     async def _check(
-        self, via: Via, entry: Entry, recent: Sequence[Entry]
+        self, runner: Runner, entry: Entry, recent: Sequence[Entry]
     ) -> Refusal | Passed | None:
         if not recent:
             return None
         texts = [entry.content, *(one.content for one in recent)]
         try:
-            mine, *others = await self._embedder.embed(via, texts)
+            mine, *others = await self._embedder.embed(runner, texts)
         except EmbeddingFailed as error:
             logger.warning("near duplicates were not looked for: %s", error)
             return None

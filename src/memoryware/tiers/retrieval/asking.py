@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Final, Literal
 
-from memoryware._twins import Via
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
@@ -197,7 +196,6 @@ class Search:
     """One recall on its way."""
 
     parts: Parts
-    via: Via
     query: str
     scope: MemoryScope
     wanted: Wanted

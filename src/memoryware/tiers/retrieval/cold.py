@@ -23,7 +23,7 @@ async def ask_cold(search: Search) -> list[Considered]:
     """Return what fits in memory of the group and in the experience of the agent itself."""
     agent = search.wanted.agent_id or search.scope.agent_id
     asked = [_part(search, "group", None)] + ([_part(search, "agent", agent)] if agent else [])
-    return [one for some in await search.via.all(asked) for one in some]
+    return [one for some in await search.parts.runner.gather(asked) for one in some]
 
 
 async def _part(search: Search, part: Part, agent: str | None) -> list[Considered]:
@@ -148,7 +148,7 @@ async def _looked(
 async def _searched(search: Search, which: Select, choose: Choose, limit: int) -> Searched:
     """Return what long-term memory sees; by words alone where its vectors are of another model."""
     parts = search.parts
-    store, limits, embedder = parts.stores.long_term, parts.limits, parts.embedder
+    store, limits, embedder = parts.tiers.long_term, parts.limits, parts.embedder
     vector = search.vector if search.measures_cold else None
     query = Query(
         words=search.words,
@@ -160,7 +160,7 @@ async def _searched(search: Search, which: Select, choose: Choose, limit: int) -
         thread=limits.neighbours,
     )
     try:
-        searched: Searched = await search.via(store.search, store.asearch, query, which, choose)
+        searched: Searched = await store.search(query, which, choose)
     except EmbeddingMismatch as mismatch:
         if vector is None:
             raise
@@ -219,8 +219,8 @@ async def _add_lone(search: Search, part: Part, which: Select, heap: Heap) -> No
     lone = lone_characters(search.words)
     if not lone:
         return
-    store, limit = search.parts.stores.long_term, search.parts.limits.candidates
-    page = await search.via(store.find, store.afind, which.also(contains=lone[0]), limit=limit)
+    store, limit = search.parts.tiers.long_term, search.parts.limits.candidates
+    page = await store.find(which.also(contains=lone[0]), limit=limit)
     for memory in page.items:
         known = heap.get(memory.id)
         similarity = known.found.similarity if known else None

@@ -37,8 +37,8 @@ class HotEntries:
 
 async def load_hot(search: Search) -> HotEntries:
     """Read working memory of the group, and count its words for the search of both layers."""
-    store, limit = search.parts.stores.working, search.parts.limits.working_entries
-    page = await search.via(store.find, store.afind, search.live(), limit=limit)
+    store, limit = search.parts.tiers.working, search.parts.limits.working_entries
+    page = await store.find(search.live(), limit=limit)
     candidates = [
         Considered(entry, "hot", 1.0, is_by_time=not search.ranks_hot, ranks={"recency": place})
         for place, entry in enumerate(page.items, 1)
@@ -57,8 +57,8 @@ async def load_hot(search: Search) -> HotEntries:
 
 async def load_revoked(search: Search) -> list[Considered]:
     """Return entries of working memory that were taken back, for an explanation only."""
-    store = search.parts.stores.working
-    page = await search.via(store.find, store.afind, Select.within(search.scope))
+    store = search.parts.tiers.working
+    page = await store.find(Select.within(search.scope))
     revoked = [
         Considered(entry, "hot")
         for entry in page.items
@@ -127,7 +127,7 @@ async def vectors_of(search: Search, candidates: Sequence[Considered]) -> Sequen
         return [None] * len(candidates)
     texts = [looked_at(search, one) for one in candidates]
     try:
-        return await embedder.each(search.via, texts)
+        return await embedder.each(search.parts.runner, texts)
     except EmbeddingFailed as failed:
         logger.warning("%s; working memory is compared by words", failed)
         search.note(f"{failed}; working memory was compared by words")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import Any, Final, TypeVar
 
-from memoryware._twins import Via
 from memoryware.errors import EmbeddingFailed, MemorywareError, StoreUnavailable
 from memoryware.events import Span, emit, logger, span
 from memoryware.scope import MemoryScope
@@ -24,7 +23,7 @@ T = TypeVar("T")
 
 
 async def retrieve(
-    parts: Parts, via: Via, query: str, scope: MemoryScope, *, wanted: Wanted = _ANYTHING
+    parts: Parts, query: str, scope: MemoryScope, *, wanted: Wanted = _ANYTHING
 ) -> Recall:
     """Return what working and long-term memory know about a query, best first.
 
@@ -39,7 +38,7 @@ async def retrieve(
         return Recall(notes=["there is no group in the scope, so nothing was asked"])
     if not text:
         return Recall()
-    search = Search(parts, via, text, scope, wanted, wanted.at or parts.clock())
+    search = Search(parts, text, scope, wanted, wanted.at or parts.clock())
     teller = parts.teller(scope)
     with span("memory.recall", teller) as work:
         await _embed(search)
@@ -74,7 +73,7 @@ async def _searched(search: Search) -> list[Considered]:
         work.append(_safely(search, "hot", compare_hot(search, entries)))
     if cold:
         work.append(_safely(search, "cold", ask_cold(search)))
-    answers = await search.via.all(work)
+    answers = await search.parts.runner.gather(work)
     found = list((answers[-1] if cold else None) or ())
     compared = answers[0] if entries is not None else None
     hot_found = judge_hot(search, compared) if compared is not None else []
@@ -113,7 +112,7 @@ async def _embed(search: Search) -> None:
         search.note("the given vector of the query has no direction; words alone were searched")
         return
     try:
-        search.vector = await embedder.query(search.via, search.query)
+        search.vector = await embedder.query(search.parts.runner, search.query)
     except EmbeddingFailed as failed:
         logger.warning("%s; words alone are searched", failed)
         search.note(f"{failed}; words alone were searched")

@@ -25,7 +25,7 @@ async def reorder(search: Search, found: Sequence[Considered], most: Mapping[Par
     texts = [one.record.content[: search.parts.limits.rerank_chars] for one in chosen]
     each = list(dict.fromkeys(texts))
     try:
-        scores = await rescorer.scores(search.via, search.query, each)
+        scores = await rescorer.scores(search.parts.runner, search.query, each)
     except RerankFailed as failed:
         logger.warning("%s; recalled texts keep the order without it", failed)
         search.note(f"{failed}; texts keep the order without it")

@@ -55,9 +55,9 @@ async def replaced_early(search: Search, memories: Sequence[Memory]) -> set[str]
     }
     if not late or search.wanted.at is not None:
         return set()
-    store, documents = search.parts.stores.long_term, tuple(dict.fromkeys(late.values()))
+    store, documents = search.parts.tiers.long_term, tuple(dict.fromkeys(late.values()))
     which = Select.within(search.scope, documents=documents, revocations=(None,))
-    found = (await search.via(store.find, store.afind, which)).items
+    found = (await store.find(which)).items
     begun = {one.document_id for one in found if one.has_begun(search.now)}
     return {id_ for id_, document in late.items() if document in begun}
 
@@ -72,12 +72,12 @@ async def _same_texts(search: Search, hot: Sequence[Considered]) -> dict[str, li
     """Return memories by the hash of their text; nothing where that cannot be asked."""
     if not hot:
         return {}
-    store = search.parts.stores.long_term
+    store = search.parts.tiers.long_term
     agent = search.wanted.agent_id or search.scope.agent_id
     hashes = tuple(dict.fromkeys(one.record.content_hash for one in hot))
     which = Select.within(search.scope, agents=tuple({None, agent}), hashes=hashes)
     try:
-        found = (await search.via(store.find, store.afind, which)).items
+        found = (await store.find(which)).items
     except Exception as error:  # noqa: BLE001 - the search of long-term memory tells of it
         logger.debug("working memory was not held against long-term memory: %s", error)
         return {}
