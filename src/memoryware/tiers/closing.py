@@ -7,11 +7,13 @@ statement is left. Deciding about an entry as a whole closes it at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from memoryware._remembering import remembered
 from memoryware.errors import PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
@@ -25,9 +27,11 @@ Decision = Literal["promoted", "rejected"]
 """What becomes of a statement, or of an entry."""
 WAITING: Final[tuple[Status, ...]] = ("pending", "proposed")
 """The status of an entry that nobody has decided about."""
+_SHORT_TEXT: Final = 4000
+"""Characters of a text whose statements are cached: a digest and each decision ask for them."""
 
 
-def statements_in(entry: Entry) -> dict[str, str]:
+def statements_in(entry: Entry) -> Mapping[str, str]:
     """Return the statements of an entry that somebody has to decide about.
 
     Courtesy and questions beside a statement are left out: nobody could keep them. An entry
@@ -39,13 +43,21 @@ def statements_in(entry: Entry) -> dict[str, str]:
     Returns:
         The statements by their digests, in order.
     """
-    parts = sentences_of(entry.content)
+    text = entry.content
+    return _cached_statements(text) if len(text) <= _SHORT_TEXT else _statements(text)
+
+
+def _statements(text: str) -> Mapping[str, str]:
+    parts = sentences_of(text)
     if len(parts) > 1:
-        parts = tuple(part for part in parts if not says_nothing(part)) or (entry.content,)
-    return {hash_of(part): part for part in parts}
+        parts = tuple(part for part in parts if not says_nothing(part)) or (text,)
+    return MappingProxyType({hash_of(part): part for part in parts})
 
 
-def open_statements(entry: Entry) -> dict[str, str]:
+_cached_statements: Final = remembered(4096)(_statements)
+
+
+def open_statements(entry: Entry) -> Mapping[str, str]:
     """Return the statements of an entry that are not decided yet, by their digests."""
     every = statements_in(entry)
     if not entry.decided:

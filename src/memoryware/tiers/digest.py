@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Final
 
+from memoryware._remembering import remembered
 from memoryware.errors import SettingError
 from memoryware.events import logger
+from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers._asking import ask_model
 from memoryware.tiers._parts import Parts, current_in
@@ -45,6 +46,10 @@ _IN_CURSOR: Final = 16
 """Insights of a page that its cursor names, so that it holds after some of them were decided."""
 _AT_ONCE: Final = 8
 """Summaries that the model is asked for at the same time."""
+_CACHED_CHARS: Final = 4000
+"""Characters of a text whose redaction is cached."""
+_CACHED_POOL: Final = 500_000
+"""Characters of statements whose groups are cached."""
 _ASK: Final = (
     "Below are notes that say the same in different words, each after a line with its number."
     " Write their statement once, as one plain sentence in their language. Keep every name,"
@@ -81,7 +86,7 @@ class DigestFilter:
     after: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Statement:
     """A statement of an entry or memory, and how far it is trusted.
 
@@ -136,22 +141,19 @@ async def digest(parts: Parts, scope: MemoryScope, wanted: DigestFilter | None =
     wanted = wanted or DigestFilter()
     start = _start(parts, wanted.since)
     before = None if wanted.before is None else aware(wanted.before, "before")
-    entries, more = await _waiting_entries(parts, scope)
-    decided = await _decided_statements(parts, scope) if entries else []
-    work = partial(_candidates, entries, decided)
-    every = await parts.runner.offload(work)
+    entries, decided, more = await _waiting_entries(parts, scope)
+    every = await parts.runner.offload(_candidates, entries, decided)
     fitting = [candidate for candidate in every if _fits(candidate, wanted, start, before)]
-    waiting = {entry.id for candidate in every for entry in candidate.entries}
     shown, cursor = _page(fitting, wanted)
     return Digest(
         scope=scope,
         insights=tuple(await _insights(parts, shown, every)),
         since=start,
-        entries=len({entry.id for candidate in fitting for entry in candidate.entries}),
+        entries=_count_entries(fitting),
         more=more,
         total=len(fitting),
         next=cursor,
-        waiting=len(waiting) + more,
+        waiting=_count_entries(every) + more,
     )
 
 
@@ -160,7 +162,8 @@ async def count_waiting(parts: Parts, scope: MemoryScope) -> int:
 
     It is the number that `Digest.waiting` is, so that it is the same wherever it is shown.
     """
-    return (await digest(parts, scope, DigestFilter(limit=0))).waiting
+    entries, decided, more = await _waiting_entries(parts, scope)
+    return more + await parts.runner.offload(_count_undecided, entries, decided)
 
 
 def _start(parts: Parts, since: timedelta | datetime | None) -> datetime:
@@ -176,27 +179,80 @@ def _start(parts: Parts, since: timedelta | datetime | None) -> datetime:
 # Reading.
 
 
-async def _waiting_entries(parts: Parts, scope: MemoryScope) -> tuple[list[Entry], int]:
-    """Return the newest entries that may wait, and how many older ones were not looked at."""
+@dataclass(slots=True)
+class _Decided:
+    """What was decided last in one tenant and group.
+
+    Attributes:
+        memories: What is current in long-term memory, the newest.
+        entries: What was promoted or rejected, the newest.
+        has_all: Whether these are all memories, and all entries.
+        texts: Hashes of their texts, with how far these were trusted then.
+    """
+
+    memories: Sequence[Memory] = ()
+    entries: Sequence[Entry] = ()
+    has_all: tuple[bool, bool] = (False, False)
+    texts: dict[str, Trust] = field(default_factory=dict)
+
+    def statements(self) -> list[_Statement]:
+        """Return what was said, to tell what repeats it in other words."""
+        statements = [
+            _Statement(text, memory.provenance.trust, memory_id=memory.id)
+            for memory in self.memories
+            for text in sentences_of(memory.content)
+        ]
+        for entry in self.entries:
+            # What was promoted is decided by its memory, which may be revoked since. Who rejects
+            # an entry of several statements as a whole has said nothing about each of them.
+            every = statements_in(entry)
+            whole = entry.status if len(every) == 1 else ""
+            statements += [
+                _Statement(text, entry.provenance.trust)
+                for key, text in every.items()
+                if entry.decided.get(key, whole) == "rejected"
+            ]
+        return statements
+
+
+async def _waiting_entries(parts: Parts, scope: MemoryScope) -> tuple[list[Entry], _Decided, int]:
+    """Return what may wait.
+
+    Returns:
+        The newest entries that may wait, what was decided, and how many older entries were not
+        looked at.
+    """
     store, most = parts.tiers.quarantine, parts.limits.digest_entries
     which = Select.within(scope, statuses=WAITING)
     entries: list[Entry] = []
+    decided: _Decided | None = None
     looked, mark = 0, None
     while True:
         page = await store.find(which, limit=most, after=mark)
-        fresh = [entry for entry in page.items if _is_candidate(entry)]
-        decided = await _decided_hashes(parts, scope, fresh)
-        for position, entry in enumerate(page.items, 1):
-            looked += 1
-            if _is_candidate(entry) and not _is_settled(entry, decided):
-                entries.append(entry)
-                if len(entries) == most:
-                    return entries, page.total - page.newer - position
+        unread = page.total - page.newer
+        fresh = await parts.runner.offload(_fresh, page.items)
+        if fresh:
+            decided = decided or await _decided(parts, scope)
+            trusts = await _decided_texts(parts, scope, decided, [entry for _, entry in fresh])
+            for position, entry in fresh:
+                if not _is_settled(entry, trusts):
+                    entries.append(entry)
+                    if len(entries) == most:
+                        return entries, decided, unread - position
+        looked += len(page.items)
         mark = page.next
         if mark is None:
-            return entries, 0
+            return entries, decided or _Decided(), 0
         if looked >= most * _LOOKED_THROUGH:
-            return entries, page.total - page.newer - len(page.items)
+            return entries, decided or _Decided(), unread - len(page.items)
+
+
+def _fresh(entries: Sequence[Entry]) -> list[tuple[int, Entry]]:
+    """Return entries that may wait, each with its place from 1 on; reads what they say."""
+    fresh = [(place, entry) for place, entry in enumerate(entries, 1) if _is_candidate(entry)]
+    for _, entry in fresh:
+        statements_in(entry)  # cutting a text takes long, and is cached for what comes next
+    return fresh
 
 
 def _is_candidate(entry: Entry) -> bool:
@@ -208,107 +264,162 @@ def _is_candidate(entry: Entry) -> bool:
     )
 
 
-async def _decided_hashes(
-    parts: Parts, scope: MemoryScope, entries: Sequence[Entry]
-) -> dict[str, Trust]:
-    """Return texts of these entries that were decided, with how far they were trusted then."""
-    hashes = {
-        digest for record in entries for digest in (record.content_hash, *statements_in(record))
-    }
-    if not hashes:
-        return {}
+async def _decided(parts: Parts, scope: MemoryScope) -> _Decided:
     quarantine, long_term = parts.tiers.quarantine, parts.tiers.long_term
-    decided = Select.within(scope, statuses=_DECIDED, hashes=tuple(hashes))
-    current = current_in(parts, scope, agents=(None,), hashes=tuple(hashes))
-    records: list[Entry | Memory] = [
-        *(await quarantine.find(decided)).items,
-        *(await long_term.find(current)).items,
-    ]
+    most = parts.limits.digest_entries
+    live = current_in(parts, scope, agents=(None,))
+    memories = await long_term.find(live, limit=most)
+    decided = Select.within(scope, statuses=_DECIDED)
+    entries = await quarantine.find(decided, limit=most)
+    has_all = memories.total <= most, entries.total <= most
+    texts = _trusts_by_hash([*memories.items, *entries.items])
+    return _Decided(memories.items, entries.items, has_all, texts)
+
+
+async def _decided_texts(
+    parts: Parts, scope: MemoryScope, decided: _Decided, entries: Sequence[Entry]
+) -> dict[str, Trust]:
+    """Return hashes of decided texts, with how far they were trusted then.
+
+    All that these entries say are among them: where not everything that was decided has been
+    read, it is looked up by hash.
+    """
+    has_memories, has_entries = decided.has_all
+    if not entries or (has_memories and has_entries):
+        return decided.texts
+    quarantine, long_term = parts.tiers.quarantine, parts.tiers.long_term
+    hashes = tuple({key for entry in entries for key in (_hash_of(entry), *statements_in(entry))})
+    records: list[Entry | Memory] = [*decided.memories, *decided.entries]
+    if not has_memories:
+        live = current_in(parts, scope, agents=(None,), hashes=hashes)
+        records += (await long_term.find(live)).items
+    if not has_entries:
+        which = Select.within(scope, statuses=_DECIDED, hashes=hashes)
+        records += (await quarantine.find(which)).items
+    return _trusts_by_hash(records)
+
+
+def _trusts_by_hash(records: Iterable[Entry | Memory]) -> dict[str, Trust]:
     trusts: dict[str, Trust] = {}
     for record in records:
-        trust = trusts.get(record.content_hash, Trust.UNTRUSTED)
-        trusts[record.content_hash] = max(trust, record.provenance.trust)
+        key = record.content_hash
+        trusts[key] = max(trusts.get(key, Trust.UNTRUSTED), record.provenance.trust)
     return trusts
+
+
+def _hash_of(entry: Entry) -> str:
+    """Return the hash of the text of an entry, which is that of its statement if it makes one."""
+    keys = statements_in(entry)
+    return next(iter(keys)) if len(keys) == 1 else entry.content_hash
 
 
 def _is_settled(entry: Entry, decided: dict[str, Trust]) -> bool:
     """Say whether all that an entry says was decided, of a text that was trusted as far."""
     if entry.status == "proposed" or entry.ungrouped:
         return False
-    if decided.get(entry.content_hash, -1) >= entry.provenance.trust:
+    trust = entry.provenance.trust
+    if decided.get(_hash_of(entry), -1) >= trust:
         return True
-    return all(decided.get(key, -1) >= entry.provenance.trust for key in open_statements(entry))
-
-
-async def _decided_statements(parts: Parts, scope: MemoryScope) -> list[_Statement]:
-    """Return what was decided last, to tell what repeats it in other words."""
-    quarantine, long_term = parts.tiers.quarantine, parts.tiers.long_term
-    most = parts.limits.digest_entries
-    live = current_in(parts, scope, agents=(None,))
-    memories = (await long_term.find(live, limit=most)).items
-    decided = Select.within(scope, statuses=_DECIDED)
-    entries = (await quarantine.find(decided, limit=most)).items
-    statements = [
-        _Statement(text, memory.provenance.trust, memory_id=memory.id)
-        for memory in memories
-        for text in sentences_of(memory.content)
-    ]
-    for entry in entries:
-        # What was promoted is decided by its memory, which may be revoked since. Who rejects an
-        # entry of several statements as a whole has said nothing about each of them.
-        every = statements_in(entry)
-        whole = entry.status if len(every) == 1 else ""
-        statements += [
-            _Statement(text, entry.provenance.trust)
-            for key, text in every.items()
-            if entry.decided.get(key, whole) == "rejected"
-        ]
-    return statements
+    return all(decided.get(key, -1) >= trust for key in open_statements(entry))
 
 
 # Grouping and ordering; all of this is pure.
 
 
-def _candidates(entries: Sequence[Entry], decided: Sequence[_Statement]) -> list[_Candidate]:
-    """Return one candidate for each statement that waits, those worth most first."""
-    waiting, settled = list[_Statement](), list(decided)
-    for entry in entries:
-        every = statements_in(entry)
-        for key, text in every.items():
-            trust, has_several = entry.provenance.trust, len(every) > 1
-            statement = _Statement(text, trust, entry, digest=key if has_several else "")
-            if key not in entry.decided:
-                waiting.append(statement)
-            elif entry.decided[key] == "rejected":
-                settled.append(replace(statement, entry=None))
-    ungrouped = [
-        statement
-        for statement in waiting
-        if statement.entry is not None and statement.entry.ungrouped
-    ]
-    grouped = [
-        statement
-        for statement in waiting
-        if statement.entry is not None and not statement.entry.ungrouped
-    ]
-    pool = sorted((*settled, *grouped), key=_rank)
-    texts = [statement.text for statement in pool]
+@dataclass(slots=True)
+class _Pool:
+    """Statements before they are grouped.
+
+    Attributes:
+        compared: What waits and what is decided, the wording that stands for a group first.
+        ungrouped: What a reviewer took out of its group, and is decided alone.
+        groups: Which of `compared` say the same.
+        forms: For each of `compared`, how much of it is the form of a series.
+    """
+
+    compared: list[_Statement]
+    ungrouped: list[_Statement]
+    groups: Sequence[StatementGroup]
+    forms: Sequence[float]
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry], decided: Iterable[_Statement]) -> _Pool:
+        compared, ungrouped = list(decided), list[_Statement]()
+        for entry in entries:
+            statements = statements_in(entry)
+            has_several, trust = len(statements) > 1, entry.provenance.trust
+            waiting = ungrouped if entry.ungrouped else compared
+            for key, text in statements.items():
+                decision = entry.decided.get(key)
+                if decision is None:
+                    digest = key if has_several else ""
+                    waiting.append(_Statement(text, trust, entry, digest=digest))
+                elif decision == "rejected":
+                    compared.append(_Statement(text, trust))
+        compared.sort(key=_rank)
+        texts = tuple(statement.text for statement in compared)
+        is_small = sum(map(len, texts)) <= _CACHED_POOL
+        groups, forms = _cached_groups(texts) if is_small else _grouped(texts)
+        return cls(compared, ungrouped, groups, forms)
+
+
+def _grouped(texts: tuple[str, ...]) -> tuple[Sequence[StatementGroup], Sequence[float]]:
     forms = boilerplate_of(texts)
-    groups = groups_of(texts, [share >= _SERIES for share in forms])
-    by_group: list[_Candidate | None] = [_candidate(group, groups, pool) for group in groups]
-    candidates = [candidate for candidate in by_group if candidate is not None]
-    places = {id(candidate): position for position, candidate in enumerate(candidates)}
-    numbers = {
-        number: places[id(candidate)]
-        for number, candidate in enumerate(by_group)
-        if candidate is not None
-    }
+    return groups_of(texts, [form >= _SERIES for form in forms]), forms
+
+
+# The next page, and the count beside it, are of the same statements.
+_cached_groups: Final = remembered(8)(_grouped)
+
+
+def _candidates(entries: Sequence[Entry], decided: _Decided) -> list[_Candidate]:
+    """Return one candidate for each statement that waits, those worth most first."""
+    pool = _Pool.of(entries, decided.statements() if entries else [])
+    groups = pool.groups
+    candidates: list[_Candidate] = []
+    numbers: dict[int, int] = {}
+    for number, group in enumerate(groups):
+        candidate = _candidate(group, groups, pool.compared)
+        if candidate is not None:
+            numbers[number] = len(candidates)
+            candidates.append(candidate)
     for candidate in candidates:
-        candidate.conflicts = [numbers[other] for other in candidate.conflicts if other in numbers]
-    candidates += [_Candidate(statement.text, [statement], [], [], []) for statement in ungrouped]
+        if candidate.conflicts:
+            conflicts = [numbers[other] for other in candidate.conflicts if other in numbers]
+            candidate.conflicts = conflicts
+    candidates += [_Candidate(one.text, [one], [], [], []) for one in pool.ungrouped]
     for candidate in candidates:
         candidate.id = _id_of(candidate)
-    return _in_order(candidates, dict(zip(texts, forms, strict=True)))
+    forms = {one.text: form for one, form in zip(pool.compared, pool.forms, strict=True)}
+    return _in_order(candidates, forms)
+
+
+def _count_undecided(entries: Sequence[Entry], decided: _Decided) -> int:
+    """Return how many entries `_candidates` would show, without writing or ordering anything."""
+    statements = decided.statements() if entries else []
+    if not statements and not any(entry.decided for entry in entries):
+        return len(entries)
+    pool = _Pool.of(entries, statements)
+    undecided = {id(statement.entry) for statement in pool.ungrouped}
+    for group in pool.groups:
+        members = [pool.compared[position] for position in group.members]
+        if _is_undecided(members):
+            undecided.update(id(one.entry) for one in members if one.entry is not None)
+    return len(undecided)
+
+
+def _is_undecided(members: Sequence[_Statement]) -> bool:
+    """Return whether something waits in a group that was not decided, or is proposed anew.
+
+    What stands for a group is trusted most: if it is decided, so is what repeats it.
+    """
+    if members[0].entry is not None:
+        return True
+    return any(one.entry is not None and one.entry.status == "proposed" for one in members)
+
+
+def _count_entries(candidates: Iterable[_Candidate]) -> int:
+    return len({entry.id for candidate in candidates for entry in candidate.entries})
 
 
 def _rank(statement: _Statement) -> tuple[object, ...]:
@@ -336,14 +447,22 @@ def _candidate(
 ) -> _Candidate | None:
     """Return what waits of a group; None if nothing does."""
     members = [pool[position] for position in group.members]
+    if not _is_undecided(members):
+        return None
+    contradicts = [
+        pool[position].memory_id
+        for other in group.conflicts
+        for position in groups[other].members
+        if pool[position].memory_id
+    ]
+    if len(members) == 1:
+        return _Candidate(members[0].text, members, [], list(group.conflicts), contradicts)
     waiting = [statement for statement in members if statement.entry is not None]
     proposed = [
         statement
         for statement in waiting
         if statement.entry is not None and statement.entry.status == "proposed"
     ]
-    if not waiting or (members[0].entry is None and not proposed):
-        return None  # nothing of it, or what is decided already is trusted as far
     first = proposed[0] if proposed else waiting[0]
     equal = [statement for statement in (proposed or waiting) if statement.trust == first.trust]
     # Of copies with the same lineage one is enough to know where the statement comes from.
@@ -356,12 +475,7 @@ def _candidate(
         sources=sources,
         repeats=[statement for statement in waiting if id(statement) not in source_ids],
         conflicts=list(group.conflicts),
-        contradicts=[
-            pool[position].memory_id
-            for other in group.conflicts
-            for position in groups[other].members
-            if pool[position].memory_id
-        ],
+        contradicts=contradicts,
     )
 
 
@@ -409,14 +523,10 @@ def _in_order(candidates: Sequence[_Candidate], forms: dict[str, float]) -> list
 def _worth(candidate: _Candidate, form: float, rare: float) -> float:
     specific = specificity_of(candidate.text)
     worth = specific - _FORM * form + _RARE * rare
-    voices = {
-        (source.entry.provenance.origin, source.entry.scope.user_id)
-        for source in (*candidate.sources, *candidate.repeats)
-        if source.entry is not None
-    }
-    if specific > 0:  # whom many thank is not corroborated
-        worth += _SOURCES * min(3, len(voices) - 1)
     entries = candidate.entries
+    if specific > 0 and len(entries) > 1:  # whom many thank is not corroborated
+        voices = {(entry.provenance.origin, entry.scope.user_id) for entry in entries}
+        worth += _SOURCES * min(3, len(voices) - 1)
     worth += _PROPOSED * any(entry.status == "proposed" for entry in entries)
     if candidate.sources[0].trust is Trust.UNTRUSTED:  # a page must not ask for attention
         worth -= _OUTSIDE
@@ -545,15 +655,14 @@ def _insight(
         if statement.entry is not None and statement.digest:
             covers[statement.entry.id].append(statement.digest)
     # Their own words: nobody else has said anything.
-    origin = min(
-        (entry.provenance.origin for entry in sources), key=lambda origin: (origin.trust, origin)
-    )
+    origins = {entry.provenance.origin for entry in sources}
+    origin = min(origins, key=lambda origin: (origin.trust, origin))
     if written is not None:
         origin = Origin("agent", "digest")
     return Insight(
         id=candidate.id,
         scope=_common(sources),
-        summary=parts.redacted(candidate.text if written is None else written),
+        summary=_redacted(parts.guard, candidate.text) if written is None else written,
         source_entry_ids=tuple(entry.id for entry in sources),
         provenance=Provenance.made(origin, sources),
         extractive=written is None,
@@ -562,6 +671,24 @@ def _insight(
         repeats=tuple(entry.id for entry in repeats),
         covers={id_: tuple(dict.fromkeys(digests)) for id_, digests in covers.items()},
     )
+
+
+def _redacted(guard: Guard | None, text: str) -> str:
+    """Return a stored text without secrets.
+
+    It was redacted when it was recorded, by the rules of that time, so nothing new is cached.
+    A detector that somebody brings may answer otherwise next time, and is asked each time.
+    """
+    if guard is None:
+        return text
+    if guard.detectors or len(text) > _CACHED_CHARS:
+        return guard.redact(text)
+    return _cached_redaction(guard, text)
+
+
+@remembered(2048)
+def _cached_redaction(guard: Guard, text: str) -> str:
+    return guard.redact(text)
 
 
 def _id_of(candidate: _Candidate) -> str:

@@ -8,9 +8,11 @@ the subjects of which people speak are open, and are not.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain, pairwise
 from typing import Final
 
 from memoryware._remembering import remembered
@@ -135,13 +137,14 @@ def specificity_of(text: str) -> float:
     unspaced = len(_UNSPACED.findall(text))
     size = len(content) + unspaced // 3
     end = text.rstrip()[-1:]
+    is_past = _tells_of_the_past(words)
     of_one_moment = (
         1.5 * min(2, len(present & _COURTESY))
         + 1.2 * min(2, len(present & _MOMENT))
         + 1.2 * bool(present & _INTENT)
         + 0.8 * bool(present & _SPEAKER)
         + 0.8 * bool(present & _LISTENER)
-        + 1.0 * _tells_of_the_past(words)
+        + 1.0 * is_past
         + 0.8 * _is_progressive(words)
         + 1.0 * bool(_INCIDENT.match(text))
         + 0.6 * bool(_ONE_DAY.search(text))
@@ -153,7 +156,7 @@ def specificity_of(text: str) -> float:
     score = 0.8 * (not of_one_moment) - of_one_moment
     score += min(1.0, 0.25 * size) - 0.5 - 1.0 * (size < 2) - 0.5 * (len(words) > _LONG)
     rules = present & _RULES
-    if _tells_of_the_past(words):  # "did not work" is no rule
+    if is_past:  # "did not work" is no rule
         rules -= _NEGATIONS
     score += 1.2 * bool(rules or (unspaced and _RULES_HAN.search(text)))
     score += 0.8 * bool(present & _STATES or (unspaced and _STATES_HAN.search(text)))
@@ -164,18 +167,17 @@ def _tells_of_the_past(words: Sequence[str]) -> bool:
     """Say whether a verb is in the past: a participle after "is" or "must be" is not."""
     if not _PAST_AUXILIARIES.isdisjoint(words):
         return True
-    return any(
-        (_PAST.fullmatch(word) or word in _IRREGULAR_PAST)
-        and _PASSIVE.isdisjoint(words[max(0, position - 3) : position])
-        for position, word in enumerate(words)
-    )
+    for position, word in enumerate(words):
+        is_past = word in _IRREGULAR_PAST or (word.endswith("ed") and _PAST.fullmatch(word))
+        if is_past and _PASSIVE.isdisjoint(words[max(0, position - 3) : position]):
+            return True
+    return False
 
 
 def _is_progressive(words: Sequence[str]) -> bool:
-    return any(
-        word.endswith("ing") and words[position] in _BEING
-        for position, word in enumerate(words[1:])
-    )
+    if _BEING.isdisjoint(words):
+        return False
+    return any(word.endswith("ing") and before in _BEING for before, word in pairwise(words))
 
 
 def says_nothing(text: str) -> bool:
@@ -220,49 +222,60 @@ def boilerplate_of(texts: Sequence[str]) -> list[float]:
         For each text a share, from 0 to 1, of its runs of three words that others have too.
     """
     runs = [_runs(text) for text in texts]
-    often = Counter(run for runs_of_text in runs for run in runs_of_text)
+    frequencies = Counter(chain.from_iterable(runs))
+    weights = {
+        run: min(1.0, (count - _FEW) / (_MANY - _FEW))
+        for run, count in frequencies.items()
+        if count > _FEW
+    }
+    # `fsum`, because the order of a set differs from process to process.
     return [
-        sum(_weight_of_form(often[run]) for run in runs_of_text) / len(runs_of_text)
-        if runs_of_text
-        else 0.0
-        for runs_of_text in runs
+        math.fsum([weights[run] for run in own if run in weights]) / len(own) if own else 0.0
+        for own in runs
     ]
-
-
-def _weight_of_form(count: int) -> float:
-    """Return what a run of words counts that so many texts have: 0.1 for 4, 1 from 12 on."""
-    return min(1.0, max(0, count - _FEW) / (_MANY - _FEW))
 
 
 def rarity_of(texts: Sequence[str]) -> list[float]:
     """Return for each text the share of its words, from 0 to 1, that hardly any other has."""
-    stems = [_content(text) for text in texts]
-    often = Counter(stem for stems_of_text in stems for stem in stems_of_text)
+    stems = [_content_stems(text) for text in texts]
+    frequencies = Counter(chain.from_iterable(stems))
     seldom = max(2, len(texts) // 80)
-    return [
-        sum(often[stem] <= seldom for stem in stems_of_text) / len(stems_of_text)
-        if stems_of_text
-        else 0.0
-        for stems_of_text in stems
-    ]
+    common = {stem for stem, count in frequencies.items() if count > seldom}
+    return [len(own - common) / len(own) if own else 0.0 for own in stems]
 
 
 @remembered(4096)
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
+def _runs(text: str) -> frozenset[str]:
+    """Return each three words of a text that follow each other, as one string."""
     words = ["", *map(_form, _PIECE.findall(text)), ""]
     words[1] = words[1].casefold() if words[1] == _NAME else words[1]
-    return frozenset(zip(words, words[1:], words[2:], strict=False))
+    # Strings, because a tuple computes its hash again each time it is looked up.
+    return frozenset(map("\0".join, zip(words, words[1:], words[2:], strict=False)))
 
 
 def _form(word: str) -> str:
-    if any(map(str.isdigit, word)):
+    if _has_digit(word):
         return "0"
     return _NAME if word[0].isupper() else word.casefold()
 
 
-@remembered(4096)
-def _content(text: str) -> frozenset[str]:
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(map(str.isdigit, word))
+
+
+def topic_stems(text: str) -> frozenset[str]:
+    """Return the stems of a text without words of grammar, unless it has no others."""
+    return _topic_and_content(text)[0]
+
+
+def _content_stems(text: str) -> frozenset[str]:
     """Return the stems of a text without numbers and words of grammar."""
-    return frozenset(
-        word for word in words_of(text) if word not in STOP and not any(map(str.isdigit, word))
-    )
+    return _topic_and_content(text)[1]
+
+
+@remembered(4096)
+def _topic_and_content(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return `topic_stems` and `_content_stems` of a text, which is cut into words once."""
+    words = frozenset(words_of(text))
+    telling = words - STOP
+    return telling or words, frozenset(word for word in telling if not _has_digit(word))
