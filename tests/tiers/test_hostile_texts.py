@@ -12,14 +12,14 @@ from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
 from memoryware.tiers import sentences
 from memoryware.tiers._stemming import stemmed
-from memoryware.tiers.grouping import groups_of
 from memoryware.tiers.ingress import _statements
 from memoryware.tiers.ingress.claims import says_the_same
 from memoryware.tiers.ingress.echo import Piece, echo_of, only_marks
 from memoryware.tiers.ranking import words_of
+from memoryware.tiers.review.grouping import groups_of
+from memoryware.tiers.review.priority import boilerplate_of, specificity_of
 from memoryware.tiers.showing import without_marks
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.worth import boilerplate_of, specificity_of
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", agent_id="helper")
 KNOWN = "The orders of the shop are in PostgreSQL 17, on the server db2."

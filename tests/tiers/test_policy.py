@@ -10,10 +10,10 @@ import pytest
 from memoryware.errors import PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.digest import digest
 from memoryware.tiers.policy import PromotionPolicy
 from memoryware.tiers.promotion import promote, propose, reject, supersede
 from memoryware.tiers.records import Origin, Trust
+from memoryware.tiers.review.digest import digest
 from tiers.kit import DOORS, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, both_stores, entry_of, memories, waiting
 

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from memoryware.inspector.keeping import find
 from memoryware.inspector.site import Visit
-from memoryware.tiers.closing import WAITING
 from memoryware.tiers.records import Entry
+from memoryware.tiers.review.decisions import WAITING
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Digest, Insight
 

@@ -14,7 +14,6 @@ from memoryware.tiers import supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.chunking import chunks_of
-from memoryware.tiers.closing import closed, refuse_rejected_statements, repeats_of
 from memoryware.tiers.grounds import promoted_again
 from memoryware.tiers.ingress.making import redacted
 from memoryware.tiers.material import Material, What, edited, material_of
@@ -22,6 +21,7 @@ from memoryware.tiers.permission import check
 from memoryware.tiers.proposals import note_proposal, propose, reject, ungroup
 from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, PendingPromotion, hash_of
 from memoryware.tiers.reindexing import embed_pending, place_of
+from memoryware.tiers.review.decisions import closed, refuse_rejected_statements, repeats_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Space, Vector
 from memoryware.tiers.succession import authority

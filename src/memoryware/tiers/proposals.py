@@ -9,10 +9,10 @@ from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.closing import closed, repeats_of
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.permission import refusal_of
 from memoryware.tiers.records import Entry, PendingPromotion
+from memoryware.tiers.review.decisions import closed, repeats_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Insight
 

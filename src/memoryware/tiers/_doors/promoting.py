@@ -10,13 +10,14 @@ from typing import Any
 from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import checking, digest, promotion, reindexing
+from memoryware.tiers import checking, promotion, reindexing
 from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
-from memoryware.tiers.digest import DigestFilter
 from memoryware.tiers.promotion import How, Old, What
 from memoryware.tiers.records import Entry, Memory, Origin, Trust
 from memoryware.tiers.reindexing import OnProgress
+from memoryware.tiers.review import digest
+from memoryware.tiers.review.digest import DigestFilter
 from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.values import ContextItem, Digest, Insight, Promotion, Reindexed
 

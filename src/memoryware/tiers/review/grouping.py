@@ -20,7 +20,7 @@ from typing import Final
 
 from memoryware._remembering import remembered
 from memoryware.tiers.comparison import Relation, compare
-from memoryware.tiers.worth import topic_stems
+from memoryware.tiers.review.priority import topic_stems
 
 CANDIDATES: Final = 12
 """Statements that one is compared with, those that share most of its words first."""

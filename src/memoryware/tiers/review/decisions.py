@@ -19,9 +19,9 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.material import Material
 from memoryware.tiers.records import Entry, Status, Trust, hash_of
+from memoryware.tiers.review.priority import says_nothing
 from memoryware.tiers.sentences import sentences_of
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.worth import says_nothing
 
 Decision = Literal["promoted", "rejected"]
 """What becomes of a statement, or of an entry."""
