@@ -9,7 +9,7 @@ import pytest
 
 from memoryware import MemoryScope, TieredMemory
 from memoryware.settings import TierLimits
-from memoryware.tiers import grouping
+from memoryware.tiers.review import grouping
 from memoryware.tiers.review.priority import boilerplate_of
 from tiers.waiting_months import museum_month, office_month
 
