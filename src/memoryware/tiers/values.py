@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
@@ -263,11 +263,10 @@ class Candidate:
 
 
 class Recall(list[ContextItem]):
-    """What was recalled, best first: a list with what is worth knowing about it.
+    """Recalled items, best first: a list with what is worth knowing about it.
 
     Attributes:
         candidates: With `explain=True`, everything that was considered.
-        contradictions: Items of this list that say different things.
         failed: Tiers that could not be asked: "hot", "cold"; the rest is still here.
         notes: What a person should know, in sentences: no vectors, a failed embedding.
     """
@@ -286,6 +285,45 @@ class Recall(list[ContextItem]):
         self.contradictions = tuple(contradictions)
         self.failed = tuple(failed)
         self.notes = tuple(notes)
+
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Pairs of the recalled items that say different things.
+
+        They are searched for when this is read for the first time, because comparing ten texts
+        in pairs takes longer than finding them. What was recalled is compared, whatever has
+        been done to the list since.
+        """
+        # No lock: two threads that ask at once compute the same.
+        if self._contradictions is None:
+            self._contradictions = tuple(self._compare())
+        return self._contradictions
+
+    @contradictions.setter
+    def contradictions(self, pairs: Iterable[Contradiction]) -> None:
+        self._contradictions: tuple[Contradiction, ...] | None = tuple(pairs)
+
+    def compare_later(self, compare: Callable[[], Iterable[Contradiction]]) -> None:
+        """Have contradictions computed when they are asked for.
+
+        Args:
+            compare: Returns them; it is called once.
+        """
+        self._contradictions, self._compare = None, compare
+
+    # What is copied, pickled or sent elsewhere has the contradictions themselves: the function
+    # and the texts that it holds would not survive the way, or go it twice.
+    def __getstate__(self) -> dict[str, Any]:
+        state = {key: value for key, value in vars(self).items() if key not in _LAZY}
+        return {**state, "contradictions": self.contradictions}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+
+
+_LAZY: Final = frozenset({"_contradictions", "_compare"})
+"""Attributes of `Recall` that stand for its contradictions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from memoryware.errors import EmbeddingFailed, MemorywareError, StoreUnavailable
@@ -50,13 +51,14 @@ async def retrieve(
         notice_recalled(items)
         parts.recalls.note(scope, (one.id for one in items))
         emit(teller, "retrieved", within=work, **_facts(kept), ms=work.ms)
-    return Recall(
+    recall = Recall(
         items,
         candidates=[one.candidate() for one in found] if wanted.explain else (),
-        contradictions=contradictions_among(items),
         failed=search.failed,
         notes=search.notes,
     )
+    recall.compare_later(partial(contradictions_among, items))
+    return recall
 
 
 async def _searched(search: Search) -> list[Considered]:
