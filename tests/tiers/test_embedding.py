@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from langchain_core.embeddings import Embeddings
 
+from memoryware._deadline import call_within
 from memoryware._twins import blocking, finish, native
 from memoryware.errors import EmbeddingFailed
-from memoryware.tiers.embedding import REMEMBERED, Embedder, space_name, within
+from memoryware.tiers.embedding import REMEMBERED, Embedder, space_name
 from memoryware.tiers.stores.sight import Space
 from tiers.kit import DOORS, HashEmbeddings
 from tiers.long_term import Moody
@@ -149,7 +150,7 @@ async def test_what_is_no_failure_of_the_model_is_not_hidden(door):
     broken = Moody()
     broken.broken = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        within(5, broken.embed_documents, ["a"])
+        call_within(5, broken.embed_documents, ["a"])
 
 
 async def test_a_model_whose_vectors_got_longer_is_told_from_what_is_remembered(door):

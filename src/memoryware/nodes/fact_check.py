@@ -11,6 +11,7 @@ from typing import Any, Final
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ensure_config, set_config_context
 
+from memoryware._deadline import call_within
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import logger
@@ -29,7 +30,6 @@ from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._asking import ask_model
-from memoryware.tiers.embedding import within
 from memoryware.tiers.extraction import KEYS, Content, content_of
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.noticing import Noticed
@@ -286,7 +286,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         seconds = self.memory.limits.search_timeout
         try:
             found = await via(
-                lambda: within(seconds, sync, claim),
+                lambda: call_within(seconds, sync, claim),
                 lambda: asyncio.wait_for(asyn(claim), seconds),
             )
             return findings_in(found)[: self._k_search]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
+from memoryware._deadline import call_within
 from memoryware.events import logger
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.embedding import within
 from memoryware.tiers.showing import FENCE, shown
 
 _CONFIG: Final = {"tags": ["nostream"], "run_name": "tiered_memory"}
@@ -23,7 +23,7 @@ async def ask_model(parts: Parts, task: str, data: str) -> str | None:
     ]
     try:
         answer = await parts.runner.call(
-            lambda: within(seconds, model.invoke, asked, _CONFIG),
+            lambda: call_within(seconds, model.invoke, asked, _CONFIG),
             lambda: asyncio.wait_for(model.ainvoke(asked, _CONFIG), seconds),
         )
     except Exception as error:  # noqa: BLE001 - models fail in many ways; memory goes on

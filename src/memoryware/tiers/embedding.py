@@ -8,16 +8,15 @@ import math
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextvars import copy_context
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
+from memoryware._deadline import call_within
 from memoryware._runner import Runner
 from memoryware.errors import EmbeddingFailed
 from memoryware.tiers.stores.sight import Space, Vector
 
-T = TypeVar("T")
 PROBE: Final = "memory"
 """A text that every model can embed: whether it answers, and how long its vectors are."""
 REMEMBERED: Final = 1024
@@ -174,7 +173,7 @@ class Embedder:
     async def _asked(self, runner: Runner, method: str, what: Any) -> Any:
         try:
             return await runner.call(
-                lambda: within(self.timeout, getattr(self.embeddings, method), what),
+                lambda: call_within(self.timeout, getattr(self.embeddings, method), what),
                 lambda: asyncio.wait_for(
                     getattr(self.embeddings, f"a{method}")(what), self.timeout
                 ),
@@ -227,29 +226,3 @@ def space_name(embeddings: Any) -> str:
             return name
     inner = getattr(embeddings, "underlying_embeddings", None)  # a cache around others
     return space_name(inner) if inner is not None else type(embeddings).__name__
-
-
-def within(seconds: float, work: Callable[..., T], *args: Any) -> T:
-    """Return what a piece of work returns, in a thread of its own.
-
-    Raises:
-        TimeoutError: If it takes longer. It goes on by itself; nobody waits for it.
-    """
-    done: list[T] = []
-    failed: list[BaseException] = []
-    context = copy_context()
-
-    def do() -> None:
-        try:
-            done.append(context.run(work, *args))
-        except BaseException as error:  # noqa: BLE001 - raised again by who waits
-            failed.append(error)
-
-    thread = threading.Thread(target=do, daemon=True, name="memoryware-waiting")
-    thread.start()
-    thread.join(min(seconds, threading.TIMEOUT_MAX))
-    if failed:
-        raise failed[0]
-    if not done:
-        raise TimeoutError
-    return done[0]

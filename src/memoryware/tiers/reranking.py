@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from memoryware._deadline import call_within
 from memoryware._runner import Runner
 from memoryware._twins import in_thread
-from memoryware.tiers.embedding import within
 
 
 @runtime_checkable
@@ -71,7 +71,7 @@ class Rescorer:
         return scores
 
     def _in_time(self, query: str, texts: list[str]) -> list[Any]:
-        return within(self.timeout, self._asked, query, texts)
+        return call_within(self.timeout, self._asked, query, texts)
 
     async def _ain_time(self, query: str, texts: list[str]) -> list[Any]:
         if callable(getattr(self.reranker, "arerank", None)):

@@ -271,6 +271,9 @@ class Recall(list[ContextItem]):
         notes: What a person should know, in sentences: no vectors, a failed embedding.
     """
 
+    _contradictions: tuple[Contradiction, ...] | None
+    _compare: Callable[[], Iterable[Contradiction]]
+
     def __init__(
         self,
         items: Iterable[ContextItem] = (),
@@ -301,7 +304,7 @@ class Recall(list[ContextItem]):
 
     @contradictions.setter
     def contradictions(self, pairs: Iterable[Contradiction]) -> None:
-        self._contradictions: tuple[Contradiction, ...] | None = tuple(pairs)
+        self._contradictions = tuple(pairs)
 
     def compare_later(self, compare: Callable[[], Iterable[Contradiction]]) -> None:
         """Have contradictions computed when they are asked for.

@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
+from memoryware._deadline import call_within
 from memoryware._twins import in_thread
 from memoryware.tiers._parts import IngressFilter, Parts, Passed, Refusal
-from memoryware.tiers.embedding import within
 from memoryware.tiers.ingress.filters import Quick
 from memoryware.tiers.ingress.judge import ConsistencyJudge
 from memoryware.tiers.ingress.making import AT_ONCE, redacted
@@ -52,7 +52,7 @@ def _check(one: IngressFilter, parts: Parts, entry: Entry, recent: Sequence[Entr
     ask = getattr(one, "check", None) or getattr(one, "acheck")  # noqa: B009 - it may have but one
     given = ask(entry, recent)
     if inspect.isawaitable(given):  # it gets a loop of its own
-        given = within(parts.limits.filter_timeout, asyncio.run, _awaited(given))
+        given = call_within(parts.limits.filter_timeout, asyncio.run, _awaited(given))
     return _answer(given)
 
 

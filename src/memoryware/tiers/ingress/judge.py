@@ -8,13 +8,13 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, Literal, get_args
 
+from memoryware._deadline import call_within
 from memoryware._json_reading import JsonInvalid, parse_json
 from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.errors import SettingError
 from memoryware.guard import drop_hidden, fence_pattern, neutralise
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Passed, Refusal
-from memoryware.tiers.embedding import within
 from memoryware.tiers.records import Entry
 
 OnJudgeError = Literal["accept", "reject"]
@@ -107,7 +107,7 @@ class ConsistencyJudge:
         )
 
     def _asked(self, messages: list[tuple[str, str]]) -> Any:
-        return within(self._timeout, lambda: self._model.invoke(messages, config=_CONFIG))
+        return call_within(self._timeout, lambda: self._model.invoke(messages, config=_CONFIG))
 
     async def _aasked(self, messages: list[tuple[str, str]]) -> Any:
         waiting = self._model.ainvoke(messages, config=_CONFIG)
