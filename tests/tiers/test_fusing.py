@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memoryware.errors import SettingError
 from memoryware.settings import Ranking
 from memoryware.tiers.fusing import Found, fused, judged, kept_places, share_of, with_places
-from memoryware.tiers.ranking import bm25, rarity
+from memoryware.tiers.scoring import bm25, rarity
 from memoryware.tiers.stores.sight import Seen, Sight
 
 RULES = Ranking()

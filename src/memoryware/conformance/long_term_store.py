@@ -20,8 +20,8 @@ from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.conformance.vectors import VectorsConformance, by_vector
 from memoryware.conformance.words import WordsConformance, by_words
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
-from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
+from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.protocol import LongTermStore
 
 

@@ -22,7 +22,7 @@ from memoryware.conformance._tiers import (
 )
 from memoryware.errors import EmbeddingMismatch
 from memoryware.scope import MemoryScope
-from memoryware.tiers.ranking import cosine
+from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Space
 

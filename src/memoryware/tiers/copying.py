@@ -11,8 +11,8 @@ from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.errors import SettingError
 from memoryware.tiers import checking
 from memoryware.tiers.comparing import batches, both, must_have_something, only_in
-from memoryware.tiers.ranking import cosine
 from memoryware.tiers.records import Memory
+from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sight import Space, Vector
 from memoryware.tiers.stores.views import Tiers

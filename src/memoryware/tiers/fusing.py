@@ -15,7 +15,7 @@ from operator import add
 from typing import Final, TypeVar
 
 from memoryware.settings import Ranking
-from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
+from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.sight import Seen, Sight
 
 T = TypeVar("T")

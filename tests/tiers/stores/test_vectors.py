@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from memoryware import EmbeddingMismatch
-from memoryware.tiers.ranking import cosine
+from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores import _vectors
 from memoryware.tiers.stores._vectors import packed, packed_all, unpacked
 from memoryware.tiers.stores.sight import Space

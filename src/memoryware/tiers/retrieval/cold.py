@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from memoryware.errors import EmbeddingMismatch
 from memoryware.events import logger
 from memoryware.tiers.fusing import Found, WordStatistics, fused, judged
-from memoryware.tiers.ranking import best_first, lone_characters
+from memoryware.tiers.ranking import lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
 from memoryware.tiers.retrieval.standing import replaced_early
 from memoryware.tiers.retrieval.withholding import withhold
+from memoryware.tiers.scoring import best_first
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight
 

@@ -10,11 +10,12 @@ from memoryware._remembering import remembered
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
 from memoryware.tiers.fusing import WordStatistics, judged
-from memoryware.tiers.ranking import best_first, cosine, lone_characters, words_of
+from memoryware.tiers.ranking import lone_characters, words_of
 from memoryware.tiers.records import Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.retrieval.standing import stand_as_promoted
 from memoryware.tiers.retrieval.withholding import withhold
+from memoryware.tiers.scoring import best_first, cosine
 from memoryware.tiers.stores._looking import Item, look
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Vector

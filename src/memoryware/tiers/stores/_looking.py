@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memoryware.tiers.ranking import bm25
 from memoryware.tiers.records import Memory
+from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores.sight import Query, Seen, Sight
 
 

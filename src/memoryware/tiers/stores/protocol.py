@@ -125,7 +125,7 @@ class Hit:
         value: How well it fits; higher is better. Of words: a BM25 score above 0. Of
             vectors: the cosine, from -1 to 1.
         whole: Of words: what a text scores that has each word of the query once; see
-            `ranking.whole_score`. None where the store does not say.
+            `scoring.whole_score`. None where the store does not say.
     """
 
     memory: Memory

@@ -12,7 +12,7 @@ from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._sights import asking, everything, runs
 from memoryware.conformance._tiers import ACME, later, within
 from memoryware.settings import PostgresLimits
-from memoryware.tiers.ranking import cosine
+from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Select

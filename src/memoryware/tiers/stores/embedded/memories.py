@@ -9,8 +9,9 @@ from typing import Any
 
 from memoryware._twins import in_thread
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.ranking import bm25, cosine, whole_score, words_of
+from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory
+from memoryware.tiers.scoring import bm25, cosine, whole_score
 from memoryware.tiers.stores._held import Key, changing, in_turn, key_of
 from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import best_of, fits

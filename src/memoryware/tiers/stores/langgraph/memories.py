@@ -11,8 +11,9 @@ from typing import Any, Final, TypeAlias
 from memoryware._remembering import remembered
 from memoryware._twins import Via
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
-from memoryware.tiers.ranking import bm25, whole_score, words_of
+from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory
+from memoryware.tiers.scoring import bm25, whole_score
 from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import best_of, fits
 from memoryware.tiers.stores._vectors import packed, scores, unpacked

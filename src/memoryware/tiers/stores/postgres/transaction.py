@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from memoryware.errors import StoreUnavailable
 from memoryware.settings import PostgresLimits
-from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
+from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.postgres.link import Half, Link
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
 from memoryware.tiers.stores.protocol import Select
@@ -26,7 +26,7 @@ _OFTEN_OF: Final = (
 _SCORE: Final = (
     "coalesce(?::float8 * found.often_{0} * ?::float8 / (found.often_{0} + found.norm), 0)"
 )
-"""What one word adds to a score, with the same steps in the same order as `ranking.bm25`."""
+"""What one word adds to a score, with the same steps in the same order as `scoring.bm25`."""
 _SCORES: Final = (
     "(SELECT coalesce(sum(of_word.rarity * of_word.often * ?::float8"
     " / (of_word.often + found.norm)), 0)"

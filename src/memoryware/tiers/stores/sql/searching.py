@@ -11,8 +11,8 @@ from itertools import accumulate
 from typing import Final
 
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.ranking import SATURATION, bm25, rarity, whole_score
 from memoryware.tiers.records import Memory
+from memoryware.tiers.scoring import SATURATION, bm25, rarity, whole_score
 from memoryware.tiers.stores._looking import beside, newest_best
 from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores._vectors import packed

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from memoryware.tiers.ranking import LENGTHS, SATURATION, rarity
+from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores._looking import beside
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Seen, Sight

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from memoryware._twins import finish
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.ranking import bm25
+from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores._vectors import scores, unpacked
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Sight, Vector
