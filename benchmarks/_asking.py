@@ -10,9 +10,9 @@ from typing import Any
 
 from benchmarks._memories import BIG, MIDDLE, NOW, SPACE, Everything
 from memoryware import MemoryScope, TieredMemory, open_stores
-from memoryware.tiers.ranking import query_words
 from memoryware.tiers.stores.protocol import LongTermStore, Select
 from memoryware.tiers.stores.sight import Vector
+from memoryware.tiers.text.terms import query_words
 
 CALLS, WARM, LONGEST = 40, 3, 40.0
 """Calls of each kind, those before them that do not count, and seconds after which it is enough."""

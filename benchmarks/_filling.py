@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._memories import DIMENSION, SPACE, Document, Everything
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, lineages
 from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.postgres.address import owner_of
@@ -24,6 +23,7 @@ from memoryware.tiers.stores.postgres.schema import TABLES, vector_index
 from memoryware.tiers.stores.postgres.transaction import token_of
 from memoryware.tiers.stores.protocol import LongTermStore
 from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.text.terms import words_of
 
 WORKERS, _BATCH = 3, 40
 """Processes of the quick way, and documents in one go."""

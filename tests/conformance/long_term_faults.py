@@ -9,11 +9,11 @@ from dataclasses import replace
 from conformance.store_faults import Fault, copied
 from conformance.tier_faults import part
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores._held import key_of
 from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.text.terms import words_of
 
 FAULTS: list[type] = []
 EVERY = 10**9

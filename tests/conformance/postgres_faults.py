@@ -13,7 +13,6 @@ from conformance.postgres_player import Fault, Seed, begins, both, code, text
 from conformance.postgres_row_faults import FAULTS as IN_ROWS
 from conformance.postgres_search_faults import FAULTS as IN_SEARCH
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.ranking import WORDS_VERSION
 from memoryware.tiers.stores.postgres import guard, link, opening, pool, server, transaction
 from memoryware.tiers.stores.postgres import stores as both_halves
 from memoryware.tiers.stores.postgres.address import Address
@@ -21,6 +20,7 @@ from memoryware.tiers.stores.postgres.link import BlockingLink, NativeLink, Undo
 from memoryware.tiers.stores.postgres.pool import BlockingPool, NativePool, Pool
 from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.postgres.server import BlockingServer, NativeServer
+from memoryware.tiers.text.terms import WORDS_VERSION
 
 BLOCKING, NATIVE = {"door": "blocking"}, {"door": "native"}
 TAKES_TURNS = "test_a_group_that_others_write_is_waited_for_and_no_other"

@@ -23,7 +23,6 @@ from memoryware.conformance import (
 )
 from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import later, within
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.postgres import postgres_stores
@@ -32,6 +31,7 @@ from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
 from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.stores.sql import searching
 from memoryware.tiers.stores.sqlite import sqlite_stores
+from memoryware.tiers.text.terms import words_of
 from servers import postgres
 
 

@@ -16,8 +16,8 @@ from memoryware._twins import finish
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.policy import PromotionPolicy
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.text.terms import words_of
 
 Door = Literal["blocking", "native"]
 DOORS: tuple[Door, ...] = ("blocking", "native")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoryware._remembering import forget_all
-from memoryware.tiers.comparison import Relation, compare
+from memoryware.tiers.text.comparison import Relation, compare
 
 PAIRS = Path(__file__).parent / "pairs" / "statements.tsv"
 MOST_MISSED = {"tuned": 1, "reported": 2}

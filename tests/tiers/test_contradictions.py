@@ -11,11 +11,11 @@ import pytest
 
 from memoryware import TieredMemory
 from memoryware.scope import MemoryScope
-from memoryware.tiers import clashes, contradiction
-from memoryware.tiers.comparison import Relation, compare
-from memoryware.tiers.contradiction import contradictions_among, why
 from memoryware.tiers.promotion import How, promote
 from memoryware.tiers.retrieval import retrieve
+from memoryware.tiers.text import contradictions, statements
+from memoryware.tiers.text.comparison import Relation, compare
+from memoryware.tiers.text.contradictions import contradictions_among, why
 from memoryware.tiers.values import ContextItem
 from tiers.kit import DOORS, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, both_stores, current, waiting
@@ -265,8 +265,8 @@ def test_texts_with_nothing_in_common_are_not_held_against_each_other(monkeypatc
         for n in range(100)
     ]
     items += [item("old", MYSQL), item("new", POSTGRES)]
-    clash = contradiction.plain_clash
-    monkeypatch.setattr(contradiction, "plain_clash", lambda *two: held.append(two) or clash(*two))
+    clash = contradictions.plain_clash
+    monkeypatch.setattr(contradictions, "plain_clash", lambda *two: held.append(two) or clash(*two))
     assert len(contradictions_among(items)) == 1
     assert len(held) < len(items)
 
@@ -336,6 +336,6 @@ def test_the_quick_look_passes_over_nothing_that_clashes(monkeypatch):
         other = [*one[:start], *put, *one[start + dice.randrange(4) :]]
         pairs.append((" ".join(one), " ".join(dice.choice([other, other[::-1], [*other, "not"]]))))
     quick = [why(*pair) for pair in pairs]
-    monkeypatch.setattr(clashes, "_may_clash", lambda one, other: True)
+    monkeypatch.setattr(statements, "_may_clash", lambda one, other: True)
     assert quick == [why(*pair) for pair in pairs]
     assert len(set(map(bool, quick))) == 2

@@ -10,16 +10,16 @@ import pytest
 from memoryware import MemoryScope, TieredMemory
 from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
-from memoryware.tiers import sentences
-from memoryware.tiers._stemming import stemmed
 from memoryware.tiers.ingress import _statements
 from memoryware.tiers.ingress.claims import says_the_same
 from memoryware.tiers.ingress.echo import Piece, echo_of, only_marks
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.review.grouping import groups_of
 from memoryware.tiers.review.priority import boilerplate_of, specificity_of
 from memoryware.tiers.showing import without_marks
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.text import segments
+from memoryware.tiers.text.stems import stemmed
+from memoryware.tiers.text.terms import words_of
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", agent_id="helper")
 KNOWN = "The orders of the shop are in PostgreSQL 17, on the server db2."
@@ -70,7 +70,7 @@ USES = {
     "marks": lambda text: only_marks(text, [Piece(KNOWN, "x")]),
     "copied marks": without_marks,
     "the same": lambda text: says_the_same(text, f"{text} Ann"),
-    "segmentation": sentences._split,
+    "segmentation": segments._split,
     "worth": specificity_of.__wrapped__,
     "a series": lambda text: boilerplate_of([text, f"{text} b", KNOWN]),
     "a group": lambda text: groups_of([text, f"{text} b", KNOWN]),

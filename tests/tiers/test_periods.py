@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memoryware.tiers.periods import periods_of
+from memoryware.tiers.text.dates import periods_of
 
 NOW = datetime(2026, 11, 28, 18, 0, tzinfo=UTC)  # a Saturday
 

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from memoryware.tiers.ranking import lone_characters, words_of
 from memoryware.tiers.scoring import best_first, bm25, cosine, rarity, whole_score
+from memoryware.tiers.text.terms import lone_characters, words_of
 
 
 def test_a_rare_word_counts_more_and_no_word_less_than_nothing():

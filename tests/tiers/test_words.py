@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryware.tiers._stemming import stemmed
-from memoryware.tiers.ranking import WORDS_VERSION, plain_words, query_words, words_of
+from memoryware.tiers.text.stems import stemmed
+from memoryware.tiers.text.terms import WORDS_VERSION, plain_words, query_words, words_of
 
 SAMPLE = (
     "Deployments decided by Ann's team run on Kubernetes; max_tokens=10,000 and v2.0.1."

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.sight import Query, Searched, Seen, Sight
+from memoryware.tiers.text.terms import words_of
 
 Answers = list[tuple[Sight, list[int]]]
 """What was seen each time that somebody had to choose, and what was chosen."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoryware.conformance._documents import FLAT
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.stores.sight import Query, Searched, Seen, Sight, Space, Vector
+from memoryware.tiers.text.terms import words_of
 
 
 def asking(

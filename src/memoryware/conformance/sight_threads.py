@@ -13,13 +13,13 @@ from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._sights import asking, everything, runs
 from memoryware.conformance._tiers import ACME, NOON, Asked, TierSuite, later, memory, within
 from memoryware.scope import MemoryScope
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Searched
+from memoryware.tiers.text.terms import words_of
 
 EAST: Final = [1.0, 0.0, 0.0]
 _BROKEN: Final = ("a\x00b", "a\x00c", "\ud800", "\udc00")

@@ -19,9 +19,9 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.scope import MemoryScope
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.text.terms import words_of
 
 
 async def by_words(

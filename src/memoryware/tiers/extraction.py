@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Final, TypeAlias
 
-from memoryware.tiers.thoughts import without_thoughts
+from memoryware.tiers.text.reasoning import without_thoughts
 
 Content: TypeAlias = str | Sequence[str] | Callable[[Any], str | None]
 """Where the text of an update is: keys in order, or a function of what a node returned."""

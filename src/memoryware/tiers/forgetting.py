@@ -15,10 +15,10 @@ from memoryware.tiers._noting import note, unnote
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.journal import Noted
 from memoryware.tiers.lineage import Found, made_of_selected
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory, Origin
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.succession import close_up
+from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
 from memoryware.tiers.withdrawing import withdraw
 

@@ -13,7 +13,6 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.chunking import chunks_of
 from memoryware.tiers.grounds import promoted_again
 from memoryware.tiers.ingress.making import redacted
 from memoryware.tiers.material import Material, What, edited, material_of
@@ -26,6 +25,7 @@ from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Space, Vector
 from memoryware.tiers.succession import authority
 from memoryware.tiers.supersession import AS_IS, How, Old, Place
+from memoryware.tiers.text.segments import chunks_of
 from memoryware.tiers.values import Insight, Promotion
 
 __all__ = ["How", "Old", "What", "promote", "propose", "reject", "supersede", "ungroup"]

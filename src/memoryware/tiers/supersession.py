@@ -14,12 +14,9 @@ from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.actors import Actor, authority_of
-from memoryware.tiers.contradiction import why
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.material import Material
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Ground, Memory, hash_of
-from memoryware.tiers.statements import statements_of
 from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.succession import (
     age,
@@ -28,6 +25,9 @@ from memoryware.tiers.succession import (
     held_again,
     precedence,
 )
+from memoryware.tiers.text.contradictions import why
+from memoryware.tiers.text.statements import statements_of
+from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
 from memoryware.tiers.withdrawing import withdraw
 

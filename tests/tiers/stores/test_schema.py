@@ -12,10 +12,10 @@ import pytest
 
 from memoryware import StoreNewer, StoreUnavailable
 from memoryware.conformance._tiers import NOON, entry, memory, within
-from memoryware.tiers.ranking import WORDS_VERSION
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sqlite import file, rows, schema, sqlite_stores
+from memoryware.tiers.text.terms import WORDS_VERSION
 
 STEPS = len(schema.STEPS)
 ROWS = rows.SqliteRows()

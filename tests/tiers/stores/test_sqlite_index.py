@@ -16,12 +16,12 @@ import pytest
 from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import ACME, later, within
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.ranking import query_words
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Space
 from memoryware.tiers.stores.sqlite import columns, schema, sqlite_stores
 from memoryware.tiers.stores.sqlite import file as files
 from memoryware.tiers.stores.sqlite import index as indexes
+from memoryware.tiers.text.terms import query_words
 
 SPACE, OTHER = Space("wide", 8), Space("other", 4)
 WORDS = [f"word{n}" for n in range(12)]

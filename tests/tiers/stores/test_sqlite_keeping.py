@@ -12,11 +12,11 @@ import pytest
 
 from memoryware import MemoryScope, PromotionRefused, StoreUnavailable
 from memoryware.conformance._tiers import NOON, entry, later, memory, within
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.stores.sqlite import sqlite_stores, transaction
+from memoryware.tiers.text.terms import words_of
 from tiers.kit import bytes_on_disk
 
 ODD = ["a\0b", "a\0c", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "a\nb", "🜁", "'\"]%_\\"]

@@ -16,9 +16,9 @@ import pytest
 from backends.unprivileged import as_nobody, open_folder
 from memoryware import SettingError, StoreUnavailable, TieredMemory
 from memoryware.conformance._tiers import entry
-from memoryware.tiers.ranking import WORDS_VERSION
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.sqlite import place
+from memoryware.tiers.text.terms import WORDS_VERSION
 
 FIRST = "The orders of the shop are kept in PostgreSQL 17 on the server db2."
 SECOND = "The nightly backup of the orders goes to the bucket cold-7."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memoryware.tiers.ranking import query_words, words_of
+from memoryware.tiers.text.terms import query_words, words_of
 
 
 def shared_words(question: str, answers: Iterable[str]) -> set[str]:

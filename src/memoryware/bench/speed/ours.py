@@ -28,11 +28,11 @@ from memoryware.bench.speed.sides import (
 from memoryware.scope import MemoryScope
 from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers.fusing import fused, judged
-from memoryware.tiers.ranking import query_words
 from memoryware.tiers.records import Memory, Origin, Provenance, hash_of
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import LongTermStore, Select
 from memoryware.tiers.stores.sight import Query, Sight, Space
+from memoryware.tiers.text.terms import query_words
 
 _SPACE: Final = Space("made up", DIMENSION)
 _NOW: Final = datetime(2026, 11, 1, tzinfo=UTC)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memoryware._remembering import remembered
-from memoryware.tiers._wording import visible
 from memoryware.tiers.ingress import _phrases
-from memoryware.tiers.ranking import plain_words
+from memoryware.tiers.text.terms import plain_words
+from memoryware.tiers.text.tokens import visible
 
 _BLANKS: Final = re.compile(r"[^\S\n]+")
 _LINES: Final = re.compile(r" ?\n[ \n]*")

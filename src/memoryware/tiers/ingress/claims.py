@@ -8,9 +8,9 @@ from typing import Final
 
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
-from memoryware.tiers._wording import MARKERS, NEGATIONS, Sentence, is_german, read
-from memoryware.tiers.comparison import Relation, compare, matches, same_sentence
 from memoryware.tiers.ingress._phrases import TURNS
+from memoryware.tiers.text.comparison import Relation, compare, matches, same_sentence
+from memoryware.tiers.text.tokens import MARKERS, NEGATIONS, Sentence, is_german, read
 
 _AROUND: Final = ".,;:!\"'()[]*_`“”‘’«»。，、"
 """What stands around a word and says nothing; a question mark and a sign do."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from memoryware.guard import drop_hidden
-from memoryware.tiers._stemming import STOP
-from memoryware.tiers._wording import (
+from memoryware.tiers.text.stems import STOP
+from memoryware.tiers.text.tokens import (
     MODALS,
     NEGATIONS,
     PAUSE,

@@ -17,7 +17,12 @@ from itertools import islice, pairwise
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoryware._remembering import remembered
-from memoryware.tiers._wording import (
+from memoryware.tiers.ingress import _phrases
+from memoryware.tiers.ingress._statements import Statement, statements_of
+from memoryware.tiers.showing import FENCE, NOTE
+from memoryware.tiers.text.comparison import IRREGULAR, same_sentence
+from memoryware.tiers.text.statements import UNSPACED
+from memoryware.tiers.text.tokens import (
     BREAK,
     DAYS_AND_MONTHS,
     MAX_CACHED_CHARS,
@@ -32,11 +37,6 @@ from memoryware.tiers._wording import (
     without_markup,
     word_set,
 )
-from memoryware.tiers.comparison import IRREGULAR, same_sentence
-from memoryware.tiers.ingress import _phrases
-from memoryware.tiers.ingress._statements import Statement, statements_of
-from memoryware.tiers.showing import FENCE, NOTE
-from memoryware.tiers.statements import UNSPACED
 
 ECHO: Final = "echo"
 """The code under which working memory refuses an echo."""

@@ -10,12 +10,12 @@ from functools import partial
 from typing import Final
 
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers._wording import is_german, read
 from memoryware.tiers.ingress._phrases import FILLER
 from memoryware.tiers.ingress.echo import Known, Piece, echo_of
 from memoryware.tiers.ingress.making import AT_ONCE
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.tokens import is_german, read
 
 logger = logging.getLogger(__name__)
 

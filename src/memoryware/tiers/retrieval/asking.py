@@ -13,11 +13,11 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.fusing import Found, WordStatistics, fused, share_of
-from memoryware.tiers.periods import Period, periods_of
-from memoryware.tiers.ranking import query_words, words_of
 from memoryware.tiers.records import Entry, Memory, Trust
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Vector
+from memoryware.tiers.text.dates import Period, periods_of
+from memoryware.tiers.text.terms import query_words, words_of
 from memoryware.tiers.values import Candidate, ContextItem, item_of
 
 Source = Literal["hot", "cold"]

@@ -8,15 +8,15 @@ from itertools import pairwise
 from typing import Final, get_args
 
 from memoryware.events import logger
-from memoryware.tiers.contradiction import why
 from memoryware.tiers.fusing import kept_places, with_places
-from memoryware.tiers.ranking import stems_of, words_of
 from memoryware.tiers.records import hash_of
 from memoryware.tiers.retrieval.asking import Considered, Part, Search, order
 from memoryware.tiers.retrieval.hot import looked_at, vectors_of
 from memoryware.tiers.retrieval.reordering import reorder
 from memoryware.tiers.scoring import best_first, cosine
 from memoryware.tiers.stores.sight import Vector
+from memoryware.tiers.text.contradictions import why
+from memoryware.tiers.text.terms import stems_of, words_of
 
 _PARTS: Final[tuple[Part, ...]] = get_args(Part)
 

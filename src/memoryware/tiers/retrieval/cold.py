@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from memoryware.errors import EmbeddingMismatch
 from memoryware.events import logger
 from memoryware.tiers.fusing import Found, WordStatistics, fused, judged
-from memoryware.tiers.ranking import lone_characters
 from memoryware.tiers.records import Memory
 from memoryware.tiers.retrieval.asking import Considered, Part, Search
 from memoryware.tiers.retrieval.standing import replaced_early
@@ -15,6 +14,7 @@ from memoryware.tiers.retrieval.withholding import withhold
 from memoryware.tiers.scoring import best_first
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight
+from memoryware.tiers.text.terms import lone_characters
 
 Heap = dict[str, Considered]
 """What was found in one part of long-term memory, by id."""

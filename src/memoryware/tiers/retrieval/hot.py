@@ -10,7 +10,6 @@ from memoryware._remembering import remembered
 from memoryware.errors import EmbeddingFailed
 from memoryware.events import logger
 from memoryware.tiers.fusing import WordStatistics, judged
-from memoryware.tiers.ranking import lone_characters, words_of
 from memoryware.tiers.records import Trust
 from memoryware.tiers.retrieval.asking import Considered, Search
 from memoryware.tiers.retrieval.standing import stand_as_promoted
@@ -19,6 +18,7 @@ from memoryware.tiers.scoring import best_first, cosine
 from memoryware.tiers.stores._looking import Item, look
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Vector
+from memoryware.tiers.text.terms import lone_characters, words_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from memoryware.events import Span, emit, logger, span
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, warn_without_group
-from memoryware.tiers.contradiction import contradictions_among
 from memoryware.tiers.noticing import notice_recalled
 from memoryware.tiers.retrieval.asking import BOTH, Considered, Search, Source, Wanted
 from memoryware.tiers.retrieval.choosing import choose
 from memoryware.tiers.retrieval.cold import ask_cold
 from memoryware.tiers.retrieval.hot import compare_hot, judge_hot, load_hot, load_revoked
+from memoryware.tiers.text.contradictions import contradictions_among
 from memoryware.tiers.values import Recall
 
 _ANYTHING: Final = Wanted()

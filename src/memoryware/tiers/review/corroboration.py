@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from memoryware.tiers.actors import Actor, identity_of
 from memoryware.tiers.grounds import SOURCE_GONE
-from memoryware.tiers.ranking import stems_of
 from memoryware.tiers.records import Entry, Provenance, Trust, folded
+from memoryware.tiers.text.terms import stems_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.material import Material
 from memoryware.tiers.records import Entry, Status, Trust, hash_of
 from memoryware.tiers.review.priority import says_nothing
-from memoryware.tiers.sentences import sentences_of
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.text.segments import sentences_of
 
 Decision = Literal["promoted", "rejected"]
 """What becomes of a statement, or of an entry."""

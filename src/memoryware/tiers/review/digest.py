@@ -15,7 +15,6 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers._asking import ask_model
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.comparison import Relation, compare
 from memoryware.tiers.grounds import SOURCE_GONE
 from memoryware.tiers.records import (
     Entry,
@@ -30,10 +29,11 @@ from memoryware.tiers.review.decisions import WAITING, open_statements, statemen
 from memoryware.tiers.review.grouping import StatementGroup, groups_of
 from memoryware.tiers.review.priority import boilerplate_of, rarity_of, specificity_of
 from memoryware.tiers.roles import JUDGING
-from memoryware.tiers.sentences import sentences_of
 from memoryware.tiers.showing import cut
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersession import aware
+from memoryware.tiers.text.comparison import Relation, compare
+from memoryware.tiers.text.segments import sentences_of
 from memoryware.tiers.values import Digest, Insight
 
 _DECIDED: Final[tuple[Status, ...]] = ("promoted", "rejected")

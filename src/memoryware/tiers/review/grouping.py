@@ -19,8 +19,8 @@ from itertools import chain
 from typing import Final
 
 from memoryware._remembering import remembered
-from memoryware.tiers.comparison import Relation, compare
 from memoryware.tiers.review.priority import topic_stems
+from memoryware.tiers.text.comparison import Relation, compare
 
 CANDIDATES: Final = 12
 """Statements that one is compared with, those that share most of its words first."""

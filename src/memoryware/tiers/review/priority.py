@@ -16,10 +16,10 @@ from itertools import chain, pairwise
 from typing import Final
 
 from memoryware._remembering import remembered
-from memoryware.tiers._stemming import STOP
-from memoryware.tiers._wording import word_set
-from memoryware.tiers.ranking import words_of
-from memoryware.tiers.statements import UNSPACED
+from memoryware.tiers.text.statements import UNSPACED
+from memoryware.tiers.text.stems import STOP
+from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.tokens import word_set
 
 _RULES: Final = word_set(
     """

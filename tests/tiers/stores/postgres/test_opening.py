@@ -13,8 +13,8 @@ import pytest
 
 from memoryware import StoreNewer, StoreUnavailable, open_stores
 from memoryware.conformance._tiers import entry, memory, within
-from memoryware.tiers.ranking import WORDS_VERSION
 from memoryware.tiers.stores.postgres import opening, postgres_stores, schema
+from memoryware.tiers.text.terms import WORDS_VERSION
 from servers import postgres
 from tiers.stores.postgres.kit import DOORS, call, database
 

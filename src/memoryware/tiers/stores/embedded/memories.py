@@ -9,7 +9,6 @@ from typing import Any
 
 from memoryware._twins import in_thread
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import bm25, cosine, whole_score
 from memoryware.tiers.stores._held import Key, changing, in_turn, key_of
@@ -18,6 +17,7 @@ from memoryware.tiers.stores._selecting import best_of, fits
 from memoryware.tiers.stores.embedded.records import HeldRecords, copied, part_of
 from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
+from memoryware.tiers.text.terms import words_of
 
 
 class EmbeddedLongTerm(HeldRecords[Memory]):

@@ -11,7 +11,6 @@ from typing import Any, Final, TypeAlias
 from memoryware._remembering import remembered
 from memoryware._twins import Via
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import bm25, whole_score
 from memoryware.tiers.stores._looking import Item, look, thread_of
@@ -20,6 +19,7 @@ from memoryware.tiers.stores._vectors import packed, scores, unpacked
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems, Kept, Place, kept_of
 from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
+from memoryware.tiers.text.terms import words_of
 
 _Key: TypeAlias = tuple[str | None, str | None, str, str]
 """Tenant, group, id and text of a memory."""

@@ -12,7 +12,6 @@ from typing import Any, Final
 import psycopg
 
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.ranking import WORDS_VERSION, words_of
 from memoryware.tiers.stores.postgres.address import Address, owner_of, quoted
 from memoryware.tiers.stores.postgres.guard import grants, guard
 from memoryware.tiers.stores.postgres.link import first_line, hint_of, unavailable
@@ -27,6 +26,7 @@ from memoryware.tiers.stores.postgres.schema import (
 from memoryware.tiers.stores.postgres.server import Ground
 from memoryware.tiers.stores.postgres.transaction import counted_tokens
 from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.text.terms import WORDS_VERSION, words_of
 
 Db = psycopg.Connection[tuple[Any, ...]]
 _COMING: Final = re.compile("starting up|shutting down|in recovery mode")

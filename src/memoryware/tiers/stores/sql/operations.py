@@ -12,7 +12,6 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Final, TypeAlias, TypeVar
 
-from memoryware.tiers.ranking import words_of
 from memoryware.tiers.records import Memory, lineages
 from memoryware.tiers.stores._loading import number_of_mark
 from memoryware.tiers.stores._pages import Part
@@ -23,6 +22,7 @@ from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Port, Transaction
 from memoryware.tiers.stores.sql.rows import Rows
 from memoryware.tiers.stores.sql.searching import number_of
+from memoryware.tiers.text.terms import words_of
 
 T = TypeVar("T")
 _EVERY: Final = 2**63 - 1

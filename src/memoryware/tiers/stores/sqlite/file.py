@@ -14,7 +14,6 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from memoryware._twins import finish
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.ranking import WORDS_VERSION, words_of
 from memoryware.tiers.stores._turns import Ticket, Turns
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows
@@ -24,6 +23,7 @@ from memoryware.tiers.stores.sqlite.index import Indexes
 from memoryware.tiers.stores.sqlite.rows import SqliteRows, has
 from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
 from memoryware.tiers.stores.sqlite.transaction import INDEX, SqliteTransaction
+from memoryware.tiers.text.terms import WORDS_VERSION, words_of
 
 T = TypeVar("T")
 Durability: TypeAlias = Literal["full", "normal"]

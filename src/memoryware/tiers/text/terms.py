@@ -8,7 +8,7 @@ from typing import Final
 
 from memoryware._remembering import remembered
 from memoryware._unicode import fold
-from memoryware.tiers._stemming import STOP, stemmed
+from memoryware.tiers.text.stems import STOP, stemmed
 
 WORDS_VERSION: Final = 2
 """Changes with what `words_of` returns; words that another version made have to be made anew."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from memoryware.tiers._wording import BREAK, DAYS_AND_MONTHS, MARKERS, PAUSE, Token, word_set
+from memoryware.tiers.text.tokens import BREAK, DAYS_AND_MONTHS, MARKERS, PAUSE, Token, word_set
 
 MAX_FRAME: Final = 40
 """Tokens of a sentence that is looked at; a longer one says more than one thing."""

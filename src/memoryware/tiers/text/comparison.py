@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from memoryware.tiers._wording import (
+from memoryware.tiers.text.frames import both_may_hold, fills_a_place_otherwise
+from memoryware.tiers.text.statements import Said, clash, statements_of
+from memoryware.tiers.text.tokens import (
     DAYS_AND_MONTHS,
     MARKERS,
     NEGATIONS,
@@ -24,9 +26,6 @@ from memoryware.tiers._wording import (
     read,
     word_set,
 )
-from memoryware.tiers.clashes import clash
-from memoryware.tiers.frames import both_may_hold, fills_a_place_otherwise
-from memoryware.tiers.statements import Said, statements_of
 
 Tokens: TypeAlias = tuple[Token, ...]
 

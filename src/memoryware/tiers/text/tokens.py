@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from memoryware._remembering import remembered
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
-from memoryware.tiers.statements import UNSPACED
+from memoryware.tiers.text.statements import UNSPACED
 
 PAUSE: Final = ","
 """The token of a comma, colon, dash or semicolon."""

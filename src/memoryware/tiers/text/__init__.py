@@ -1,0 +1,1 @@
+"""Pure functions of texts: index terms, comparison and segmentation; no I/O, no state."""
