@@ -414,6 +414,15 @@ async def test_what_was_decided_does_not_come_again(door):
     assert {one.source_entry_ids for one in made} == {(asked.id,), (trusted.id,)}
 
 
+async def test_texts_without_a_word_are_compared_with_nothing(door):
+    p = parts()
+    for text in ("ok", "?!", "...", "The database is Postgres.", "\U0001f389"):
+        waiting(p, text)
+    made = await run(door, digest, p, ACME)
+    assert all(one.conflicts_with == () for one in made.insights)
+    assert "The database is Postgres." in {one.summary for one in made.insights}
+
+
 async def test_waiting_reaches_zero_when_everything_is_decided(door):
     p = parts()
     for text in (*FACTS, *SAME[0], *SAME[0], "Thanks! See you. Bye.", "What? Who? Why?"):

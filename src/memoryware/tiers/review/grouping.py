@@ -174,7 +174,7 @@ def _having_at_least(least: int, postings: Sequence[int]) -> int:
 
     The counts are kept as binary digits: a bit set for the ones, one for the twos and so on.
     """
-    if least > len(postings):
+    if not 0 < least <= len(postings):  # a text without stems shares none
         return 0
     digits: list[int] = []
     for posting in postings:
