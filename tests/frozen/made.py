@@ -3,7 +3,8 @@
 python tests/frozen/made.py            the public names, the command line, and the prompts
 python tests/frozen/made.py reads      what reads and commands answer on the kept data
 python tests/frozen/made.py figures    what recall is worth (needs MEMORYWARE_LOCOMO)
-python tests/frozen/made.py data       the kept data; only with the version that is frozen
+python tests/frozen/made.py data       the kept data, and its reads, with the version that is
+                                       installed, or that PYTHONPATH names
 
 What changes is listed in the changelog. The data in `data/` was written by memoryware 0.1.0
 (commit 393ca13) and stays as it is: later versions must read it.
@@ -20,7 +21,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "tests")]
+if "data" not in sys.argv:  # the version that is frozen is another one
+    sys.path[:0] = [str(ROOT / "src")]
 
 from frozen import engines  # noqa: E402 - the folders above are on the path now
 from frozen.commands import outputs  # noqa: E402
@@ -124,6 +127,9 @@ def write(name: str, text: str) -> None:
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
     wanted = sys.argv[1:] or ["names"]
-    {"names": write_names, "reads": write_reads, "figures": write_figures, "data": write_data}[
+    if wanted == ["data"]:
+        write_data()
+        wanted = ["reads"]
+    {"names": write_names, "reads": write_reads, "figures": write_figures}[
         wanted[0]
     ]()

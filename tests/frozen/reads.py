@@ -35,9 +35,7 @@ DIGITS = 6
 
 def reading_clock() -> Clock:
     """Return a clock that stands at the moment at which the data is read."""
-    clock = Clock(NOW)
-    clock.stands = True
-    return clock
+    return Clock(NOW)
 
 
 def read_all(memory: TieredMemory, labels: Mapping[str, str]) -> dict[str, Any]:

@@ -62,18 +62,27 @@ class WordVectors(Embeddings):
 
 
 class Clock:
-    """A clock that each call moves on by a second, so that no two records are of one moment."""
+    """A clock that stands still until it is moved: how often it is asked changes nothing."""
 
     def __init__(self, now: datetime = START) -> None:
-        self.now, self.stands = now, False
+        self.now = now
 
     def __call__(self) -> datetime:
-        if not self.stands:
-            self.now += timedelta(seconds=1)
         return self.now
 
     def forward(self, **amount: float) -> None:
         self.now += timedelta(**amount)
+
+
+class Ticking:
+    """A memory before whose every operation a second passes, so that no two are of one moment."""
+
+    def __init__(self, memory: Any, clock: Clock) -> None:
+        self._memory, self._clock = memory, clock
+
+    def __getattr__(self, name: str) -> Any:
+        self._clock.forward(seconds=1)
+        return getattr(self._memory, name)
 
 
 def new_ids() -> Callable[[], str]:
@@ -116,10 +125,10 @@ class Sample:
         return self.labels
 
     @contextmanager
-    def _opened(self, **options: Any) -> Iterator[TieredMemory]:
+    def _opened(self, **options: Any) -> Iterator[Any]:
         memory = self.open_memory(**options)
         try:
-            yield memory
+            yield Ticking(memory, self.clock)
         finally:
             memory.close()
 
@@ -140,7 +149,7 @@ class Sample:
 
     # Parts of the sample. Each method is one kind of use.
 
-    def _record_and_decide(self, memory: TieredMemory) -> None:
+    def _record_and_decide(self, memory: Any) -> None:
         """Entries in every status, with every origin; decisions on single statements."""
         call = self.call
         user = Provenance(Origin("user", "ann"))
@@ -234,7 +243,7 @@ class Sample:
         )
         call("without-group", memory.record("What has no group stays in quarantine.", NOBODY))
 
-    def _promote(self, memory: TieredMemory) -> None:
+    def _promote(self, memory: Any) -> None:
         """Long-term memory: texts, entries, chunks, subjects, chains, several promotions."""
         call = self.call
         entry = call(
@@ -359,7 +368,7 @@ class Sample:
                 memory.promote(text, SHOP, by="carol", metadata={"odd": text}),
             )
 
-    def _take_back(self, memory: TieredMemory) -> None:
+    def _take_back(self, memory: Any) -> None:
         """Revocations: one, several, put back, by origin, of one of several promotions."""
         call = self.call
         call("revoked-source", memory.record("The coupon SPRING gives fifty percent.", BOB))
@@ -430,7 +439,7 @@ class Sample:
             ),
         )
 
-    def _echo_and_refuse(self, memory: TieredMemory) -> None:
+    def _echo_and_refuse(self, memory: Any) -> None:
         """Echoes of what was shown, repeats of what was there, and what filters refuse."""
         shown = memory.retrieve("When are invoices due?", BOB)
         memory.note_shown([one.id for one in shown], BOB, tokens=321)
@@ -458,7 +467,7 @@ class Sample:
             return
         raise AssertionError("a rejected entry was promoted")
 
-    def _other_tenants(self, memory: TieredMemory) -> None:
+    def _other_tenants(self, memory: Any) -> None:
         """The same texts elsewhere: nothing of it may come to anybody else."""
         for number, scope in enumerate((ACME_SHOP, ACME_OPS, ODD)):
             entry = self.call(
@@ -475,7 +484,7 @@ class Sample:
                 ),
             )
 
-    def _today(self, memory: TieredMemory) -> None:
+    def _today(self, memory: Any) -> None:
         """What is still in working memory when the data is read."""
         for number, scope in enumerate((ANN, BOB, ACME_OPS, ODD)):
             self.call(
@@ -520,7 +529,7 @@ class Sample:
         return lines
 
     @staticmethod
-    def _imported(memory: TieredMemory) -> Any:
+    def _imported(memory: Any) -> Any:
         return next(
             one.record
             for one in memory.list(SHOP, layer="quarantine", limit=50).items

@@ -37,5 +37,5 @@ def test_the_conversation_of_the_project_is_recalled_as_before(way):
 def test_both_halves_of_locomo_are_recalled_as_before(way):
     if way == "local":
         pytest.importorskip("onnxruntime")
-    assert set(FROZEN["locomo"][way]) == {"tuned", "held"}
+    assert set(FROZEN["locomo"][way]) >= {"tuned", "held"}
     assert_figures("locomo", "locomo", locomo_path(), way)
