@@ -130,6 +130,4 @@ if __name__ == "__main__":
     if wanted == ["data"]:
         write_data()
         wanted = ["reads"]
-    {"names": write_names, "reads": write_reads, "figures": write_figures}[
-        wanted[0]
-    ]()
+    {"names": write_names, "reads": write_reads, "figures": write_figures}[wanted[0]]()

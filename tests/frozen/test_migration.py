@@ -104,7 +104,7 @@ def children():
 
 
 def test_there_is_a_file_of_every_version():
-    assert KEPT == list(range(1, KEPT[-1] + 1))
+    assert list(range(1, KEPT[-1] + 1)) == KEPT
     assert KEPT[-1] in {NEWEST, NEWEST - 1}
 
 
@@ -156,7 +156,7 @@ def test_several_who_open_an_older_file_at_once_bring_it_up_once(
     expected = frozen["- / shop"]["records"]
     counted = len(expected["quarantine"]) + len(expected["working"]) + len(expected["longterm"])
     with opened(path) as memory:
-        added = [one for one in memory.list("shop", layer="longterm", query="crane").items]
+        added = list(memory.list("shop", layer="longterm", query="crane").items)
         assert len(added) == 3
         memory.forget("shop", ids=[one.id for one in added], by="ann")
         # what has expired is counted by a clock of today, which sees no working memory
@@ -217,7 +217,7 @@ def test_a_newer_file_is_refused_and_stays_as_it_is(tmp_path):
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {NEWEST + 1}")
     before = path.read_bytes()
-    with pytest.raises(StoreNewer, match="newer memoryware has written it. Update this one"):
+    with pytest.raises(StoreNewer, match="a newer memoryware has written it"):
         TieredMemory.open(f"sqlite:///{path}")
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith("memory.db")] == [
