@@ -19,6 +19,7 @@ from memoryware.backends import _grep, _text, _walk
 from memoryware.backends._atomic import Change, Changes, Judge
 from memoryware.backends._disk import Disk
 from memoryware.backends._doors import ChangingBackend, Core, P, T
+from memoryware.backends._local import LocalFiles
 from memoryware.backends._making import Make, Mode, made
 from memoryware.backends._match import compile_grep
 from memoryware.backends._paths import as_text, is_below, join, normalise
@@ -99,6 +100,7 @@ class FilesystemBackend(ChangingBackend):
         self._in_place = write_in_place
         self.max_file_size_bytes = _size(max_file_size_mb, self._limits)
         self._known: dict[str, Spot] = {}
+        self._local = LocalFiles()
 
     @cached_property
     def cwd(self) -> Path:
@@ -376,8 +378,29 @@ class FilesystemBackend(ChangingBackend):
         return [self._token(path, now) for path in paths]
 
     async def afingerprint(self, paths: list[str]) -> list[str | None]:
-        """Async twin of `fingerprint`."""
-        return await in_thread(self.fingerprint, paths)
+        """Return one token per path, as `fingerprint` does.
+
+        Files on a local file system are looked at right here, which is ten times faster than a
+        thread; see `memoryware.backends._local`.
+        """
+        local = self._local
+        if local.may_look(paths) and all(path in self._known for path in paths):
+            began = time.monotonic()
+            try:
+                tokens = self.fingerprint(paths)
+            except Exception:  # noqa: BLE001 - a guard of the loop, such as blockbuster, forbids it
+                local.refuse()
+            else:
+                local.took(time.monotonic() - began)
+                return tokens
+        return await in_thread(self._look_in_thread, paths)
+
+    def _look_in_thread(self, paths: list[str]) -> list[str | None]:
+        tokens = self.fingerprint(paths)
+        if type(self).fingerprint is FilesystemBackend.fingerprint:  # not one that may wait
+            hosts = ((path, spot.host) for path in paths if (spot := self._known.get(path)))
+            self._local.note(hosts, _KNOWN_AT_MOST)
+        return tokens
 
     def _token(self, path: str, now: int) -> str | None:
         """Return what tells this content of this file from all others, None if nothing does.
