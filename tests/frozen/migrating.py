@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import posix
 import resource
 import signal
 import sqlite3
@@ -18,12 +19,13 @@ from typing import Any
 
 from memoryware import StoreUnavailable, TieredMemory
 
-CALLS = {"execute", "executemany", "executescript", "commit", "backup"}
-"""Calls into SQLite that are counted."""
+STATEMENTS = {"execute", "executemany", "executescript", "commit", "backup"}
+FILES = {"rename", "replace", "link", "unlink", "remove", "fsync", "sendfile", "copy_file_range"}
+"""Calls into SQLite, and calls that change files, which are counted."""
 
 
 def count_calls(kill_at: int, inside: int) -> list[int]:
-    """Count the calls into SQLite of this process, and kill it before or inside one of them.
+    """Count the calls of this process into SQLite and to its files, and kill it before or inside one of them.
 
     Args:
         kill_at: The number of the call; 0 for none.
@@ -35,17 +37,20 @@ def count_calls(kill_at: int, inside: int) -> list[int]:
     number = [0]
 
     def profile(frame: Any, event: str, function: Any) -> None:
-        if event != "c_call" or getattr(function, "__name__", "") not in CALLS:
-            return
+        name = getattr(function, "__name__", "")
         owner = getattr(function, "__self__", None)
-        if not isinstance(owner, (sqlite3.Connection, sqlite3.Cursor)):
+        is_statement = name in STATEMENTS and isinstance(
+            owner, (sqlite3.Connection, sqlite3.Cursor)
+        )
+        if event != "c_call" or not (is_statement or (name in FILES and owner is posix)):
             return
         number[0] += 1
-        if number[0] == kill_at and not inside:
+        if number[0] != kill_at:
+            return
+        if not inside or not is_statement:
             os.kill(os.getpid(), signal.SIGKILL)
-        if number[0] == kill_at:
-            connection = owner if isinstance(owner, sqlite3.Connection) else owner.connection
-            connection.set_progress_handler(lambda: os.kill(os.getpid(), signal.SIGKILL), inside)
+        connection = owner if isinstance(owner, sqlite3.Connection) else owner.connection
+        connection.set_progress_handler(lambda: os.kill(os.getpid(), signal.SIGKILL), inside)
 
     threading.setprofile(profile)
     sys.setprofile(profile)
