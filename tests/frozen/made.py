@@ -2,6 +2,7 @@
 
 python tests/frozen/made.py            the public names, the command line, and the prompts
 python tests/frozen/made.py reads      what reads and commands answer on the kept data
+python tests/frozen/made.py verdicts   what filters, digest and promotion say of pairs of texts
 python tests/frozen/made.py figures    what recall is worth (needs MEMORYWARE_LOCOMO)
 python tests/frozen/made.py data       the kept data, and its reads, with the version that is
                                        installed, or that PYTHONPATH names
@@ -32,6 +33,7 @@ from frozen.prompts import prompts  # noqa: E402
 from frozen.reads import as_lines, read_all, readable  # noqa: E402
 from frozen.sample import Sample  # noqa: E402
 from frozen.surface import command_line, surface  # noqa: E402
+from frozen.verdicts import verdicts  # noqa: E402
 from memoryware import TieredMemory, langgraph_stores, open_stores  # noqa: E402
 
 
@@ -61,6 +63,11 @@ def write_reads() -> None:
     with tempfile.TemporaryDirectory() as name:
         engines.place_sqlite(Path(name))
         write("outputs.json", as_lines(outputs(Path(name), labels)) + "\n")
+
+
+def write_verdicts() -> None:
+    """Write what filters, digest and promotion say of pairs of texts."""
+    write("verdicts.txt", "\n".join(verdicts()) + "\n")
 
 
 def write_figures() -> None:
@@ -126,8 +133,12 @@ def write(name: str, text: str) -> None:
 
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
-    wanted = sys.argv[1:] or ["names"]
-    if wanted == ["data"]:
-        write_data()
-        wanted = ["reads"]
-    {"names": write_names, "reads": write_reads, "figures": write_figures}[wanted[0]]()
+    commands = {
+        "names": write_names,
+        "reads": write_reads,
+        "verdicts": write_verdicts,
+        "figures": write_figures,
+        "data": lambda: (write_data(), write_reads()),
+    }
+    for command in sys.argv[1:] or ["names"]:
+        commands[command]()
