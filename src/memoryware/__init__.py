@@ -45,7 +45,7 @@ _HOMES: Final = {
     "memoryware.tiers.service": ("TieredMemory",),
     "memoryware.tiers.policy": ("PromotionPolicy",),
     "memoryware.tiers.reranking": ("Reranker",),
-    "memoryware.tiers.context": (
+    "memoryware.tiers.recall.context": (
         "BuiltContext",
         "ContextBuilder",
         "Headings",
@@ -359,7 +359,6 @@ if TYPE_CHECKING:
     from memoryware.tiers.acts import Act, ActKind
     from memoryware.tiers.audit import Audit
     from memoryware.tiers.bundle import ImportReport
-    from memoryware.tiers.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.copying import CopyReport, TierCopy, acopy_stores, copy_stores
     from memoryware.tiers.declaring import declare_origins
     from memoryware.tiers.ingress import (
@@ -377,6 +376,7 @@ if TYPE_CHECKING:
     )
     from memoryware.tiers.journal import Journal, Noted
     from memoryware.tiers.policy import PromotionPolicy
+    from memoryware.tiers.recall.context import BuiltContext, ContextBuilder, Headings
     from memoryware.tiers.records import (
         Entry,
         Memory,

@@ -8,8 +8,8 @@ from typing import Any
 
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
+from memoryware.tiers.recall import RetrieveOptions, retrieve
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, hash_of
-from memoryware.tiers.retrieval import Wanted, retrieve
 from memoryware.tiers.values import ContextItem, Recall
 from tiers.kit import Door, run
 
@@ -63,7 +63,9 @@ async def recall(
     door: Door, given: Parts, query: str, scope: MemoryScope = SHOP, **wanted: Any
 ) -> Recall:
     """Ask memory through one of its doors."""
-    found: Recall = await run(door, retrieve, given, query, scope, wanted=Wanted(**wanted))
+    found: Recall = await run(
+        door, retrieve, given, query, scope, options=RetrieveOptions(**wanted)
+    )
     return found
 
 

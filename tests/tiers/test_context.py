@@ -16,7 +16,7 @@ from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
-from memoryware.tiers.context import (
+from memoryware.tiers.recall.context import (
     DROPPED,
     ORDER,
     ContextBuilder,

@@ -12,7 +12,7 @@ import pytest
 from memoryware import TieredMemory
 from memoryware.scope import MemoryScope
 from memoryware.tiers.promotion import How, promote
-from memoryware.tiers.retrieval import retrieve
+from memoryware.tiers.recall import retrieve
 from memoryware.tiers.text import contradictions, statements
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.contradictions import contradictions_among, why

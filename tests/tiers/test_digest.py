@@ -18,8 +18,8 @@ from memoryware.errors import EntryMissing, PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers.promotion import promote, propose, reject, ungroup
+from memoryware.tiers.recall import retrieve
 from memoryware.tiers.records import Trust
-from memoryware.tiers.retrieval import retrieve
 from memoryware.tiers.review.digest import DigestFilter, count_waiting, digest
 from memoryware.tiers.stores.protocol import Select
 from tiers.kit import DOORS, HashEmbeddings, parts, run

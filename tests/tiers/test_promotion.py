@@ -29,9 +29,9 @@ from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers import recording
 from memoryware.tiers.promotion import How, promote, propose, reject
+from memoryware.tiers.recall import retrieve
 from memoryware.tiers.records import Origin, Provenance, Trust, Verdict, hash_of
 from memoryware.tiers.reindexing import embed_pending
-from memoryware.tiers.retrieval import retrieve
 from memoryware.tiers.review.digest import digest
 from memoryware.tiers.revocation import revoke
 from memoryware.tiers.stores.embedded import EmbeddedLongTerm, embedded

@@ -22,6 +22,7 @@ from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Parts, Passed, Refusal
 from memoryware.tiers.ingress import default_filters
 from memoryware.tiers.promotion import promote
+from memoryware.tiers.recall import retrieve
 from memoryware.tiers.recording import (
     Made,
     cleanup_working_memory,
@@ -30,7 +31,6 @@ from memoryware.tiers.recording import (
     update_working_memory,
 )
 from memoryware.tiers.records import Entry, Origin, Provenance, Trust
-from memoryware.tiers.retrieval import retrieve
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sqlite import sqlite_stores

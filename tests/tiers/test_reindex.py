@@ -14,8 +14,8 @@ from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.promotion import promote
+from memoryware.tiers.recall import RetrieveOptions, retrieve
 from memoryware.tiers.reindexing import check_space, embed_pending, reindex
-from memoryware.tiers.retrieval import Wanted, retrieve
 from memoryware.tiers.stores.sight import Space
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, Moody, both_stores, current
@@ -292,18 +292,18 @@ async def half_moved(stores, door):
 
 async def test_words_find_everything_until_the_new_model_has_all_of_it(stores, door):
     old, p = await half_moved(stores, door)
-    wanted = Wanted(explain=True)
+    wanted = RetrieveOptions(explain=True)
     for text in TEXTS:
-        found = await run(door, retrieve, p, text, ACME, wanted=wanted)
+        found = await run(door, retrieve, p, text, ACME, options=wanted)
         assert found[0].content == text
         assert "vectors" not in ways(found)
         assert [SAYS_WORDS in one for one in found.notes] == [True]
     alone = await run(door, retrieve, parts(stores), "goods of the shop", ACME)
     found = await run(door, retrieve, p, "goods of the shop", ACME)
     assert [one.score for one in found] == [one.score for one in alone]
-    assert "vectors" in ways(await run(door, retrieve, old, TEXTS[6], ACME, wanted=wanted))
+    assert "vectors" in ways(await run(door, retrieve, old, TEXTS[6], ACME, options=wanted))
     await run(door, reindex, p)
-    found = await run(door, retrieve, p, TEXTS[6], ACME, wanted=wanted)
+    found = await run(door, retrieve, p, TEXTS[6], ACME, options=wanted)
     assert (found[0].content, found.notes) == (TEXTS[6], ())
     assert "vectors" in ways(found)
 

@@ -16,8 +16,8 @@ from memoryware.scope import MemoryScope
 from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import Embedder
+from memoryware.tiers.recall import RetrieveOptions
 from memoryware.tiers.records import Verdict
-from memoryware.tiers.retrieval import Wanted
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Space
 from tiers.kit import DOORS, Clock, HashEmbeddings, parts
@@ -432,7 +432,7 @@ async def test_at_shows_what_held_then_and_no_working_memory(door, stores):
     assert texts(await recall(door, given, "use", at=given.clock())) == ["We use PostgreSQL."]
     assert await recall(door, given, "use", at=datetime(1999, 1, 1, tzinfo=UTC)) == []
     with pytest.raises(SettingError, match="time zone"):
-        Wanted(at=datetime(2026, 1, 1))
+        RetrieveOptions(at=datetime(2026, 1, 1))
 
 
 async def test_layers_say_which_tier_is_asked(door):

@@ -13,8 +13,8 @@ from memoryware._clock import random_id
 from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.promotion import How, promote, supersede
+from memoryware.tiers.recall import RetrieveOptions, retrieve
 from memoryware.tiers.records import Trust
-from memoryware.tiers.retrieval import Wanted, retrieve
 from memoryware.tiers.revocation import revoke
 from memoryware.tiers.values import Promotion
 from tiers.kit import DOORS, HashEmbeddings, parts, run
@@ -52,9 +52,9 @@ def times(p, scope=ACME):
 
 
 async def shown(door, p, at=None):
-    wanted = Wanted(at=at, layers=("cold",))
+    wanted = RetrieveOptions(at=at, layers=("cold",))
     return {
-        one.content for one in await run(door, retrieve, p, "orders stored", ACME, wanted=wanted)
+        one.content for one in await run(door, retrieve, p, "orders stored", ACME, options=wanted)
     }
 
 

@@ -33,8 +33,8 @@ from memoryware.tiers._asking import ask_model
 from memoryware.tiers.extraction import KEYS, Content, content_of
 from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.noticing import Noticed
+from memoryware.tiers.recall import Source
 from memoryware.tiers.records import Entry, Origin, Role, Trust, Verdict, hash_of
-from memoryware.tiers.retrieval import Source
 from memoryware.tiers.roles import ROLES
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.showing import cut, item_line, one_line

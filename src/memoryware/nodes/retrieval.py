@@ -20,8 +20,8 @@ from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers.discarded import settle_thread
 from memoryware.tiers.extraction import first_text, last_human_text, messages_in
+from memoryware.tiers.recall import Source
 from memoryware.tiers.records import Role, Trust
-from memoryware.tiers.retrieval import Source
 from memoryware.tiers.roles import ROLES
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.showing import history_text, one_line

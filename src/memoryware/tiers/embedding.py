@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, Final
 
 from memoryware._deadline import call_within
@@ -34,18 +34,21 @@ class _Known:
     refused: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, text: str) -> Vector | None:
-        key = _key(text)
+    def get(self, texts: Iterable[str]) -> dict[str, array[float] | None]:
+        """Return the vector of each text, None of one that is not known."""
+        found: dict[str, array[float] | None] = {}
+        vectors = self.vectors
         with self.lock:
-            if key not in self.vectors:
-                return None
-            self.vectors.move_to_end(key)
-            return tuple(self.vectors[key])
+            for text in texts:
+                key = _key(text)
+                vector = found[text] = vectors.get(key)
+                if vector is not None:
+                    vectors.move_to_end(key)
+        return found
 
-    def put(self, texts: Sequence[str], vectors: Sequence[Vector]) -> None:
-        packed = [array("d", one) for one in vectors]  # a third of the room of a tuple
+    def put(self, texts: Sequence[str], vectors: Sequence[array[float]]) -> None:
         with self.lock:
-            self.vectors.update(zip(map(_key, texts), packed, strict=True))
+            self.vectors.update(zip(map(_key, texts), vectors, strict=True))
             while len(self.vectors) > self.size:
                 self.vectors.popitem(last=False)
 
@@ -64,8 +67,9 @@ class _Known:
             self.vectors.clear()
 
 
+# A digest, not the text: texts may be long, and are kept longer than who forgot them expects.
 def _key(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +112,22 @@ class Embedder:
         Raises:
             EmbeddingFailed: If the model fails, takes too long or miscounts.
         """
-        found = {text: self.known.get(text) for text in texts}
-        missing = [text for text, vector in found.items() if vector is None]
+        return [tuple(vector) or None for vector in await self._embedded(runner, texts)]
+
+    async def _embedded(self, runner: Runner, texts: Sequence[str]) -> list[array[float]]:
+        """Return a vector for each text, empty where the model returns nothing but zeros."""
+        known = self.known.get(texts)
+        found = {text: vector for text, vector in known.items() if vector is not None}
+        missing = [text for text in known if text not in found]
         for start in range(0, len(missing), self.batch):
             some = missing[start : start + self.batch]
             made = self._checked(await self._asked(runner, "embed_documents", some), len(some))
-            vectors = [one if any(one) else () for one in made]
+            # A third of the room of a tuple, and NumPy reads it without a copy.
+            vectors = [array("d", vector if any(vector) else ()) for vector in made]
             self.known.put(some, vectors)
             found.update(zip(some, vectors, strict=True))
-        self._alike([vector for vector in found.values() if vector])
-        return [found[text] or None for text in texts]
+        self._check_lengths({len(vector) for vector in found.values() if vector})
+        return [found[text] for text in texts]
 
     async def query(self, runner: Runner, text: str) -> Vector:
         """Return the vector of a query.
@@ -139,12 +149,21 @@ class Embedder:
         Raises:
             EmbeddingFailed: If the model does not answer in time, or fails whatever the text.
         """
-        found: dict[str, Vector | None] = {}
+        vectors = await self.packed(runner, texts)
+        return [None if vector is None else tuple(vector) for vector in vectors]
+
+    async def packed(self, runner: Runner, texts: Sequence[str]) -> list[array[float] | None]:
+        """Return what `each` returns, as arrays, which are compared without a copy.
+
+        Raises:
+            EmbeddingFailed: As for `each`.
+        """
+        found: dict[str, array[float]] = {}
         waiting = [list(dict.fromkeys(texts))]
         while waiting:
             some = waiting.pop()
             try:
-                vectors = await self.embed(runner, some)
+                vectors = await self._embedded(runner, some)
             except EmbeddingFailed as failed:
                 late = isinstance(failed.__cause__, TimeoutError)
                 if late or (len(found) >= _IN_A_ROW and not any(found.values())):
@@ -154,12 +173,12 @@ class Embedder:
                 if len(some) > 1:
                     waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
                     continue
-                vectors = [None]
+                vectors = [array("d")]
             found.update(zip(some, vectors, strict=True))
             for text, vector in zip(some, vectors, strict=True):
-                if vector is None:
+                if not vector:
                     self.known.refuse(text)
-        return [found[text] for text in texts]
+        return [found[text] or None for text in texts]
 
     def _without_direction(self) -> EmbeddingFailed:
         return EmbeddingFailed(
@@ -193,7 +212,7 @@ class Embedder:
     def _checked(self, made: Any, count: int) -> list[Vector]:
         """Return vectors that can be used: as many as texts, of finite numbers."""
         try:
-            vectors = [tuple(map(float, one)) for one in made]
+            vectors: list[Vector] = [tuple(map(float, one)) for one in made]
         except Exception as error:
             raise EmbeddingFailed(
                 f"The embedding model {self.name} returned no list of vectors"
@@ -202,20 +221,25 @@ class Embedder:
             raise EmbeddingFailed(
                 f"The embedding model {self.name} returned {len(vectors)} vectors for {count} texts"
             )
-        if not all(one and all(map(math.isfinite, one)) for one in vectors):
+        if not all(vector and _is_finite(vector) for vector in vectors):
             raise EmbeddingFailed(
                 f"The embedding model {self.name} returned an empty vector or one with no number"
             )
-        return self._alike(list(vectors))
+        self._check_lengths({len(vector) for vector in vectors})
+        return vectors
 
-    def _alike(self, vectors: list[Vector]) -> list[Vector]:
-        lengths = sorted({len(one) for one in vectors})
+    def _check_lengths(self, lengths: set[int]) -> None:
         if len(lengths) > 1:
             self.known.clear()  # the model may make others now than those that are remembered
             raise EmbeddingFailed(
-                f"The embedding model {self.name} returned vectors of different lengths: {lengths}"
+                f"The embedding model {self.name} returned vectors of different lengths:"
+                f" {sorted(lengths)}"
             )
-        return vectors
+
+
+def _is_finite(vector: Sequence[float]) -> bool:
+    # One number that is not finite makes the sum so; large ones may as well, and are looked at.
+    return math.isfinite(sum(vector)) or all(map(math.isfinite, vector))
 
 
 def space_name(embeddings: Any) -> str:

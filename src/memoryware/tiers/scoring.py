@@ -74,8 +74,69 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 _SMALL: Final = 1e-200
 _LARGE: Final = 1e200
+_LARGE_NUMBER: Final = 1e100
+"""Squares of larger numbers may be too large for a float."""
 
 
 def _scaled(vector: Sequence[float]) -> list[float]:
     most = max(map(abs, vector), default=0.0) or 1.0
     return [one / most for one in vector]
+
+
+def cosine_table(
+    left: Sequence[Sequence[float] | None], right: Sequence[Sequence[float] | None]
+) -> list[list[float | None]]:
+    """Return the cosine of each vector with each of others.
+
+    Args:
+        left: Vectors, which get a row each; None is a text without one.
+        right: Vectors, which get a column each.
+
+    Returns:
+        The cosines as by `cosine`, up to rounding; None where a vector is missing or two have
+        different lengths.
+    """
+    lengths = {len(vector) for vector in (*left, *right) if vector is not None}
+    if len(lengths) == 1 and (table := _dense_table(left, right, lengths.pop())) is not None:
+        return table
+    return [
+        [
+            None if one is None or other is None or len(one) != len(other) else cosine(one, other)
+            for other in right
+        ]
+        for one in left
+    ]
+
+
+def _dense_table(
+    left: Sequence[Sequence[float] | None],
+    right: Sequence[Sequence[float] | None],
+    length: int,
+) -> list[list[float | None]] | None:
+    """Return the cosines by NumPy; None without it, or where squares leave the range of floats."""
+    try:
+        import numpy as np
+    except ImportError:
+        return None
+    rows = [at for at, vector in enumerate(left) if vector is not None]
+    columns = [at for at, vector in enumerate(right) if vector is not None]
+    table: list[list[float | None]] = [[None] * len(right) for _ in left]
+    if not rows or not columns or not length:
+        return table
+    ours, theirs = (
+        np.array([side[at] for at in places], "f8")
+        for side, places in ((left, rows), (right, columns))
+    )
+    if max(np.abs(ours).max(), np.abs(theirs).max()) > _LARGE_NUMBER:
+        return None
+    norms = np.sqrt((theirs * theirs).sum(axis=1))
+    for at, vector in zip(rows, ours, strict=True):
+        both = norms * math.sqrt(float((vector * vector).sum()))
+        if not bool(((both > _SMALL) & (both < _LARGE)).all()):
+            return None
+        # Not a product of matrices: that rounds equal rows differently, by where they stand.
+        products = (theirs * vector).sum(axis=1)
+        near = np.clip(products / both, -1.0, 1.0).tolist()
+        for column, value in zip(columns, near, strict=True):
+            table[at][column] = value
+    return table

@@ -27,7 +27,7 @@ from memoryware.bench.speed.sides import (
 )
 from memoryware.scope import MemoryScope
 from memoryware.settings import Ranking, TierLimits
-from memoryware.tiers.fusing import fused, judged
+from memoryware.tiers.recall.fusion import judge
 from memoryware.tiers.records import Memory, Origin, Provenance, hash_of
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import LongTermStore, Select
@@ -224,7 +224,7 @@ class OurStore(Side):
         )
 
         def best(sight: Sight) -> list[int]:
-            scores = [fused(one, _RULES, vectors=True) for one in judged(sight, _RULES)]
+            scores = judge(sight, _RULES).scores(vectors=True)
             return nlargest(BEST, range(len(scores)), scores.__getitem__)
 
         return self._store(whole).search(query, self._which(question, whole), best)

@@ -8,13 +8,13 @@ from typing import Literal
 
 from memoryware._runner import run_blocking
 from memoryware.scope import MemoryScope
-from memoryware.tiers import listing, retrieval
+from memoryware.tiers import listing, recall
 from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.listing import LayerName
 from memoryware.tiers.listing import Wanted as Page
+from memoryware.tiers.recall import RetrieveOptions
 from memoryware.tiers.records import Entry, Memory, Trust
-from memoryware.tiers.retrieval import Wanted
 from memoryware.tiers.values import Listing, Recall
 
 Sources = Sequence[Literal["hot", "cold"]]
@@ -67,7 +67,7 @@ class RecallingDoors(Doors):
             SettingError: For a query that is no text, an `at` without a time zone, an unknown
                 layer, or a number outside of its range.
         """
-        wanted = Wanted(
+        options = RetrieveOptions(
             session_id=session_id,
             agent_id=agent_id,
             max_results=max_results,
@@ -78,7 +78,7 @@ class RecallingDoors(Doors):
             layers=layers,
             explain=explain,
         )
-        return run_blocking(retrieval.retrieve(self.parts, query, scope_of(scope), wanted=wanted))
+        return run_blocking(recall.retrieve(self.parts, query, scope_of(scope), options=options))
 
     async def aretrieve(
         self,
@@ -96,7 +96,7 @@ class RecallingDoors(Doors):
         explain: bool = False,
     ) -> Recall:
         """Async twin of `retrieve`."""
-        wanted = Wanted(
+        options = RetrieveOptions(
             session_id=session_id,
             agent_id=agent_id,
             max_results=max_results,
@@ -107,7 +107,7 @@ class RecallingDoors(Doors):
             layers=layers,
             explain=explain,
         )
-        return await retrieval.retrieve(self.parts.native, query, scope_of(scope), wanted=wanted)
+        return await recall.retrieve(self.parts.native, query, scope_of(scope), options=options)
 
     def list(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias, overload
 
 from memoryware.tiers.records import Memory
 
@@ -70,6 +70,45 @@ class Seen:
     size: int
     similarity: float | None = None
     follows: bool = False
+
+
+class SeenColumns(Sequence[Seen]):
+    """The same as a list of `Seen`, as NumPy arrays: what is seen is scored without a loop.
+
+    Attributes:
+        counts: For each word of the query an array: how often each memory has it.
+        sizes: How many words each memory has.
+        similarities: Their cosines, NaN where there is no vector; None if none is measured.
+        follows: Whether each stands right behind the one before it; None if none does.
+    """
+
+    __slots__ = ("counts", "follows", "similarities", "sizes")
+
+    def __init__(
+        self, counts: Sequence[Any], sizes: Any, similarities: Any = None, follows: Any = None
+    ) -> None:
+        self.counts = counts
+        self.sizes = sizes
+        self.similarities = similarities
+        self.follows = follows
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @overload
+    def __getitem__(self, place: int) -> Seen: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Seen]: ...
+    def __getitem__(self, place: int | slice) -> Seen | list[Seen]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(len(self))[place]]
+        near = None if self.similarities is None else float(self.similarities[place])
+        return Seen(
+            tuple(int(column[place]) for column in self.counts),
+            int(self.sizes[place]),
+            None if near is None or near != near else near,  # noqa: PLR0124 - NaN is never equal
+            self.follows is not None and bool(self.follows[place]),
+        )
 
 
 @dataclass(frozen=True, slots=True)

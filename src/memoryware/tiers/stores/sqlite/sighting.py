@@ -15,7 +15,7 @@ import numpy as np
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores._looking import beside
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Query, Seen, Sight
+from memoryware.tiers.stores.sight import Query, SeenColumns, Sight
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sqlite.columns import Vectors
 from memoryware.tiers.stores.sqlite.index import PartIndex, number_of
@@ -75,17 +75,16 @@ def sight_of(look: Look) -> tuple[Sight, list[int]] | None:
     return Sight(seen, having, count, mean), numbers
 
 
-def _seen(look: Look, shown: Sequence[tuple[int, bool]]) -> tuple[list[Seen], list[int]]:
-    index, sizes = look.index, look.index.size
-    rows = np.fromiter((row for row, _ in shown), "i4", len(shown))
-    numbers = [index.seq[row] for row, _ in shown]
-    near = _measured(look, [row for row, _ in shown]) if look.vector is not None else {}
-    counts = _counts(look, rows)
-    seen = [
-        Seen(tuple(often), sizes[row], near.get(row), follows)
-        for (row, follows), often in zip(shown, counts, strict=True)
-    ]
-    return seen, numbers
+def _seen(look: Look, shown: Sequence[tuple[int, bool]]) -> tuple[SeenColumns, list[int]]:
+    index = look.index
+    places, follows = [row for row, _ in shown], [follows for _, follows in shown]
+    rows = np.array(places, "i4")
+    seq, similarities = index.seq, None
+    if look.vector is not None:
+        near = _measured(look, places)
+        similarities = np.array([near.get(row, np.nan) for row in places], "f8")
+    seen = SeenColumns(_counts(look, rows), look.sizes[rows], similarities, np.array(follows, bool))
+    return seen, [seq[row] for row in places]
 
 
 def unit(data: bytes) -> Any:
@@ -215,12 +214,13 @@ def _is_in_session(index: PartIndex, row: int) -> bool:
     return index.session[row] not in (0, number_of(""))
 
 
-def _counts(look: Look, rows: Any) -> list[list[int]]:
-    """Return how often each row has each word of the query."""
-    counts = np.zeros((len(rows), len(look.query.words)), "i8")
-    for at, (having, often) in enumerate(look.found):
-        if len(having):
-            places = np.minimum(np.searchsorted(having, rows), len(having) - 1)
-            counts[:, at] = np.where(having[places] == rows, often[places], 0)
-    found: list[list[int]] = counts.tolist()
-    return found
+def _counts(look: Look, rows: Any) -> list[Any]:
+    """Return for each word of the query how often each row has it."""
+    counts = []
+    for having, often in look.found:
+        if not len(having):
+            counts.append(np.zeros(len(rows), "i8"))
+            continue
+        places = np.minimum(np.searchsorted(having, rows), len(having) - 1)
+        counts.append(np.where(having[places] == rows, often[places], 0))
+    return counts

@@ -15,8 +15,8 @@ from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
+from memoryware.tiers.recall import RetrieveOptions, Source, retrieve
 from memoryware.tiers.records import Trust
-from memoryware.tiers.retrieval import Source, Wanted, retrieve
 from memoryware.tiers.showing import (
     BRIEF_NOTE,
     FENCE,
@@ -206,7 +206,9 @@ class ContextBuilder:
         self._headings = _headings(headings)
         self._labels = _labels(labels)
         self._separator = separator
-        self._wanted = Wanted(layers=layers, score_threshold=score_threshold, min_trust=min_trust)
+        self._options = RetrieveOptions(
+            layers=layers, score_threshold=score_threshold, min_trust=min_trust
+        )
 
     def build(
         self,
@@ -253,7 +255,7 @@ class ContextBuilder:
     ) -> BuiltContext:
         checking.text("proposal", proposal, or_none=True)
         texts = checking.texts("attachments", attachments)
-        recall = await retrieve(parts, query, scope, wanted=self._wanted)
+        recall = await retrieve(parts, query, scope, options=self._options)
         draft = _Draft(
             recall=recall,
             proposal=query if proposal is None else proposal,

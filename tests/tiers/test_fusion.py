@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryware.errors import SettingError
 from memoryware.settings import Ranking
-from memoryware.tiers.fusing import Found, fused, judged, kept_places, share_of, with_places
+from memoryware.tiers.recall.fusion import Match, fused, judge, kept_places, share_of, with_places
 from memoryware.tiers.scoring import bm25, rarity
-from memoryware.tiers.stores.sight import Seen, Sight
+from memoryware.tiers.stores.sight import Seen, SeenColumns, Sight
 
 RULES = Ranking()
 FLAT = Ranking(before=(), after=(), beside=0)
@@ -23,7 +24,7 @@ def sight(*seen: Seen, having: tuple[int, ...] = (2, 1), count: int = 10) -> Sig
 
 
 def test_what_is_seen_alone_is_worth_its_own_words():
-    (found,) = judged(sight(Seen((2, 1), 5)), RULES)
+    (found,) = judge(sight(Seen((2, 1), 5)), RULES)
     own = bm25({"a": 2, "b": 1, "c": 2}, {"a": 2, "b": 1}, 10, 4.0)
     assert found.words == pytest.approx(own)
     assert found.around == found.coverage == pytest.approx(own / (rarity(2, 10) + rarity(1, 10)))
@@ -31,24 +32,24 @@ def test_what_is_seen_alone_is_worth_its_own_words():
 
 
 def test_the_answer_beside_a_question_has_a_part_of_its_words():
-    asks, says = judged(sight(Seen((1, 1), 4), Seen((0, 0), 4, follows=True)), RULES)
+    asks, says = judge(sight(Seen((1, 1), 4), Seen((0, 0), 4, follows=True)), RULES)
     assert says.words is None
     assert 0 < says.around < asks.around
-    apart = judged(sight(Seen((1, 1), 4), Seen((0, 0), 4)), RULES)
+    apart = judge(sight(Seen((1, 1), 4), Seen((0, 0), 4)), RULES)
     assert apart[1].around == 0
-    assert [one.around for one in judged(sight(Seen((1, 1), 4), Seen((0, 0), 4)), FLAT)][1] == 0
+    assert [one.around for one in judge(sight(Seen((1, 1), 4), Seen((0, 0), 4)), FLAT)][1] == 0
 
 
 def test_what_is_before_counts_more_than_what_is_after_and_what_is_near_more_than_what_is_far():
     seen = [Seen((int(n == 3), 0), 4, follows=n > 0) for n in range(8)]
-    around = [one.around for one in judged(sight(*seen), RULES)]
+    around = [one.around for one in judge(sight(*seen), RULES)]
     assert around[3] > around[4] > around[2] > around[5] > around[1] > around[6] > around[0] > 0
     assert around[7] == 0
 
 
 def test_cosines_are_smoothed_with_those_beside():
     seen = [Seen((), 4, 0.8), Seen((), 4, 0.2, follows=True), Seen((), 4, None, follows=True)]
-    near = [one.near for one in judged(sight(*seen, having=()), RULES)]
+    near = [one.near for one in judge(sight(*seen, having=()), RULES)]
     assert near[0] == pytest.approx((0.8 + 0.5 * 0.2) / 1.5)
     assert near[1] == pytest.approx((0.2 + 0.5 * 0.8) / 1.5)
     assert near[2] is None
@@ -56,15 +57,15 @@ def test_cosines_are_smoothed_with_those_beside():
 
 def test_a_text_stands_out_by_how_far_it_is_above_the_one_at_a_rank():
     seen = [Seen((), 4, 0.1 * n) for n in range(10)]
-    found = [one.outstanding for one in judged(sight(*seen, having=()), RULES)]
+    found = [one.outstanding for one in judge(sight(*seen, having=()), RULES)]
     assert found == pytest.approx([0.1 * n for n in range(10)])
-    few = judged(sight(*seen[1:], having=()), RULES)
+    few = judge(sight(*seen[1:], having=()), RULES)
     assert {one.outstanding for one in few} == {0.0}
 
 
 def test_a_query_without_words_and_an_empty_memory_have_no_score():
-    assert judged(Sight(), RULES) == []
-    (found,) = judged(Sight([Seen((), 0, 0.5)], (), 1, 0.0), RULES)
+    assert list(judge(Sight(), RULES)) == []
+    (found,) = judge(Sight([Seen((), 0, 0.5)], (), 1, 0.0), RULES)
     assert (found.coverage, found.around, found.near) == (0.0, 0.0, 0.5)
 
 
@@ -75,19 +76,19 @@ SHARES = st.floats(0, 2)
 @given(COSINES, COSINES, SHARES, SHARES)
 def test_a_score_grows_with_everything_that_speaks_for_a_text(near, other, share, more):
     def score(near: float, share: float, outstanding: float = 0.0) -> float:
-        found = Found(around=share, similarity=near, near=near, outstanding=outstanding)
+        found = Match(around=share, similarity=near, near=near, outstanding=outstanding)
         return fused(found, RULES, vectors=True)
 
     assert (score(near, share) <= score(max(near, other), share)) is True
     assert score(near, share) <= score(near, max(share, more))
     assert score(near, share) <= score(near, share, 0.2)
-    words = fused(Found(around=share), RULES, vectors=False)
+    words = fused(Match(around=share), RULES, vectors=False)
     assert words == share
 
 
 def test_a_text_without_a_vector_yet_is_neither_first_nor_lost():
     def score(around: float, near: float | None) -> float:
-        found = Found(around=around, similarity=near, near=near)
+        found = Match(around=around, similarity=near, near=near)
         return fused(found, RULES, vectors=True)
 
     assert score(1.0, 0.8) > score(1.0, None) > score(0.3, 0.4)
@@ -95,7 +96,7 @@ def test_a_text_without_a_vector_yet_is_neither_first_nor_lost():
 
 def test_twice_of_all_weights_is_the_same_order_and_score():
     double = replace(RULES, words=3.0, meaning=2.0, outstanding=8.0)
-    found = Found(around=0.4, similarity=0.3, near=0.3, outstanding=0.1)
+    found = Match(around=0.4, similarity=0.3, near=0.3, outstanding=0.1)
     one, two = (fused(found, rules, vectors=True) for rules in (RULES, double))
     assert one == pytest.approx(two)
     assert share_of(0.2, RULES, vectors=True) == pytest.approx(0.08)
@@ -159,3 +160,69 @@ def test_a_weight_that_cannot_be_is_refused_by_name(wrong):
 def test_weights_reach_as_far_as_the_farthest_neighbour():
     assert Ranking(before=(0.5,), after=(0.4, 0.3)).steps == ((-1, 0.5), (1, 0.4), (2, 0.3))
     assert (RULES.reach, FLAT.reach, Ranking(before=(), after=()).reach) == (3, 0, 1)
+
+
+SIGHTS = st.integers(0, 4).flatmap(
+    lambda words: st.builds(
+        lambda seen, having: Sight(
+            [replace(text, follows=text.follows and at > 0) for at, text in enumerate(seen)],
+            having,
+            30,
+            5.5,
+        ),
+        st.lists(
+            st.builds(
+                Seen,
+                st.tuples(*[st.integers(0, 3)] * words),
+                st.integers(1, 40),
+                st.none() | st.floats(-1, 1),
+                st.booleans(),
+            ),
+            max_size=24,
+        ),
+        st.tuples(*[st.integers(0, 30)] * words),
+    )
+)
+WEIGHTS = st.builds(
+    Ranking,
+    words=st.sampled_from([0.0, 1.5]),
+    meaning=st.sampled_from([0.0, 1.0]),
+    beside=st.sampled_from([0.0, 0.5]),
+    before=st.sampled_from([(), (0.7, 0.4, 0.2)]),
+    after=st.sampled_from([(), (0.5,)]),
+    compared=st.sampled_from([1, 3, 10]),
+)
+
+
+def as_columns(sight: Sight) -> Sight:
+    counts = [np.array([text.counts[at] for text in sight.seen]) for at in range(len(sight.having))]
+    near = [np.nan if text.similarity is None else text.similarity for text in sight.seen]
+    seen = SeenColumns(
+        counts,
+        np.array([text.size for text in sight.seen], "i4"),
+        None if np.isnan(near).all() else np.array(near),
+        np.array([text.follows for text in sight.seen], bool),
+    )
+    assert list(seen) == list(sight.seen)
+    return replace(sight, seen=seen)
+
+
+@given(SIGHTS, WEIGHTS, st.integers(1, 6))
+def test_columns_are_scored_to_the_last_bit_as_one_text_after_the_other(sight, rules, most):
+    plain, columns = judge(sight, rules), judge(as_columns(sight), rules)
+    assert list(columns) == list(plain)
+    assert (columns.coverage, columns.has_words) == (plain.coverage, plain.has_words)
+    assert columns.nearest(most) == plain.nearest(most)
+    for vectors in (True, False):
+        scores = plain.scores(vectors=vectors)
+        assert columns.scores(vectors=vectors) == scores
+        assert scores == [fused(match, rules, vectors=vectors) for match in plain]
+        assert columns.best(vectors=vectors) == plain.best(vectors=vectors)
+
+
+def test_of_equal_texts_the_newest_is_first():
+    equal = [Seen((1, 1), 5, 0.5)] * 3
+    for seen in (sight(*equal), as_columns(sight(*equal))):
+        matches = judge(seen, RULES)
+        assert matches.best(vectors=True) == [2, 1, 0]
+        assert matches.nearest(2) == [2, 1]

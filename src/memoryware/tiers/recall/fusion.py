@@ -1,0 +1,459 @@
+"""Fuse words, meaning and neighbours into one score for each text of a search; pure functions.
+
+The score is absolute: other lists do not rescale it, so a text that only one of them has keeps
+what it is worth. The weights are in `settings.Ranking`; the page "Measured" says how they were
+found.
+
+A search that sees columns (`SeenColumns`) is scored with NumPy, any other one text by text. Both
+ways take the same steps in the same order, so their results are equal to the last bit.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from operator import add
+from typing import Any, Final, NamedTuple, TypeVar, overload
+
+from memoryware.settings import Ranking
+from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
+from memoryware.tiers.stores.sight import Seen, SeenColumns, Sight
+
+T = TypeVar("T")
+
+
+class WordStatistics(NamedTuple):
+    """Word statistics of a set of texts, from which the rarity of a query's words is computed.
+
+    Attributes:
+        having: For each word of the query, how many texts have it.
+        size: The number of texts.
+        words: The number of words of all of them together.
+    """
+
+    having: tuple[int, ...] = ()
+    size: int = 0
+    words: float = 0.0
+
+    @classmethod
+    def of(cls, sight: Sight) -> WordStatistics:
+        """Return the statistics that a search reports."""
+        return cls(sight.having, sight.count, sight.mean * sight.count)
+
+    @property
+    def mean(self) -> float:
+        """Words of one text on average."""
+        return self.words / self.size if self.size else 0.0
+
+    def with_more(self, other: WordStatistics) -> WordStatistics:
+        """Return the statistics of both sets of texts together, for the same query."""
+        if not self.size or not other.size:
+            return self if self.size else other
+        having = tuple(map(add, self.having, other.having))
+        return WordStatistics(having, self.size + other.size, self.words + other.words)
+
+
+NO_WORDS: Final = WordStatistics()
+"""Statistics of no texts."""
+
+
+class Match(NamedTuple):
+    """How well a text matches a query.
+
+    Attributes:
+        words: Its BM25 score; None if it has no word of the query.
+        coverage: That as a share of what a text scores that has every word once; a text that
+            repeats them can have more than 1.
+        around: The same with the words of its neighbours, which count less.
+        similarity: Its cosine; None if it was not measured.
+        near: The mean cosine of it and its neighbours, which count less.
+        outstanding: How far its cosine is above that of the next ones.
+    """
+
+    words: float | None = None
+    coverage: float = 0.0
+    around: float = 0.0
+    similarity: float | None = None
+    near: float | None = None
+    outstanding: float = 0.0
+
+
+NO_MATCH: Final = Match()
+"""A text of which nothing matches."""
+
+
+class Matches(Sequence[Match]):
+    """How well each text that a search sees matches its query, in the order of the sight.
+
+    They are columns, because a search sees hundreds of texts and reads some tens of them.
+    """
+
+    def __init__(self, rules: Ranking, columns: Sequence[Any]) -> None:
+        """Keep the columns: lists, or arrays in which NaN stands for None.
+
+        Args:
+            rules: The weights.
+            columns: One for each attribute of `Match`.
+        """
+        self._rules = rules
+        self._columns = columns
+        self._scores: Any = None
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @overload
+    def __getitem__(self, place: int) -> Match: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Match]: ...
+    def __getitem__(self, place: int | slice) -> Match | list[Match]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(len(self))[place]]
+        return Match(*[column[place] for column in self._lists])
+
+    @property
+    def coverage(self) -> float:
+        """The largest share of the query's words that any of the texts has."""
+        return max(self._lists[1], default=0.0)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether any of the texts has a word of the query."""
+        return any(self._lists[0])
+
+    def scores(self, *, vectors: bool) -> list[float]:
+        """Return the score of each text; see `fused`."""
+        scores = self._fused(vectors=vectors)
+        return scores if isinstance(scores, list) else scores.tolist()
+
+    def best(self, *, vectors: bool) -> list[int]:
+        """Return all places, best score first; of equal ones the last, which is the newest."""
+        scores = self._fused(vectors=vectors)
+        if isinstance(scores, list):
+            return sorted(range(len(scores)), key=lambda place: (-scores[place], -place))
+        # A stable sort of the reversed array, read backwards, keeps the last of equal ones first.
+        best: list[int] = scores.argsort(kind="stable")[::-1].tolist()
+        return best
+
+    def nearest(self, most: int) -> list[int]:
+        """Return the places with the highest cosines; of equal ones the last first."""
+        similarity = self._columns[3]
+        if isinstance(similarity, list):
+            measured = [at for at, value in enumerate(similarity) if value is not None]
+            return heapq.nlargest(most, measured, key=lambda at: (similarity[at], at))
+        places = similarity.argsort(kind="stable")  # NaN is sorted to the end
+        count = int((similarity == similarity).sum())  # noqa: PLR0124 - NaN is not equal to itself
+        best: list[int] = places[max(0, count - most) : count][::-1].tolist()
+        return best
+
+    def _fused(self, *, vectors: bool) -> Any:
+        """Return the scores, as a list or an array, as the columns are."""
+        if not vectors:
+            return self._columns[2]
+        if self._scores is None:
+            if isinstance(self._columns[0], list):
+                self._scores = [fused(match, self._rules, vectors=True) for match in self]
+            else:
+                self._scores = self._fused_columns()
+        return self._scores
+
+    def _fused_columns(self) -> Any:
+        import numpy as np
+
+        rules = self._rules
+        _, _, around, _, near, outstanding = self._columns
+        unmeasured = rules.unmeasured * np.minimum(1.0, around)
+        near = np.where(np.isnan(near), unmeasured, near)
+        both = rules.meaning * near + rules.words * around
+        return (both + rules.outstanding * outstanding) / unit_of(rules, vectors=True)
+
+    @cached_property
+    def _lists(self) -> Sequence[list[Any]]:
+        if isinstance(self._columns[0], list):
+            return self._columns
+        lists = [column.tolist() for column in self._columns]
+        for at in _NULLABLE:
+            lists[at] = [None if value != value else value for value in lists[at]]  # noqa: PLR0124
+        return lists
+
+
+_NULLABLE: Final = (0, 3, 4)
+"""Columns of `Match` that may have None."""
+
+
+def judge(sight: Sight, rules: Ranking, corpus: WordStatistics | None = None) -> Matches:
+    """Return how well everything that a search sees matches its query.
+
+    Args:
+        sight: What the search sees.
+        rules: The weights.
+        corpus: The statistics that say how rare a word is; by default those of the sight. Two
+            searches whose scores are compared need the same.
+    """
+    corpus = corpus or WordStatistics.of(sight)
+    rarities = [rarity(texts, corpus.size) for texts in corpus.having]
+    if isinstance(sight.seen, SeenColumns):
+        return Matches(rules, _judged_columns(sight.seen, rules, rarities, corpus.mean))
+    return Matches(rules, _judged(sight.seen, rules, rarities, corpus.mean))
+
+
+def fused(match: Match, rules: Ranking, *, vectors: bool) -> float:
+    """Return what words and meaning say together; about 1 is a text that has all of both.
+
+    Args:
+        match: How well the text matches.
+        rules: The weights.
+        vectors: Whether this search measures meaning at all; without, words stand alone.
+    """
+    if not vectors:
+        return match.around
+    near = rules.unmeasured * min(1.0, match.around) if match.near is None else match.near
+    both = rules.meaning * near + rules.words * match.around
+    return (both + rules.outstanding * match.outstanding) / unit_of(rules, vectors=True)
+
+
+def share_of(weight: float, rules: Ranking, *, vectors: bool) -> float:
+    """Return what a weight beside those of words and meaning adds to a score."""
+    return weight / unit_of(rules, vectors=vectors)
+
+
+def unit_of(rules: Ranking, *, vectors: bool) -> float:
+    """Return the sum of the weights of words and meaning, by which every score is divided."""
+    return (rules.words + (rules.meaning if vectors else 0.0)) or 1.0
+
+
+# Text by text.
+
+
+def _judged(
+    seen: Sequence[Seen], rules: Ranking, rarities: Sequence[float], mean: float
+) -> list[list[Any]]:
+    """Return the columns of the matches, as lists."""
+    whole = _sum(rarities) or 1.0
+    level, steps = _level(seen, rules), rules.steps
+    columns: list[list[Any]] = [[] for _ in Match._fields]
+    add_words, add_coverage, add_around, add_similarity, add_near, add_outstanding = (
+        column.append for column in columns
+    )
+    for run in _runs(seen):
+        for place, text in enumerate(run):
+            own = _bm25(text.counts, text.size, rarities, mean)
+            similarity = text.similarity
+            around, near = own, similarity
+            if len(run) > 1:
+                around = _around(run, place, rarities, mean, steps)
+                near = _near(run, place, rules)
+            add_words(own or None)
+            add_coverage(own / whole)
+            add_around(around / whole)
+            add_similarity(similarity)
+            add_near(near)
+            add_outstanding(max(0.0, similarity - level) if similarity is not None else 0.0)
+    return columns
+
+
+def _sum(numbers: Sequence[float]) -> float:
+    """Return the sum, added in order: `sum` of newer Pythons corrects rounding, NumPy does not."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+def _level(seen: Sequence[Seen], rules: Ranking) -> float:
+    """Return the baseline similarity: the cosine at the rank `compared`."""
+    measured = [text.similarity for text in seen if text.similarity is not None]
+    if len(measured) < rules.compared:
+        return math.inf  # nothing stands out among so few
+    return heapq.nlargest(rules.compared, measured)[-1]
+
+
+def _runs(seen: Sequence[Seen]) -> Iterator[Sequence[Seen]]:
+    """Yield sequences of texts that follow each other in one thread."""
+    start = 0
+    for place in range(1, len(seen) + 1):
+        if place == len(seen) or not seen[place].follows:
+            yield seen[start:place]
+            start = place
+
+
+def _around(
+    run: Sequence[Seen],
+    place: int,
+    rarities: Sequence[float],
+    mean: float,
+    steps: Sequence[tuple[int, float]],
+) -> float:
+    """Return the BM25 score of a text together with its neighbours.
+
+    A word in a neighbour counts as a part of one in the text; the length is the weighted mean
+    of theirs, so that a text without neighbours is worth what it is by itself.
+    """
+    counts: list[float] = [*run[place].counts]
+    size, present = float(run[place].size), 1.0
+    for step, weight in steps:
+        if 0 <= place + step < len(run):
+            other = run[place + step]
+            size, present = size + weight * other.size, present + weight
+            for at, often in enumerate(other.counts):
+                if often:
+                    counts[at] += weight * often
+    return _bm25(counts, size / present, rarities, mean)
+
+
+def _bm25(counts: Sequence[float], size: float, rarities: Sequence[float], mean: float) -> float:
+    norm = SATURATION * (1 - LENGTHS + LENGTHS * size / mean) if mean else SATURATION
+    score = 0.0
+    for rare, often in zip(rarities, counts, strict=True):
+        if often:
+            score += rare * often * (SATURATION + 1) / (often + norm)
+    return score
+
+
+def _near(run: Sequence[Seen], place: int, rules: Ranking) -> float | None:
+    own = run[place].similarity
+    if own is None:
+        return None
+    total, present = own, 1.0
+    for at in (place - 1, place + 1):
+        beside = run[at].similarity if 0 <= at < len(run) else None
+        if beside is not None:
+            total, present = total + rules.beside * beside, present + rules.beside
+    return total / present
+
+
+# All texts at once.
+
+
+def _judged_columns(
+    seen: SeenColumns, rules: Ranking, rarities: Sequence[float], mean: float
+) -> list[Any]:
+    """Return the columns of the matches, as arrays; NaN stands for None."""
+    import numpy as np
+
+    whole = _sum(rarities) or 1.0
+    sizes = np.asarray(seen.sizes, "f8")
+    counts = [np.asarray(column, "f8") for column in seen.counts]
+    similarity = seen.similarities
+    if similarity is None:
+        similarity = np.full(len(sizes), np.nan)
+    own = _bm25_columns(counts, sizes, rarities, mean)
+    around, near = own, similarity
+    if seen.follows is not None and seen.follows.any():
+        run = np.cumsum(~seen.follows)
+        around = _around_columns(counts, sizes, run, (rules.steps, rarities, mean))
+        near = _near_columns(similarity, run, rules)
+    measured = similarity[~np.isnan(similarity)]
+    level = math.inf
+    if len(measured) >= rules.compared:
+        at = len(measured) - rules.compared
+        level = np.partition(measured, at)[at]
+    outstanding = np.fmax(0.0, similarity - level)  # of NaN and a number the number
+    words = np.where(own > 0, own, np.nan)
+    return [words, own / whole, around / whole, similarity, near, outstanding]
+
+
+def _bm25_columns(counts: Sequence[Any], sizes: Any, rarities: Sequence[float], mean: float) -> Any:
+    norm = SATURATION * (1 - LENGTHS + LENGTHS * sizes / mean) if mean else SATURATION
+    score = sizes * 0.0
+    for rare, often in zip(rarities, counts, strict=True):
+        score += rare * often * (SATURATION + 1) / (often + norm)
+    return score
+
+
+def _around_columns(
+    counts: Sequence[Any],
+    sizes: Any,
+    run: Any,
+    weights: tuple[Sequence[tuple[int, float]], Sequence[float], float],
+) -> Any:
+    """Return what `_around` returns, of all texts.
+
+    Args:
+        counts: For each word of the query how often each text has it.
+        sizes: The words of each text.
+        run: A number for each text, which those of one run share.
+        weights: The steps to neighbours, the rarities and the mean size.
+    """
+    import numpy as np
+
+    steps, rarities, mean = weights
+    size, present = sizes.copy(), np.ones(len(sizes))
+    around = [column.copy() for column in counts]
+    for step, weight in steps:
+        if abs(step) >= len(run):
+            continue
+        here, there = _shifted(step)
+        same = run[here] == run[there]
+        size[here] += np.where(same, weight * sizes[there], 0.0)
+        present[here] += np.where(same, weight, 0.0)
+        for column, own in zip(around, counts, strict=True):
+            column[here] += np.where(same, weight * own[there], 0.0)
+    return _bm25_columns(around, size / present, rarities, mean)
+
+
+def _shifted(step: int) -> tuple[slice, slice]:
+    """Return the places that have a neighbour so many steps away, and those neighbours."""
+    if step > 0:
+        return slice(None, -step), slice(step, None)
+    return slice(-step, None), slice(None, step)
+
+
+def _near_columns(similarity: Any, run: Any, rules: Ranking) -> Any:
+    import numpy as np
+
+    total, present = similarity.copy(), np.ones(len(similarity))
+    for step in (-1, 1):
+        here, there = _shifted(step)
+        beside = similarity[there]
+        counts = (run[here] == run[there]) & ~np.isnan(beside)
+        total[here] += np.where(counts, rules.beside * beside, 0.0)
+        present[here] += np.where(counts, rules.beside, 0.0)
+    return total / present
+
+
+# Places.
+
+
+def with_places(ranked: Sequence[T], other: Sequence[T], is_kept: Callable[[int], bool]) -> list[T]:
+    """Return all of a ranked list, with some of the places for the best of another list.
+
+    Args:
+        ranked: All items, best first.
+        other: Some of them, best first in another way.
+        is_kept: Says of a place, from 0, whether it is for the best of the other list that has
+            no place yet.
+    """
+    first, second = iter(ranked), iter(other)
+    placed: dict[int, T] = {}
+    while len(placed) < len(ranked):
+        lists = (second, first) if is_kept(len(placed)) else (first,)
+        for items in lists:
+            item = next((item for item in items if id(item) not in placed), None)
+            if item is not None:
+                placed[id(item)] = item
+                break
+    return list(placed.values())
+
+
+def kept_places(rules: Ranking, *, scarce: bool) -> Callable[[int], bool]:
+    """Return a function that says of a place, from 0, whether it is kept for meaning.
+
+    Args:
+        rules: Which places are kept.
+        scarce: Whether no text has much of what the query says.
+    """
+    every = min(rules.kept_later, 2) if scarce else rules.kept_later
+
+    def is_kept(place: int) -> bool:
+        if place < FIRST_LATER:
+            return scarce and place + 1 in rules.kept_places
+        return every > 0 and place % every == every - 1
+
+    return is_kept
+
+
+FIRST_LATER: Final = 10
+"""Places that are kept for meaning only where words are scarce."""

@@ -1,0 +1,321 @@
+"""What a recall is asked for, and its state while it runs: options, records, statistics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Any, Final, Literal
+
+from memoryware.errors import EmbeddingFailed
+from memoryware.events import logger
+from memoryware.scope import MemoryScope
+from memoryware.tiers import checking
+from memoryware.tiers._parts import Parts, current_in
+from memoryware.tiers.recall.fusion import NO_MATCH, NO_WORDS, Match, WordStatistics
+from memoryware.tiers.records import Entry, Memory, Trust
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Vector
+from memoryware.tiers.text.dates import Period, periods_of
+from memoryware.tiers.text.terms import query_words, words_of
+from memoryware.tiers.values import Candidate, ContextItem, item_of
+
+Source = Literal["hot", "cold"]
+Part = Literal["hot", "group", "agent"]
+"""Where a text is: working memory, memory of the group, experience of the agent."""
+BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
+"""Both tiers that are recalled from."""
+SPEAKER: Final = "speaker"
+"""Metadata key of a text: who said it, where that is another than its origin."""
+_SPEAKS: Final = frozenset({"person", "user", "agent"})
+"""Kinds of origins that are somebody."""
+_NAME: Final = 100
+"""Characters of a name that are compared with the query."""
+_CAPITALISED: Final = re.compile(r"(?:(?<=\w )|(?<=\w[,;:] ))[A-Z]\w+")
+"""Words with a capital that do not begin a sentence."""
+_REASONS: Final = {
+    "recency": "among the newest of working memory",
+    "words": "has words of the query",
+    "vectors": "is near the query in meaning",
+    "neighbours": "stands beside a text that was found",
+    "in_time": "is of the time that the query names",
+    "speaker": "was said by somebody whom the query names",
+    "reranker": "was scored by the reranker",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrieveOptions:
+    """The options of a recall; see `TieredMemory.retrieve`.
+
+    Attributes:
+        session_id: Only memories that came from this session.
+        agent_id: The agent whose experience is searched as well.
+        max_results: How many at most, and never more than the limits of the tiers together.
+        score_threshold: The least cosine, from -1 to 1.
+        time_range_days: Leave out what is older.
+        at: Search what held at that moment.
+        min_trust: Leave out what is trusted less.
+        layers: The tiers that are searched.
+        explain: Whether candidates are returned.
+        hot_items: Entries of working memory at most; by default that of the limits.
+        cold_items: Memories of the group at most; by default that of the limits.
+        query_vector: The vector of the query, if it is known already.
+
+    Raises:
+        SettingError: For a value of another type or outside of its range.
+    """
+
+    session_id: str | None = None
+    agent_id: str | None = None
+    max_results: int | None = None
+    score_threshold: float | None = None
+    time_range_days: float | None = None
+    at: datetime | None = None
+    min_trust: Trust | None = None
+    layers: Sequence[Source] = BOTH
+    explain: bool = False
+    hot_items: int | None = None
+    cold_items: int | None = None
+    query_vector: Vector | None = None
+
+    def __post_init__(self) -> None:
+        # Values that are left as they were need no check: most calls set one or two.
+        if self.layers is not BOTH:
+            object.__setattr__(self, "layers", checking.choices("layers", self.layers, BOTH))
+        for name in ("session_id", "agent_id"):
+            if getattr(self, name) is not None:
+                checking.text(name, getattr(self, name))
+        for name in ("max_results", "hot_items", "cold_items"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, checking.whole(name, value))
+        if self.score_threshold is not None:
+            checking.number("score_threshold", self.score_threshold, -1, 1)
+        if self.time_range_days is not None:
+            checking.number("time_range_days", self.time_range_days, 0)
+        if self.at is not None:
+            checking.moment("at", self.at)
+        if self.min_trust is not None:
+            checking.instance("min_trust", self.min_trust, (Trust, type(None)))
+
+
+class Level(IntEnum):
+    """What a text is ordered by once a reranker has scored some; lower comes first."""
+
+    BY_TIME = 0
+    SCORED = 1
+    NOT_SCORED = 2
+
+
+class RankedRecord:
+    """A record that a recall has read, with its match, its score and why it is left out.
+
+    Attributes:
+        record: The entry or memory.
+        part: Where it is.
+        match: How well it matches the query.
+        score: Its rank, higher is better.
+        is_by_time: Whether its place is that of its age, as `hot_ranking="recency"` asks for.
+        is_related: Whether anything of it answers to the query; working memory fills places
+            without.
+        is_wrong: Whether a check of facts spoke against it.
+        recency: Its place in working memory, from 1; 0 outside of it.
+        rerank_place: Its place by the reranker, from 1; 0 without one.
+        level: The same for all as long as no reranker was asked.
+        ranks: Its place in each list, for an explanation.
+        measured: The score of the reranker, and the one before.
+        left_out: The code of why it is not shown.
+        detail: That in words.
+        promoted: Of a text in working memory: what it is in long-term memory now.
+        content_hash: Of a text in working memory: its digest.
+        key: What it is sorted by; see `rank`.
+    """
+
+    # Class attributes, because some tens of records are made for each query.
+    score: float = 0.0
+    is_by_time: bool = False
+    is_related: bool = True
+    recency: int = 0
+    rerank_place: int = 0
+    level: Level = Level.BY_TIME
+    left_out: str | None = None
+    detail: str = ""
+    promoted: Memory | None = None
+    content_hash: str = ""
+    measured: dict[str, float] | None = None
+    key: tuple[bool, int, int, bool, float, int, int, float, str]
+
+    def __init__(self, record: Entry | Memory, part: Part, match: Match = NO_MATCH) -> None:
+        self.record = record
+        self.part = part
+        self.match = match
+        self.ranks: dict[str, int] = {}
+        verdict = record.verdict
+        self.is_wrong = verdict is not None and not verdict.verified
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether somebody promoted it and no check of facts spoke against it."""
+        return (self.part != "hot" or self.promoted is not None) and not self.is_wrong
+
+    def item(self) -> ContextItem:
+        """Return it as a recalled item."""
+        promoted = self.promoted if self.left_out is None else None
+        item = item_of(promoted or self.record, self.score, self.match.similarity)
+        return replace(item, content=self.record.content) if promoted else item
+
+    def leave_out(self, code: str, detail: str) -> None:
+        """Set why it is not shown; the first reason stays."""
+        if self.left_out is None:
+            self.left_out, self.detail = code, detail
+
+    def candidate(self) -> Candidate:
+        """Return its explanation."""
+        match = self.match
+        around = match.around if "neighbours" in self.ranks else None
+        values = {"words": match.words, "vectors": match.similarity, "neighbours": around}
+        return Candidate(
+            item=self.item(),
+            ranks=dict(self.ranks),
+            values={
+                **{name: value for name, value in values.items() if value is not None},
+                **(self.measured or {}),
+            },
+            reason="; ".join(text for name, text in _REASONS.items() if name in self.ranks),
+            left_out=self.left_out,
+            detail=self.detail,
+        )
+
+
+@dataclass(slots=True)
+class Search:
+    """The state of one recall.
+
+    Attributes:
+        parts: The stores and the rules.
+        query: The text of the query.
+        scope: Whose memory is searched, and on whose behalf.
+        options: The options.
+        now: The moment that is asked about.
+        words: The words of the query.
+        names: Words that may name somebody: those, and capitalised ones that else say nothing,
+            as "Will".
+        periods: The days that the query names.
+        vector: The vector of the query.
+        coverage: The largest share of the query's words that any text has.
+        has_comparable_vectors: Whether long-term memory has vectors of the query's space.
+        hot_words: Statistics of working memory, where that is ranked by relevance.
+        cold_words: Statistics of long-term memory, once it was searched.
+        failed: Tiers that could not be searched.
+        errors: Why.
+        notes: What a person should know, in sentences.
+    """
+
+    parts: Parts
+    query: str
+    scope: MemoryScope
+    options: RetrieveOptions
+    now: datetime
+    words: list[str] = field(init=False)
+    names: set[str] = field(init=False)
+    periods: list[Period] = field(init=False)
+    vector: Vector | None = None
+    coverage: float = 0.0
+    has_comparable_vectors: bool = True
+    hot_words: WordStatistics = NO_WORDS
+    cold_words: WordStatistics = NO_WORDS
+    failed: list[str] = field(default_factory=list)
+    errors: list[BaseException] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    _named: dict[str, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.words = query_words(self.query)
+        self.names = {*self.words}
+        if capitalised := _CAPITALISED.findall(self.query):
+            self.names.update(words_of(" ".join(capitalised)))
+        self.periods = periods_of(self.query, self.now)
+
+    @property
+    def ranks_hot(self) -> bool:
+        """Whether working memory is ranked by relevance, not by time."""
+        return self.parts.hot_ranking != "recency"
+
+    @property
+    def since(self) -> datetime | None:
+        """The moment before which nothing is shown."""
+        days = self.options.time_range_days
+        try:
+            return None if days is None else self.now - timedelta(days=days)
+        except OverflowError:
+            return None
+
+    @property
+    def agent_id(self) -> str | None:
+        """The agent whose experience is searched as well."""
+        return self.options.agent_id or self.scope.agent_id
+
+    @property
+    def measures_meaning(self) -> bool:
+        """Whether long-term memory is searched by vectors at all."""
+        return self.vector is not None and self.has_comparable_vectors
+
+    @property
+    def corpus(self) -> WordStatistics:
+        """Statistics of both tiers, by which the scores of both can be compared."""
+        return self.cold_words.with_more(self.hot_words)
+
+    def limit_of(self, part: Part) -> int:
+        """Return how many texts of a part are shown at most."""
+        limits, options = self.parts.limits, self.options
+        if part == "hot":
+            return limits.hot_items if options.hot_items is None else options.hot_items
+        if part == "group":
+            return limits.cold_items if options.cold_items is None else options.cold_items
+        return limits.agent_items
+
+    def is_named(self, record: Entry | Memory) -> bool:
+        """Decide whether the query names who said a text."""
+        origin = record.provenance.origin
+        speaker: Any = record.metadata.get(SPEAKER)
+        if not speaker:
+            if origin.kind not in _SPEAKS:
+                return False
+            speaker = origin.name
+        name = speaker if isinstance(speaker, str) else str(speaker)
+        is_named = self._named.get(name)
+        if is_named is None:
+            is_named = not self.names.isdisjoint(words_of(name[:_NAME]))
+            self._named[name] = is_named
+        return is_named
+
+    def live(self) -> Select:
+        """Return the selection of what may be shown now, of this tenant and group."""
+        if self.options.at is None:
+            return current_in(self.parts, self.scope)
+        return Select.within(self.scope, live_at=self.now)
+
+    def compared_text(self, text: RankedRecord) -> str:
+        """Return the part of an entry that a query is compared with."""
+        return text.record.content[: self.parts.limits.hot_chars]
+
+    async def vectors_of(self, texts: Sequence[RankedRecord]) -> Sequence[Vector | None]:
+        """Return a vector for each text, None for all where nothing can be compared."""
+        embedder = self.parts.embedder
+        if self.vector is None or embedder is None or not texts:
+            return [None] * len(texts)
+        compared = [self.compared_text(text) for text in texts]
+        try:
+            return await embedder.packed(self.parts.runner, compared)
+        except EmbeddingFailed as failed:
+            logger.warning("%s; working memory is compared by words", failed)
+            self.note(f"{failed}; working memory was compared by words")
+            return [None] * len(texts)
+
+    def note(self, sentence: str) -> None:
+        """Add a note, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)

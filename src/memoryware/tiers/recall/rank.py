@@ -1,0 +1,346 @@
+"""Score, order, rerank and choose what is shown: weights, kept places, doubles, limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from operator import attrgetter
+from typing import Final, TypeAlias, get_args
+
+from memoryware.events import logger
+from memoryware.tiers.recall.fusion import (
+    fused,
+    kept_places,
+    share_of,
+    with_places,
+)
+from memoryware.tiers.recall.query import Level, Part, RankedRecord, Search
+from memoryware.tiers.records import hash_of
+from memoryware.tiers.reranking import RerankFailed
+from memoryware.tiers.scoring import cosine_table
+from memoryware.tiers.text.contradictions import why
+from memoryware.tiers.text.terms import stems_of, words_of
+
+_PARTS: Final[tuple[Part, ...]] = get_args(Part)
+_ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
+"""Question marks at the end of a text."""
+_WHERE: Final = {
+    "hot": "working memory",
+    "group": "memory of the group",
+    "agent": "experience of the agent",
+}
+_by_key: Final = attrgetter("key")
+_ByPart: TypeAlias = dict[Part, list[RankedRecord]]
+
+
+# Scores.
+
+
+def weigh(search: Search, records: Iterable[RankedRecord], *, vectors: bool) -> None:
+    """Give records their score: the match, and who said it, when and how.
+
+    What nobody has promoted loses a part of its score, at most half, so that a verified text
+    stands first where both fit about equally well.
+
+    Args:
+        search: The recall.
+        records: What it has read.
+        vectors: Whether anything in this recall was compared by meaning.
+    """
+    rules, periods = search.parts.ranking, search.periods
+    unverified = share_of(rules.unverified, rules, vectors=vectors)
+    for text in records:
+        record, match = text.record, text.match
+        beside = 0.0
+        if periods and rules.in_time and any(one.has(record.created_at) for one in periods):
+            text.ranks["in_time"] = 1
+            beside += rules.in_time
+        if rules.speaker and search.is_named(record):
+            text.ranks["speaker"] = 1
+            beside += rules.speaker
+        if record.content.rstrip().endswith(_ASKING):
+            beside -= rules.question
+        if rules.agent and record.provenance.origin.kind == "agent":
+            beside -= rules.agent
+        text.is_related = match.around > 0 or match.similarity is not None
+        score = fused(match, rules, vectors=vectors)
+        if beside:
+            score += share_of(beside, rules, vectors=vectors)
+        if not text.is_verified:
+            score -= max(0.0, min(unverified, score / 2))
+        text.score = score
+
+
+def largest_move(search: Search, *, vectors: bool) -> float:
+    """Return how much the scores of two texts can differ by besides their matches."""
+    rules = search.parts.ranking
+    beside = rules.speaker + rules.question + rules.agent
+    beside += rules.in_time if search.periods else 0.0
+    return share_of(beside, rules, vectors=vectors)
+
+
+def _set_keys(records: Iterable[RankedRecord]) -> None:
+    """Set the sort key of records: what a check found wrong comes last, else the best first.
+
+    What a reranker has scored comes in its order, before what it has not. What has nothing to
+    do with the query comes behind all that has, whatever its score. Of texts that are equally
+    good what is verified comes first, then what is newer.
+    """
+    for text in records:
+        record = text.record
+        tie = 0 if text.is_by_time else 1 if text.is_verified else 2
+        text.key = (
+            text.is_wrong,
+            text.level,
+            text.rerank_place,
+            not text.is_related,
+            -text.score,
+            tie,
+            text.recency,
+            -record.created_at.timestamp(),
+            record.id,
+        )
+
+
+# Choice.
+
+
+async def choose(search: Search, records: Sequence[RankedRecord]) -> list[RankedRecord]:
+    """Return what is shown, best first; set of the others why they are left out."""
+    _cut_by_time(search, records)
+    _cut_by_threshold(search, records)
+    by_part: _ByPart = {part: [] for part in _PARTS}
+    for text in records:
+        if text.left_out is None:
+            by_part[text.part].append(text)
+    is_kept = kept_places(
+        search.parts.ranking, scarce=search.coverage < search.parts.ranking.scarce
+    )
+    for part, texts in by_part.items():
+        _set_keys(texts)
+        texts.sort(key=_by_key)
+        by_part[part] = _with_kept_places(texts, is_kept)
+    _drop_same(search, by_part)
+    if search.parts.rescorer is not None:
+        await _rerank(search, by_part)
+        for texts in by_part.values():
+            _set_keys(texts)
+            texts.sort(key=_by_key)
+    cold = [*_limited(search, by_part, "group"), *_limited(search, by_part, "agent")]
+    await _drop_doubles(search, by_part["hot"], cold)
+    shown = [*_limited(search, by_part, "hot"), *cold]
+    if search.options.max_results is not None:
+        shown = _shared(search, shown, search.options.max_results)
+    return sorted(shown, key=_by_key)
+
+
+def _cut_by_time(search: Search, records: Sequence[RankedRecord]) -> None:
+    since = search.since
+    if since is None:
+        return
+    for text in records:
+        if text.record.created_at < since:
+            text.leave_out("time_range", f"older than {search.options.time_range_days} days")
+
+
+def _cut_by_threshold(search: Search, records: Sequence[RankedRecord]) -> None:
+    """Leave out what is not near enough; words need no nearness, nor does what has no vector."""
+    threshold = search.options.score_threshold
+    if threshold is None:
+        return
+    measured = [
+        (text, text.match.similarity)
+        for text in records
+        if text.match.similarity is not None and not text.left_out
+    ]
+    for text, similarity in measured:
+        if similarity < threshold and text.match.words is None:
+            text.leave_out("threshold", f"similarity {similarity:.3f} is below {threshold}")
+    if measured and all(text.left_out for text, _ in measured):
+        best = max(similarity for _, similarity in measured)
+        logger.info("nothing reaches score_threshold=%s; the best has %.3f", threshold, best)
+        search.note(f"nothing reaches score_threshold={threshold}; the best has {best:.3f}")
+
+
+def _with_kept_places(
+    texts: list[RankedRecord], is_kept: Callable[[int], bool]
+) -> list[RankedRecord]:
+    """Lift the nearest in meaning to the places that are kept for them.
+
+    Where no text has much of what the query says, what words find would else keep out a text
+    that says the same in other words.
+
+    Args:
+        texts: Texts of one part, in their order.
+        is_kept: Says of a place whether it is kept.
+
+    Returns:
+        The texts in their order now.
+    """
+    if not any(map(is_kept, range(len(texts)))):
+        return texts
+    right = [text for text in texts if not text.is_wrong]
+    near = [text for text in right if text.match.similarity is not None]
+    if not near:
+        return texts
+    near.sort(key=lambda text: -(text.match.similarity or 0.0))
+    lifted = []
+    for text, following in reversed(list(pairwise(with_places(right, near, is_kept)))):
+        if text.score < following.score:
+            text.score = math.nextafter(following.score, math.inf)
+            lifted.append(text)
+    _set_keys(lifted)
+    return sorted(texts, key=_by_key) if lifted else texts
+
+
+def _limited(search: Search, by_part: _ByPart, part: Part) -> list[RankedRecord]:
+    """Return the best of a part, as many as may be shown; leave out the others."""
+    most = search.limit_of(part)
+    texts = [text for text in by_part[part] if text.left_out is None]
+    _leave_out(texts[max(0, most) :], f"not among the best {most} of {_WHERE[part]}")
+    return texts[: max(0, most)]
+
+
+def _leave_out(texts: Iterable[RankedRecord], detail: str) -> None:
+    for text in texts:
+        text.leave_out("limit", detail)
+
+
+def _shared(search: Search, shown: list[RankedRecord], most: int) -> list[RankedRecord]:
+    """Return so many of both tiers together; leave out the others.
+
+    Working memory that is ranked by time has no scores that could be compared; it leaves half
+    of the places to long-term memory, which was found by the query.
+    """
+    shown.sort(key=_by_key)
+    if search.ranks_hot:
+        kept = shown[:most]
+    else:
+        cold = [text for text in shown if text.part != "hot"]
+        hot = [text for text in shown if text.part == "hot"]
+        places = max(most - len(hot), (most + 1) // 2)
+        kept = cold[: min(places, most)]
+        kept += hot[: most - len(kept)]
+    ids = {id(text) for text in kept}
+    others = [text for text in shown if id(text) not in ids]
+    _leave_out(others, f"not among the best {most} of all (max_results)")
+    return kept
+
+
+# Doubles.
+
+
+def _drop_same(search: Search, by_part: _ByPart) -> None:
+    """Leave out a memory that the group and the agent have word for word, and repeats."""
+    group, agent = by_part["group"], by_part["agent"]
+    texts = sorted([*group, *agent], key=_by_key) if agent else group
+    # Behind those that are shown nothing is looked at, unless an order of another part, of a
+    # reranker or an explanation depends on it.
+    is_whole = bool(agent) or search.parts.rescorer is not None or search.options.explain
+    most = len(texts) if is_whole else search.limit_of("group")
+    first: dict[str, RankedRecord] = {}
+    for text in texts:
+        if len(first) >= most:
+            break
+        same = first.setdefault(hash_of(text.record.content), text)
+        if same is not text:
+            text.leave_out("duplicate", f"the same as {same.record.id}")
+
+
+async def _drop_doubles(
+    search: Search, hot: Sequence[RankedRecord], cold: Sequence[RankedRecord]
+) -> None:
+    """Leave out entries of working memory whose text is shown from long-term memory as well.
+
+    Meaning is compared of the first entries only; the others will not be shown.
+    """
+    if not cold or not hot:
+        return
+    hashes = {text.record.content_hash: text for text in cold}
+    hashes |= {hash_of(text.record.content): text for text in cold}
+    for text in hot:
+        if text.left_out is None and (same := hashes.get(text.content_hash)):
+            text.leave_out("duplicate", f"the same as {same.record.id} of long-term memory")
+    first = [text for text in hot if text.left_out is None][: 2 * search.limit_of("hot")]
+    vectors = await search.vectors_of([*first, *cold])
+    table = cosine_table(vectors[: len(first)], vectors[len(first) :])
+    least = search.parts.limits.near_duplicate
+    for text, row in zip(first, table, strict=True):
+        for other, similarity in zip(cold, row, strict=True):
+            if similarity is None:
+                is_same = _has_same_stems(search, text, other)
+            else:
+                is_same = similarity >= least and not _is_correction(text, other)
+            if is_same:
+                detail = f"says what {other.record.id} of long-term memory says"
+                text.leave_out("duplicate", detail)
+                break
+
+
+def _has_same_stems(search: Search, hot: RankedRecord, cold: RankedRecord) -> bool:
+    """Compare two texts by their words, where there are no vectors to compare."""
+    new, known = search.compared_text(hot), search.compared_text(cold)
+    is_whole = new == hot.record.content and known == cold.record.content
+    return is_whole and stems_of(new) == stems_of(known)
+
+
+def _is_correction(hot: RankedRecord, cold: RankedRecord) -> bool:
+    """Decide whether an entry that is near a memory says something else all the same."""
+    new, known = hot.record.content, cold.record.content
+    return not _numbers(new) <= _numbers(known) or bool(why(known, new))
+
+
+def _numbers(text: str) -> set[str]:
+    return {word for word in words_of(text) if any(map(str.isdigit, word))}
+
+
+# Reranking.
+
+
+async def _rerank(search: Search, by_part: _ByPart) -> None:
+    """Put the best of each part into the order of the reranker, ahead of the others.
+
+    Nothing is asked of a part that shows nothing, nor of one that is ordered by time.
+    """
+    rescorer, limits = search.parts.rescorer, search.parts.limits
+    ranked: list[RankedRecord] = []
+    chosen: list[RankedRecord] = []
+    for part, texts in by_part.items():
+        if part == "hot" and not search.ranks_hot:
+            continue
+        remaining = [text for text in texts if text.left_out is None]
+        ranked += remaining
+        if search.limit_of(part) > 0:
+            chosen += remaining[: limits.rerank_candidates]
+    if rescorer is None or not chosen:
+        return
+    chosen.sort(key=_by_key)
+    contents = [text.record.content[: limits.rerank_chars] for text in chosen]
+    distinct = list(dict.fromkeys(contents))
+    try:
+        scores = await rescorer.scores(search.parts.runner, search.query, distinct)
+    except RerankFailed as failed:
+        logger.warning("%s; recalled texts keep the order without it", failed)
+        search.note(f"{failed}; texts keep the order without it")
+        return
+    by_content = dict(zip(distinct, scores, strict=True))
+    _place(ranked, [(text, by_content[at]) for text, at in zip(chosen, contents, strict=True)])
+
+
+def _place(ranked: Sequence[RankedRecord], scored: Sequence[tuple[RankedRecord, float]]) -> None:
+    """Give what was scored its place and its score, all of them above what was not scored."""
+    best_first = sorted(scored, key=lambda pair: -pair[1])  # equal ones keep their order
+    ids = {id(text) for text, _ in scored}
+    others = [text for text in ranked if id(text) not in ids]
+    lowest = min((score for text, score in scored if not text.is_wrong), default=0.0)
+    highest = max((text.score for text in others if not text.is_wrong), default=lowest)
+    lift = max(0.0, highest - lowest)
+    for place, (text, score) in enumerate(best_first, 1):
+        text.measured = {"reranker": score, "fused": text.score}
+        text.ranks["reranker"] = text.rerank_place = place
+        text.level = Level.SCORED
+        lifted = score + lift
+        text.score = lifted if text.is_wrong else max(highest, lifted)
+    for text in others:
+        text.level = Level.NOT_SCORED

@@ -1,0 +1,714 @@
+"""Recall: read working and long-term memory, score both by one measure, return what is shown.
+
+An operation reads each tier once. Working memory is read first, because how rare a word is is
+counted over both tiers, and long-term memory has to know it when it chooses what to read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
+
+from memoryware._remembering import remembered
+from memoryware.errors import (
+    EmbeddingFailed,
+    EmbeddingMismatch,
+    MemorywareError,
+    StoreUnavailable,
+)
+from memoryware.events import Span, emit, logger, span
+from memoryware.scope import MemoryScope
+from memoryware.tiers import checking
+from memoryware.tiers._parts import Parts, warn_without_group
+from memoryware.tiers.actors import is_person
+from memoryware.tiers.grounds import SAID_AGAIN
+from memoryware.tiers.noticing import notice_recalled
+from memoryware.tiers.recall.fusion import Match, Matches, WordStatistics, judge
+from memoryware.tiers.recall.query import (
+    BOTH,
+    Part,
+    RankedRecord,
+    RetrieveOptions,
+    Search,
+    Source,
+)
+from memoryware.tiers.recall.rank import choose, largest_move, weigh
+from memoryware.tiers.records import Memory, Trust, hash_of
+from memoryware.tiers.scoring import cosine_table
+from memoryware.tiers.stores._looking import beside
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Seen, Sight, Vector
+from memoryware.tiers.text.contradictions import contradictions_among
+from memoryware.tiers.text.terms import lone_characters, words_of
+from memoryware.tiers.values import Recall
+
+_DEFAULTS: Final = RetrieveOptions()
+_SPARE: Final = 3
+"""So many times as many as are shown or scored are read: some are doubles, others move."""
+T = TypeVar("T")
+_Heap = dict[str, RankedRecord]
+"""Records of one part of long-term memory, by id."""
+
+
+async def retrieve(
+    parts: Parts, query: str, scope: MemoryScope, *, options: RetrieveOptions = _DEFAULTS
+) -> Recall:
+    """Return what working and long-term memory know about a query, best first.
+
+    Args:
+        parts: The stores and the rules.
+        query: A question or some words.
+        scope: Whose memory is searched, and on whose behalf.
+        options: Filters and limits.
+
+    Raises:
+        StoreUnavailable: If every tier that is searched fails and `on_error` is "raise".
+        SettingError: For a query that is no text.
+    """
+    checking.text("query", query)
+    text = query.strip()[: parts.limits.query_chars].encode("utf-8", "replace").decode()
+    if not scope.group_id:
+        warn_without_group(scope)
+        return Recall(notes=["there is no group in the scope, so nothing was asked"])
+    if not text:
+        return Recall()
+    search = Search(parts, text, scope, options, options.at or parts.clock())
+    teller = parts.teller(scope)
+    with span("memory.recall", teller) as work:
+        await _embed_query(search)
+        records = await _read(search)
+        _report_failures(search, work)
+        shown = await choose(search, records)
+        items = [ranked.item() for ranked in shown]
+        notice_recalled(items)
+        parts.recalls.note(scope, [item.id for item in items])
+        similarities = [item.similarity for item in items if item.similarity is not None]
+        cold = sum(ranked.part != "hot" for ranked in shown)
+        best = max(similarities, default=None)
+        emit(
+            teller,
+            "retrieved",
+            within=work,
+            hot=len(shown) - cold,
+            cold=cold,
+            best=best,
+            ms=work.ms,
+        )
+    recall = Recall(
+        items,
+        candidates=[ranked.candidate() for ranked in records] if options.explain else (),
+        failed=search.failed,
+        notes=search.notes,
+    )
+    recall.compare_later(partial(contradictions_among, items))
+    return recall
+
+
+async def _embed_query(search: Search) -> None:
+    """Embed the query once for everything that is searched; words serve where that fails."""
+    embedder, given = search.parts.embedder, search.options.query_vector
+    if embedder is None:
+        return
+    if given is not None and any(given):
+        search.vector = given
+        return
+    if given is not None:
+        search.note("the given vector of the query has no direction; words alone were searched")
+        return
+    try:
+        search.vector = await embedder.query(search.parts.runner, search.query)
+    except EmbeddingFailed as failed:
+        logger.warning("%s; words alone are searched", failed)
+        search.note(f"{failed}; words alone were searched")
+
+
+async def _read(search: Search) -> list[RankedRecord]:
+    """Return what both tiers have, with scores that can be compared.
+
+    The slow parts, embedding entries and searching long-term memory, run at the same time.
+    """
+    hot, cold = (_is_searched(search, source) for source in BOTH)
+    working = await _safely(search, "hot", _load_working(search)) if hot else None
+    operations: list[Coroutine[Any, Any, Any]] = []
+    if working is not None:
+        operations.append(_safely(search, "hot", _compare_working(search, working)))
+    if cold:
+        operations.append(_safely(search, "cold", _search_long_term(search)))
+    answers = await search.parts.runner.gather(operations)
+    memories: list[RankedRecord] = list((answers[-1] if cold else None) or ())
+    entries: list[RankedRecord] = []
+    if working is not None and answers[0] is not None:
+        entries = _judge_working(search, working, answers[0])
+    measured = any(entry.match.similarity is not None for entry in entries)
+    vectors = measured or (cold and search.measures_meaning)
+    weigh(search, memories, vectors=vectors)
+    if search.ranks_hot:
+        weigh(search, entries, vectors=vectors)
+    if working is not None and search.options.explain:
+        entries += await _safely(search, "hot", _load_revoked(search)) or []
+    return [*entries, *memories]
+
+
+def _is_searched(search: Search, source: Source) -> bool:
+    """Decide whether a tier is searched; working memory keeps no past."""
+    return source in search.options.layers and (source == "cold" or search.options.at is None)
+
+
+async def _safely(search: Search, source: Source, operation: Coroutine[Any, Any, T]) -> T | None:
+    """Search one tier; its failure must not take the other's answer away."""
+    try:
+        return await operation
+    except Exception as error:  # noqa: BLE001 - a store may be anybody's; it is told and noted
+        search.failed.append(source)
+        search.errors.append(error)
+        search.note(f"{source} memory could not be asked: {type(error).__name__}")
+        return None
+
+
+def _report_failures(search: Search, work: Span) -> None:
+    """Log the failures of tiers, and raise the first where no tier could be searched."""
+    if not search.errors:
+        return
+    teller = search.parts.teller(search.scope)
+    for source, error in zip(search.failed, search.errors, strict=True):
+        logger.warning("%s memory could not be asked: %s", source, error)
+        emit(teller, "retrieval_error", error=type(error).__name__, ms=work.ms)
+    searched = sum(_is_searched(search, source) for source in BOTH)
+    if len(search.failed) == searched and search.parts.on_error == "raise":
+        first = search.errors[0]
+        if isinstance(first, MemorywareError):
+            raise first
+        raise StoreUnavailable(f"memory could not be asked: {type(first).__name__}") from first
+
+
+# Working memory.
+
+
+class _Words(NamedTuple):
+    """How often each word stands in a text, and how many there are."""
+
+    counts: Counter[str]
+    size: int
+
+
+@remembered(1024)
+def _words_in(text: str) -> _Words:
+    """Return the words of an entry, which is compared again with the next query."""
+    counts = Counter(words_of(text))
+    return _Words(counts, counts.total())
+
+
+@remembered(1024)
+def _hash_of(text: str) -> str:
+    return hash_of(text)
+
+
+@dataclass(slots=True)
+class _Working:
+    """The entries of working memory that a query is compared with, newest first.
+
+    Attributes:
+        entries: The entries.
+        counts: For each entry how often it has each word of the query.
+        sizes: How many words each entry has.
+    """
+
+    entries: list[RankedRecord]
+    counts: list[tuple[int, ...]] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+
+    @property
+    def statistics(self) -> WordStatistics:
+        """Statistics of the entries for the words of the query."""
+        having = [len(often) - often.count(0) for often in zip(*self.counts, strict=True)]
+        return WordStatistics(tuple(having), len(self.sizes), sum(self.sizes))
+
+
+async def _load_working(search: Search) -> _Working:
+    """Read working memory of the group, and count its words for the search of both tiers."""
+    limit = search.parts.limits.working_entries
+    page = await search.parts.tiers.working.find(search.live(), limit=limit)
+    is_by_time, words = not search.ranks_hot, search.words
+    working = _Working([])
+    # Characters of a script without blanks stand in pairs among the words of a text.
+    lone = set(lone_characters(words))
+    for place, record in enumerate(page.items, 1):
+        entry = RankedRecord(record, "hot")
+        entry.score, entry.recency, entry.is_by_time = 1.0, place, is_by_time
+        entry.ranks["recency"] = place
+        entry.content_hash = _hash_of(record.content)
+        text = search.compared_text(entry)
+        counts, size = _words_in(text)
+        often = tuple([text.count(word) if word in lone else counts[word] for word in words])
+        working.entries.append(entry)
+        working.counts.append(often)
+        working.sizes.append(size + sum(text.count(word) - counts[word] for word in lone))
+    if search.ranks_hot:
+        search.hot_words = working.statistics
+    return working
+
+
+async def _load_revoked(search: Search) -> list[RankedRecord]:
+    """Return entries of working memory that were revoked, for an explanation only."""
+    page = await search.parts.tiers.working.find(Select.within(search.scope))
+    revoked = []
+    for record in page.items:
+        is_live = record.expires_at is None or record.expires_at > search.now
+        if record.revocation is not None and is_live:
+            entry = RankedRecord(record, "hot")
+            entry.leave_out("revoked", f"taken back with receipt {record.revocation}")
+            revoked.append(entry)
+    return revoked
+
+
+async def _compare_working(search: Search, working: _Working) -> Sequence[Vector | None]:
+    """Look up which entries were promoted, and embed them where meaning is compared.
+
+    This takes a model and another tier, so it runs beside the search of long-term memory.
+    """
+    await _show_as_promoted(search, working.entries)
+    if not search.ranks_hot:
+        return [None] * len(working.entries)
+    return await search.vectors_of(working.entries)
+
+
+def _judge_working(
+    search: Search, working: _Working, vectors: Sequence[Vector | None]
+) -> list[RankedRecord]:
+    """Return the entries with their matches, by the measure of the search."""
+    entries = working.entries
+    similarities: list[float | None] = [None] * len(entries)
+    if search.vector is not None and entries:
+        (similarities,) = cosine_table([search.vector], vectors)
+    _set_matches(search, working, similarities)
+    if search.options.explain:
+        _note_ranks(entries, [entry.match for entry in entries], len(entries))
+    outside = search.parts.limits.outside_similarity
+    for entry in entries:
+        withhold(search, entry)
+        match = entry.match
+        if entry.record.provenance.trust is Trust.UNTRUSTED:
+            # Shown on no other ground: an answer is trusted no more than what was shown to it.
+            is_about_query = bool(match.words) or (match.similarity or 0) >= outside
+            if not is_about_query:
+                entry.leave_out("from_outside", "it came from outside, and is not about the query")
+                continue
+        if entry.left_out is None and search.ranks_hot:
+            search.coverage = max(search.coverage, match.coverage)
+    return entries
+
+
+def _set_matches(search: Search, working: _Working, similarities: Sequence[float | None]) -> None:
+    """Judge the entries that have anything of the query, and what is beside them in a session."""
+    rules, entries = search.parts.ranking, working.entries
+    last = len(entries) - 1
+    hits = {
+        last - place
+        for place, often in enumerate(working.counts)
+        if any(often) or similarities[place] is not None
+    }
+    shown = [(number, False) for number in sorted(hits)]  # numbered in the order of storing
+    if rules.sessions and rules.reach > 0:
+        threads: dict[str, list[int]] = {}
+        for number, entry in enumerate(reversed(entries)):
+            thread = entry.record.scope.session_id or entry.record.id
+            threads.setdefault(thread, []).append(number)
+        shown = beside(threads.values(), hits, rules.reach)
+    places = [last - number for number, _ in shown]
+    seen = [
+        Seen(working.counts[place], working.sizes[place], similarities[place], follows)
+        for place, (_, follows) in zip(places, shown, strict=True)
+    ]
+    corpus = search.corpus if search.ranks_hot else working.statistics
+    sight = Sight(seen, corpus.having, corpus.size, corpus.mean)
+    for place, match in zip(places, judge(sight, rules, corpus), strict=True):
+        entries[place].match = match
+
+
+# Texts of working memory that are in long-term memory as well.
+
+
+async def _show_as_promoted(search: Search, entries: Sequence[RankedRecord]) -> None:
+    """Show what was promoted as what it is now: of long-term memory, or not at all.
+
+    A text whose place another has taken is left out, unless it was said again since.
+    """
+    memories = await _same_texts(search, entries)
+    if not memories:
+        return
+    every = [memory for same in memories.values() for memory in same]
+    replaced = await _replaced_early(search, every)
+    for entry in entries:
+        same = sorted(memories.get(entry.content_hash, ()), key=lambda memory: memory.chunk_index)
+        current = next((m for m in same if _is_current(search, m) and m.id not in replaced), None)
+        if current is None:
+            ends = [
+                search.now if memory.id in replaced else memory.valid_to
+                for memory in same
+                if memory.revocation is None
+            ]
+            said = _last_said(entry)
+            if any(end is not None and said <= end <= search.now for end in ends):
+                entry.leave_out("superseded", "long-term memory has something in its place")
+        elif "cold" in search.options.layers:
+            entry.promoted = current
+
+
+async def _same_texts(
+    search: Search, entries: Sequence[RankedRecord]
+) -> Mapping[str, Sequence[Memory]]:
+    """Return memories by the hash of their text; nothing where they cannot be read."""
+    if not entries:
+        return {}
+    hashes = tuple(dict.fromkeys(entry.content_hash for entry in entries))
+    which = Select.within(search.scope, agents=tuple({None, search.agent_id}), hashes=hashes)
+    try:
+        page = await search.parts.tiers.long_term.find(which)
+    except Exception as error:  # noqa: BLE001 - the search of long-term memory tells of it
+        logger.debug("working memory was not compared with long-term memory: %s", error)
+        return {}
+    memories: dict[str, list[Memory]] = defaultdict(list)
+    for memory in page.items:
+        memories[memory.content_hash].append(memory)
+    return memories
+
+
+def _is_current(search: Search, memory: Memory) -> bool:
+    ended = memory.valid_to is not None and memory.valid_to <= search.now
+    return memory.revocation is None and memory.has_begun(search.now) and not ended
+
+
+def _last_said(entry: RankedRecord) -> datetime:
+    """Return when a text in working memory was said the last time."""
+    again = entry.record.metadata.get(SAID_AGAIN)
+    return datetime.fromisoformat(again) if again else entry.record.created_at
+
+
+async def _replaced_early(search: Search, memories: Sequence[Memory]) -> set[str]:
+    """Return ids of memories that end later by their date, though their successor has begun.
+
+    A machine whose clock is ahead dates the end of what it replaces into the future. Until
+    then both texts would be shown.
+    """
+    late = {
+        memory.id: memory.superseded_by
+        for memory in memories
+        if memory.superseded_by and memory.valid_to is not None and memory.valid_to > search.now
+    }
+    if not late or search.options.at is not None:
+        return set()
+    documents = tuple(dict.fromkeys(late.values()))
+    which = Select.within(search.scope, documents=documents, revocations=(None,))
+    page = await search.parts.tiers.long_term.find(which)
+    begun = {memory.document_id for memory in page.items if memory.has_begun(search.now)}
+    return {id_ for id_, document in late.items() if document in begun}
+
+
+# Texts that are withheld from who asks.
+
+
+def withhold(search: Search, text: RankedRecord) -> bool:
+    """Leave out a text that must not be shown to who asks; return whether it was.
+
+    Text from outside that reached the group in the run of one user could reach all others
+    by memory alone: a page that one of them opened would speak to everybody. So it stays with
+    that user until a person has promoted it.
+    """
+    trust, least = text.record.provenance.trust, search.options.min_trust
+    if least is not None and trust < least:
+        text.leave_out("min_trust", f"trusted as {trust.name}, and {least.name} is the least shown")
+        return True
+    if search.parts.share_outside or trust > Trust.UNTRUSTED:
+        return False
+    if not _is_of_another_user(search, text) or _is_decided(text):
+        return False
+    text.leave_out(
+        "from_outside",
+        "it came from outside in a run of another user, and no person has promoted it",
+    )
+    return True
+
+
+def _is_of_another_user(search: Search, text: RankedRecord) -> bool:
+    """Decide whether a text came up in a conversation in which the user who asks took no part.
+
+    Without a user on either side nobody can say so: a job of the group has no user, and a group
+    whose runs name none would lose all it has read.
+    """
+    asking, owner = search.scope.user_id, text.record.scope.user_id
+    if not asking or not owner:
+        return False
+    roots = text.record.provenance.roots
+    return asking != owner and not any(
+        root.kind == "user" and root.name == asking for root in roots
+    )
+
+
+def _is_decided(text: RankedRecord) -> bool:
+    """Decide whether a person has promoted a text; a promotion by an agent decides nothing."""
+    memory = text.record if isinstance(text.record, Memory) else text.promoted
+    if memory is None:
+        return False
+    return any(is_person(ground.promoted_by) for ground in memory.grounds if not ground.revocations)
+
+
+# Long-term memory.
+
+
+async def _search_long_term(search: Search) -> list[RankedRecord]:
+    """Return what fits in memory of the group and in the experience of the agent itself."""
+    if not search.agent_id:
+        return await _search_part(search, "group", None)
+    parts = [_search_part(search, "group", None), _search_part(search, "agent", search.agent_id)]
+    group, agent = await search.parts.runner.gather(parts)
+    return [*group, *agent]
+
+
+async def _search_part(search: Search, part: Part, agent: str | None) -> list[RankedRecord]:
+    session, since, explain = search.options.session_id, search.since, search.options.explain
+    whole = search.live().also(agents=(agent,))
+    which = whole.also(since=since) if since is not None else whole
+    if session is not None:
+        which = which.also(sessions=(session,))
+    heap = await _search_wide_enough(search, part, which)
+    if explain and which != whole:
+        for id_, text in (await _search_wide_enough(search, part, whole, counts=False)).items():
+            if id_ not in heap:
+                heap[id_] = text
+                _explain_selection(search, text)
+    await _leave_out_of_date(search, heap)
+    if explain:
+        everything = whole.also(live_at=None)
+        for id_, text in (
+            await _search_wide_enough(search, part, everything, counts=False)
+        ).items():
+            if id_ not in heap and _explain_validity(search, text):
+                heap[id_] = text
+    return list(heap.values())
+
+
+async def _leave_out_of_date(search: Search, heap: _Heap) -> None:
+    """Leave out what only the clock of another machine lets be seen; see `current_in`."""
+    if search.options.at is not None:
+        return
+    memories = [text.record for text in heap.values() if isinstance(text.record, Memory)]
+    replaced = await _replaced_early(search, memories)
+    for memory in memories:
+        if not memory.has_begun(search.now):
+            del heap[memory.id]
+        elif memory.id in replaced:
+            heap[memory.id].leave_out("superseded", f"{memory.superseded_by} is in its place")
+
+
+def _explain_selection(search: Search, text: RankedRecord) -> None:
+    """Leave out a text that the selection does not have, with the condition that it fails."""
+    session = search.options.session_id
+    if session is not None and text.record.scope.session_id != session:
+        text.leave_out("session", "from another session than was asked for")
+    else:
+        text.leave_out("time_range", f"older than {search.options.time_range_days} days")
+
+
+def _explain_validity(search: Search, text: RankedRecord) -> bool:
+    """Leave out a text that does not hold now, with what became of it; return whether it was."""
+    memory = text.record
+    if not isinstance(memory, Memory):
+        return False
+    if memory.revocation is not None:
+        text.leave_out("revoked", f"taken back with receipt {memory.revocation}")
+    elif memory.valid_to is not None and memory.valid_to <= search.now:
+        by = f", superseded by document {memory.superseded_by}" if memory.superseded_by else ""
+        text.leave_out("superseded", f"held until {memory.valid_to.isoformat()}{by}")
+    elif memory.valid_from > search.now:
+        text.leave_out("not_yet", f"holds from {memory.valid_from.isoformat()} on")
+    return text.left_out is not None
+
+
+async def _search_wide_enough(
+    search: Search, part: Part, which: Select, *, counts: bool = True
+) -> _Heap:
+    """Return what fits a selection, and look further where trust leaves too little of it.
+
+    No store knows how far a text is trusted for who asks, so what is withheld may be all that
+    a search of the usual size reads.
+
+    Args:
+        search: The recall.
+        part: The part of long-term memory.
+        which: What fits.
+        counts: Whether the shares of the query's words are noted. A wider look, for an
+            explanation, must not change the scores.
+    """
+    limit, is_whole, before = search.parts.limits.candidates, False, -1
+    while True:
+        look = _Look(search, part, limit, is_whole, counts)
+        heap, seen, is_everything = await _look(look, which)
+        withheld = sum([withhold(search, text) for text in heap.values()])
+        is_enough = len(heap) - withheld >= look.most_shown
+        if is_enough or not withheld or is_everything or seen == before:
+            return heap
+        if is_whole:
+            limit, before = 4 * limit, seen
+        is_whole = True
+
+
+@dataclass(slots=True)
+class _Look:
+    """One search of a part of long-term memory, and its choice of what is read.
+
+    Attributes:
+        search: The recall.
+        part: The part.
+        limit: How many of the best by words, and of the nearest, are seen.
+        is_whole: Whether everything that is seen is read.
+        counts: Whether the shares of the query's words are noted.
+    """
+
+    search: Search
+    part: Part
+    limit: int
+    is_whole: bool
+    counts: bool
+    _sight: Sight | None = None
+    _matches: Matches | None = None
+
+    @property
+    def most_shown(self) -> int:
+        """How many texts of the part are shown, or scored by a reranker, at most."""
+        shown = self.search.limit_of(self.part)
+        if self.search.parts.rescorer is not None and shown > 0:
+            shown = max(shown, self.search.parts.limits.rerank_candidates)
+        return shown
+
+    def matches(self, sight: Sight) -> Matches:
+        """Return how well each text of a sight matches; stores ask more than once."""
+        if self._matches is None or self._sight is not sight:
+            search = self.search
+            if self.counts:
+                search.cold_words = WordStatistics.of(sight)
+            self._sight = sight
+            self._matches = judge(sight, search.parts.ranking, search.corpus)
+        return self._matches
+
+    def choose(self, sight: Sight) -> Sequence[int]:
+        """Return the places of what is read: everything that can come to be shown."""
+        search, shown = self.search, self.most_shown
+        if self.is_whole or search.options.explain:
+            return range(len(sight.seen))
+        matches, vectors = self.matches(sight), search.measures_meaning
+        best = matches.best(vectors=vectors)
+        most = _SPARE * max(1, shown)
+        if len(best) > most:
+            scores = matches.scores(vectors=vectors)
+            least = scores[best[max(0, shown - 1)]] - largest_move(search, vectors=vectors)
+            end = most
+            while end < len(best) and scores[best[end]] >= least:
+                end += 1
+            del best[end:]
+        return list(dict.fromkeys([*best, *matches.nearest(1 + shown)]))
+
+
+async def _look(look: _Look, which: Select) -> tuple[_Heap, int, bool]:
+    """Return what one search reads, how many texts it saw, and whether a wider one is in vain.
+
+    It is where all that was seen was read and the limit has cut nothing off, as in a small
+    memory.
+    """
+    search, part, limit = look.search, look.part, look.limit
+    searched = await _searched(search, which, look.choose, limit)
+    matches = look.matches(searched.sight)
+    if look.counts:
+        search.coverage = max(search.coverage, matches.coverage)
+    read = {
+        place: RankedRecord(memory, part, matches[place])
+        for place, memory in searched.memories.items()
+    }
+    heap = {text.record.id: text for text in read.values()}
+    if not matches.has_words:
+        await _add_lone(search, part, which, heap)
+    if search.options.explain:
+        _note_ranks(
+            [heap[memory.id] for memory in searched.memories.values()],
+            matches,
+            search.parts.limits.candidates,
+            places=list(read),
+        )
+    return heap, len(matches), len(read) == len(matches) < limit
+
+
+async def _searched(search: Search, which: Select, choose_read: Choose, limit: int) -> Searched:
+    """Search long-term memory; by words alone where its vectors are of another model."""
+    parts, embedder = search.parts, search.parts.embedder
+    vector = search.vector if search.has_comparable_vectors else None
+    query = Query(
+        words=search.words,
+        vector=vector,
+        space=embedder.space_of(vector) if embedder and vector is not None else None,
+        limit=limit,
+        reach=parts.ranking.reach,
+        sessions=parts.ranking.sessions,
+        thread=parts.limits.neighbours,
+    )
+    try:
+        return await parts.tiers.long_term.search(query, which, choose_read)
+    except EmbeddingMismatch as mismatch:
+        if vector is None:
+            raise
+        search.has_comparable_vectors = False
+        note = f"{mismatch}; words alone were searched in long-term memory"
+        logger.warning("%s", note)
+        search.note(note)
+        return await _searched(search, which, choose_read, limit)
+
+
+async def _add_lone(search: Search, part: Part, which: Select, heap: _Heap) -> None:
+    """Add texts with one character of a script without blanks, which is indexed in pairs."""
+    lone = lone_characters(search.words)
+    if not lone:
+        return
+    limit = search.parts.limits.candidates
+    page = await search.parts.tiers.long_term.find(which.also(contains=lone[0]), limit=limit)
+    for memory in page.items:
+        before = heap.get(memory.id)
+        similarity = before.match.similarity if before else None
+        match = Match(words=1.0, coverage=1.0, around=1.0, similarity=similarity, near=similarity)
+        text = heap[memory.id] = RankedRecord(memory, part, match)
+        text.ranks["words"] = len(heap)
+
+
+def _note_ranks(
+    texts: Sequence[RankedRecord],
+    matches: Sequence[Match],
+    limit: int,
+    *,
+    places: Sequence[int] | None = None,
+) -> None:
+    """Note the place of each text in each list, for an explanation.
+
+    Args:
+        texts: Texts that were read.
+        matches: The matches of everything that was seen.
+        limit: The length of a list.
+        places: Of each text its place among the matches; by default they are the same.
+    """
+    read = dict(zip(range(len(texts)) if places is None else places, texts, strict=True))
+    for name, value in _LISTS.items():
+        values = [(value(match), place) for place, match in enumerate(matches)]
+        listed = sorted((-number, place) for number, place in values if number is not None)
+        for rank, (_, place) in enumerate(listed[:limit], 1):
+            if place in read:
+                read[place].ranks[name] = rank
+    beside = [text for text in texts if not text.ranks]
+    beside.sort(key=lambda text: -text.match.around)
+    for rank, text in enumerate(beside, 1):
+        text.ranks["neighbours"] = rank
+
+
+_LISTS: Final[Mapping[str, Callable[[Match], float | None]]] = {
+    "words": lambda match: match.words,
+    "vectors": lambda match: match.similarity,
+}
