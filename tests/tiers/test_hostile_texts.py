@@ -18,7 +18,7 @@ from memoryware.tiers.review.priority import boilerplate_of, specificity_of
 from memoryware.tiers.showing import without_marks
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.text import segments
-from memoryware.tiers.text.stems import stemmed
+from memoryware.tiers.text.stems import stem
 from memoryware.tiers.text.terms import words_of
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", agent_id="helper")
@@ -159,4 +159,4 @@ def test_a_row_of_signs_is_no_row_of_marks():
 
 
 def test_a_long_word_has_the_stem_that_a_short_one_has():
-    assert stemmed("b" + "an" * 100 + "ing") == "b" + "an" * 100
+    assert stem("b" + "an" * 100 + "ing") == "b" + "an" * 100

@@ -5,12 +5,17 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
 
 import pytest
+import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryware.tiers.text.stems import stemmed
+from memoryware.tiers.text import stems
+from memoryware.tiers.text.stems import stem
 from memoryware.tiers.text.terms import WORDS_VERSION, plain_words, query_words, words_of
 
 SAMPLE = (
@@ -82,12 +87,45 @@ def test_what_is_stored_is_found_by_the_words_of_this_version():
     ],
 )
 def test_forms_of_an_english_word_are_one(family):
-    assert len({stemmed(one) for one in family.split()}) == 1
+    assert len({stem(one) for one in family.split()}) == 1
+
+
+STEMS = [
+    line.split("\t")
+    for line in Path(__file__).with_name("stems.tsv").read_text().splitlines()
+    if not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize("package", ["snowballstemmer.porter_stemmer", "Stemmer"])
+def test_words_have_the_stems_that_indexes_hold(package, monkeypatch):
+    """Snowball in Python and in C, and the stemmer with which indexes of 0.1.0 were made."""
+    module = import_module(package)
+    make = module.Stemmer if package == "Stemmer" else lambda _: module.PorterStemmer()
+    monkeypatch.setattr(snowballstemmer, "stemmer", make)
+    monkeypatch.setattr(stems, "_snowball", stems._Snowball())
+    assert [[word, stems._stem(word)] for word, _ in STEMS] == STEMS
+
+
+def test_threads_stem_at_the_same_time(monkeypatch):
+    porter = import_module("snowballstemmer.porter_stemmer")
+    monkeypatch.setattr(snowballstemmer, "stemmer", lambda _: porter.PorterStemmer())
+    monkeypatch.setattr(stems, "_snowball", stems._Snowball())
+    words = [word for word, _ in STEMS] * 4
+    with ThreadPoolExecutor(8) as pool:
+        assert [*pool.map(stems._stem, words)] == [stem for _, stem in STEMS] * 4
+
+
+@given(st.text("aeioubcdghklmnrstvxyz", max_size=8), st.sampled_from(["", *stems._ENDINGS]))
+def test_a_word_that_is_not_given_to_snowball_is_its_own_stem(start, ending):
+    word = start + ending
+    if not word.endswith(stems._ENDINGS):
+        assert snowballstemmer.stemmer("porter").stemWord(word) == word
 
 
 def test_names_that_only_look_alike_stay_apart():
     for one, other in (("port", "portal"), ("use", "user"), ("redis", "redux"), ("is", "i")):
-        assert stemmed(one) != stemmed(other)
+        assert stem(one) != stem(other)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from memoryware.guard import drop_hidden
-from memoryware.tiers.text.stems import STOP
+from memoryware.tiers.text.stems import STOP_WORDS
 from memoryware.tiers.text.tokens import (
     MODALS,
     NEGATIONS,
@@ -64,7 +64,7 @@ _SOMEBODY: Final = word_set("i we he she they ich wir er")
 _RULES: Final = word_set("must shall muss müssen darf dürfen 必 须")
 """Words of a rule: "The VPN must be on." says something about one thing."""
 _IS: Final = word_set("be am is are was were bin ist sind war")
-_NOT_COUNTED: Final = (_CHATTER | STOP | MODALS | NEGATIONS) - _TELLING
+_NOT_COUNTED: Final = (_CHATTER | STOP_WORDS | MODALS | NEGATIONS) - _TELLING
 _PHRASES: Final = re.compile(
     r"\bas an ai\b(?: language)?(?: model| assistant)?|\b(?:you'?re|you are) (?:very )?welcome\b"
     r"|ありがとう(?:ございます)?|わかりました|承知しました|了解(?:です|しました)?|お待ちください|こんにちは"

@@ -17,7 +17,7 @@ from typing import Final
 
 from memoryware._remembering import remembered
 from memoryware.tiers.text.statements import UNSPACED
-from memoryware.tiers.text.stems import STOP
+from memoryware.tiers.text.stems import STOP_WORDS
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.text.tokens import word_set
 
@@ -115,7 +115,7 @@ _IDENTIFIER: Final = re.compile(
     r"""|\d+(?:[.:]\d+)+|\w+\.(?:\w+\.)*[a-z]{2,4}|\d+%"""
 )
 """Names of machines, versions, addresses, paths, times of day, numbers with a unit."""
-_CLOSED: Final = STOP | _SPEAKER | _LISTENER | _COURTESY | _MOMENT | _INTENT
+_CLOSED: Final = STOP_WORDS | _SPEAKER | _LISTENER | _COURTESY | _MOMENT | _INTENT
 _PIECE: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}](?:[^\s{UNSPACED}]*[^\W_{UNSPACED}])?")
 _NAME: Final = "A"
 """What stands for a word with a capital letter where forms are compared."""
@@ -193,7 +193,7 @@ def says_nothing(text: str) -> bool:
         return True
     if any(map(str.isdigit, stripped)) or not stripped.isascii() or _RULES.intersection(words):
         return False
-    return all(word in _COURTESY or word in STOP or word in _INTENSIFIERS for word in words)
+    return all(word in _COURTESY or word in STOP_WORDS or word in _INTENSIFIERS for word in words)
 
 
 def _naming(written: Sequence[str], text: str) -> float:
@@ -277,5 +277,5 @@ def _content_stems(text: str) -> frozenset[str]:
 def _topic_and_content(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return `topic_stems` and `_content_stems` of a text, which is cut into words once."""
     words = frozenset(words_of(text))
-    telling = words - STOP
+    telling = words - STOP_WORDS
     return telling or words, frozenset(word for word in telling if not _has_digit(word))

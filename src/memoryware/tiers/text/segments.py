@@ -14,7 +14,7 @@ from typing import Any, Final
 from memoryware._remembering import remembered
 from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
-from memoryware.tiers.text.stems import STOP
+from memoryware.tiers.text.stems import STOP_WORDS
 
 MOST_STATEMENTS: Final = 50
 """A text of more statements is a document, which is reviewed as a whole."""
@@ -69,7 +69,7 @@ _ORDER: Final = re.compile(
     r"([A-Z][a-z]+)\s+(?:the|a|an|your|my|our|all|each|every|this|both)\s", re.IGNORECASE
 )
 """A verb and its object at the beginning: "Open the door.". Several of them are a procedure."""
-_NO_VERBS: Final = STOP | frozenset(
+_NO_VERBS: Final = STOP_WORDS | frozenset(
     {"since", "although", "because", "unless", "within", "without", "despite", "among", "except"}
 )
 _FRAGMENT: Final = re.compile(

@@ -8,7 +8,7 @@ from typing import Final
 
 from memoryware._remembering import remembered
 from memoryware._unicode import fold
-from memoryware.tiers.text.stems import STOP, stemmed
+from memoryware.tiers.text.stems import STOP_WORDS, stem
 
 WORDS_VERSION: Final = 2
 """Changes with what `words_of` returns; words that another version made have to be made anew."""
@@ -68,12 +68,12 @@ def stems_of(text: str) -> list[str]:
 
 def _stems(words: Sequence[str]) -> list[str]:
     if "_" not in " ".join(words):
-        return [*map(stemmed, words)]
+        return [*map(stem, words)]
     found = []
     for word in words:
-        found.append(stemmed(word))
+        found.append(stem(word))
         if "_" in word.strip("_"):
-            found += [stemmed(part) for part in word.split("_") if part]
+            found += [stem(part) for part in word.split("_") if part]
     return found
 
 
@@ -127,7 +127,7 @@ def _parts_of(name: str) -> tuple[str, ...]:
     numbered = _NUMBERED.fullmatch(name)
     parts = [part for part in numbered.groups() if part] if numbered else []
     humps = [hump for hump in _HUMPS.split(parts[0] if parts else name) if hump]
-    return tuple(stemmed(part.casefold()) for part in (*parts, *(humps if len(humps) > 1 else ())))
+    return tuple(stem(part.casefold()) for part in (*parts, *(humps if len(humps) > 1 else ())))
 
 
 def query_words(text: str) -> list[str]:
@@ -137,7 +137,7 @@ def query_words(text: str) -> list[str]:
     """
     folded = fold(text)
     every = _cut(folded)
-    telling = [word for word in every if word not in STOP]
+    telling = [word for word in every if word not in STOP_WORDS]
     return list(dict.fromkeys([*_stems(telling or every), *_parts_of_names(folded)]))
 
 
