@@ -1,6 +1,6 @@
 """Write the frozen files anew, after a change that is on purpose; the tests name the command.
 
-python tests/frozen/made.py            the public names, the command line, and the prompts
+python tests/frozen/made.py            the public names, the command line, prompts and events
 python tests/frozen/made.py reads      what reads and commands answer on the kept data
 python tests/frozen/made.py verdicts   what filters, digest and promotion say of pairs of texts
 python tests/frozen/made.py figures    what recall is worth (needs MEMORYWARE_LOCOMO)
@@ -29,6 +29,7 @@ if "data" not in sys.argv:  # the version that is frozen is another one
 from frozen import engines  # noqa: E402 - the folders above are on the path now
 from frozen.commands import outputs  # noqa: E402
 from frozen.figures import EXAMPLE, VARIABLE, figures, locomo_path  # noqa: E402
+from frozen.happenings import happenings  # noqa: E402
 from frozen.prompts import prompts  # noqa: E402
 from frozen.reads import as_lines, read_all, readable  # noqa: E402
 from frozen.sample import Sample  # noqa: E402
@@ -38,8 +39,9 @@ from memoryware import TieredMemory, langgraph_stores, open_stores  # noqa: E402
 
 
 def write_names() -> None:
-    """Write the public names, the command line, and the prompts."""
+    """Write the public names, the command line, the prompts and the events."""
     write("surface.txt", "\n".join(surface()) + "\n")
+    write("happenings.txt", "\n".join(happenings()) + "\n")
     write("commands.txt", "\n".join(command_line()) + "\n")
     texts = prompts()
     for old in (HERE / "prompts").glob("*.txt"):

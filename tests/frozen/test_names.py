@@ -1,13 +1,16 @@
-"""The public names, the command line and the prompts change on purpose only."""
+"""The public names, the command line, events and prompts change on purpose only."""
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from pathlib import Path
 
 import pytest
 
+from frozen.happenings import happenings
 from frozen.prompts import prompts
+from frozen.reads import AsyncDoor
 from frozen.surface import command_line, surface
 
 HERE = Path(__file__).parent
@@ -23,12 +26,19 @@ def changed(frozen: str, today: str, name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "today"), [("surface.txt", surface), ("commands.txt", command_line)]
+    ("name", "today"),
+    [("surface.txt", surface), ("commands.txt", command_line), ("happenings.txt", happenings)],
 )
-def test_public_names_and_signatures_are_those_that_are_frozen(name, today):
+def test_names_signatures_and_events_are_those_that_are_frozen(name, today):
     frozen = (HERE / name).read_text("utf-8")
     difference = changed(frozen, "\n".join(today()), name)
     assert not difference, f"{difference}\n{AGAIN}"
+
+
+def test_the_asynchronous_half_tells_the_same():
+    with asyncio.Runner() as runner:
+        today = happenings(lambda memory: AsyncDoor(memory, runner))
+    assert today == (HERE / "happenings.txt").read_text("utf-8").splitlines()
 
 
 def test_the_surface_has_what_it_must_have():
