@@ -10,7 +10,7 @@ from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
 from memoryware.tiers.ingress._phrases import TURNS
 from memoryware.tiers.text.comparison import Relation, compare, matches, same_sentence
-from memoryware.tiers.text.tokens import MARKERS, NEGATIONS, Sentence, is_german, read
+from memoryware.tiers.text.tokens import MARKERS, NEGATIONS, Sentence, is_german, tokenize
 
 _AROUND: Final = ".,;:!\"'()[]*_`“”‘’«»。，、"
 """What stands around a word and says nothing; a question mark and a sign do."""
@@ -36,7 +36,7 @@ def same_claim(text: str, other: str) -> bool:
     names: list[list[str]] = []
     markers: list[list[str]] = []
     for one in (text, other):
-        tokens = [token for part in read(one, is_german=german) for token in part.tokens]
+        tokens = [token for part in tokenize(one, is_german=german) for token in part.tokens]
         names.append([token.exact for token in tokens if token.is_name])
         markers.append(sorted(t.stem for t in tokens if {t.exact, t.stem} & MARKERS))
     rest = iter(names[1])
@@ -59,7 +59,7 @@ def says_the_same(text: str, other: str) -> bool:
     if compare(text, other) is Relation.SAME:
         return True
     german = is_german(text, other)
-    sides = [read(one, is_german=german) for one in (text, other)]
+    sides = [tokenize(one, is_german=german) for one in (text, other)]
     if _contains(sides[1], sides[0], german=german):
         return True
     if [one.is_question for one in sides[0]] != [one.is_question for one in sides[1]]:

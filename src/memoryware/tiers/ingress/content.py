@@ -15,7 +15,7 @@ from memoryware.tiers.text.tokens import (
     PAUSE,
     Sentence,
     is_german,
-    read,
+    tokenize,
     word_set,
 )
 
@@ -108,7 +108,7 @@ def _beginning(text: str, chars: int) -> str:
 
 def _has_statement(text: str) -> bool:
     kept = _PHRASES.sub(" ", text)
-    return any(map(_states, read(kept, is_german=is_german(kept))))
+    return any(map(_states, tokenize(kept, is_german=is_german(kept))))
 
 
 def _states(sentence: Sentence) -> bool:

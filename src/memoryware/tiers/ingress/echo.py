@@ -33,7 +33,7 @@ from memoryware.tiers.text.tokens import (
     Sentence,
     Token,
     is_german,
-    read,
+    tokenize,
     without_markup,
     word_set,
 )
@@ -294,7 +294,7 @@ class _Shown(NamedTuple):
 
 def _prepare(text: str, german: bool) -> tuple[_Shown, ...]:
     shown = []
-    for sentence in read(text, is_german=german):
+    for sentence in tokenize(text, is_german=german):
         tokens, starts = _clauses(sentence.tokens)
         stems = frozenset(token.stem for token in tokens if token.exact not in _OPEN)
         shown.append(_Shown(sentence, tokens, starts, stems))
@@ -572,7 +572,7 @@ def _covering(text: str, known: Sequence[Known]) -> tuple[str, ...] | None:
         return spaced
     german = is_german(plain)  # not of what was shown: it may be in several languages
     plain = _phrases.REMEMBERING.sub(" ", plain)
-    sentences = read(plain, is_german=german)
+    sentences = tokenize(plain, is_german=german)
     if _has_new_word(sentences, pieces):
         return None
     tokens = [token for one in sentences for token in one.tokens]
@@ -580,7 +580,7 @@ def _covering(text: str, known: Sequence[Known]) -> tuple[str, ...] | None:
     ground = _Ground.of([*pieces, Piece(NOTE)], wanted, german=german, is_cut=is_cut)
     ids = _matched(ground, sentences)
     if ids is None and (unnumbered := _NUMBERING.sub(" ", plain)) != plain:
-        ids = _matched(ground, read(unnumbered, is_german=german))
+        ids = _matched(ground, tokenize(unnumbered, is_german=german))
     return ids
 
 

@@ -15,7 +15,7 @@ from memoryware.tiers.ingress.echo import Known, Piece, echo_of
 from memoryware.tiers.ingress.making import AT_ONCE
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.text.terms import words_of
-from memoryware.tiers.text.tokens import is_german, read
+from memoryware.tiers.text.tokens import is_german, tokenize
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ async def _long_term(parts: Parts, entry: Entry) -> list[Memory]:
 
 def _telling(text: str) -> list[str]:
     """Return the words of a text that say the most: names and numbers, then the longest."""
-    tokens = [token for one in read(text, is_german=is_german(text)) for token in one.tokens]
+    tokens = [token for one in tokenize(text, is_german=is_german(text)) for token in one.tokens]
     names = {word for token in tokens if token.is_name for word in words_of(token.exact)}
     words = dict.fromkeys(words_of(text))
     ranked = sorted(words, key=lambda one: (one not in names, one in FILLER, -len(one)))

@@ -23,7 +23,7 @@ from memoryware.tiers.text.tokens import (
     Sentence,
     Token,
     is_german,
-    read,
+    tokenize,
     word_set,
 )
 
@@ -143,7 +143,7 @@ def compare_wording(first: str, second: str) -> Relation:
         second: Another text.
     """
     german = is_german(first, second)
-    left, right = read(first, is_german=german), read(second, is_german=german)
+    left, right = tokenize(first, is_german=german), tokenize(second, is_german=german)
     if not left or not right:
         same = not left and not right and first.split() == second.split() != []
         return Relation.SAME if same else Relation.DIFFERENT
@@ -160,7 +160,7 @@ def disagree(first: str, second: str) -> bool:
         second: Another text.
     """
     german = is_german(first, second)
-    left, right = read(first, is_german=german), read(second, is_german=german)
+    left, right = tokenize(first, is_german=german), tokenize(second, is_german=german)
     if not left or not right or _difference(left, right) is Relation.DIFFERENT:
         return False
     return not _same(left, right, german=german)
@@ -177,7 +177,7 @@ def plain_clash(first: Said, second: Said) -> str:
     if not reason:
         return ""
     german = is_german(first.text, second.text)
-    sides = [read(one.text, is_german=german) for one in (first, second)]
+    sides = [tokenize(one.text, is_german=german) for one in (first, second)]
     left, right = (_key(_joined(side)) for side in sides)
     return "" if matches(left, right) else reason  # "2 pm" and "14:00" are the same
 

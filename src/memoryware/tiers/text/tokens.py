@@ -1,8 +1,7 @@
-"""Tokens of sentences, normalised for comparison: case, articles, inflection, politeness.
+"""Sentences as normalised tokens: without markup, politeness, articles and inflection.
 
-Whatever is removed here can never tell two texts apart, so each rule is closed: it names the
-exact words that it removes. "Let me know if you need anything else" goes, "let me know if db2
-fails" stays.
+What is removed here can never tell two texts apart, so every rule names the exact words that it
+removes or makes equal.
 """
 
 from __future__ import annotations
@@ -11,11 +10,13 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from memoryware._remembering import remembered
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
+from memoryware.tiers.text import politeness
 from memoryware.tiers.text.statements import UNSPACED
 
 PAUSE: Final = ","
@@ -54,9 +55,12 @@ class Token(NamedTuple):
         return self.stem == other.stem and self.firmness + other.firmness <= 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Sentence:
     """One sentence of a text.
+
+    Compared by identity: `tokenize` returns the same objects for a text that is cached, and what
+    comparisons derive from a sentence is cached by the object.
 
     Attributes:
         tokens: Its words in order, without articles and politeness, with pauses.
@@ -71,6 +75,16 @@ class Sentence:
     is_question: bool = False
     reports: bool = False
     is_cut: bool = False
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words as they are written, in lower case, with pauses."""
+        return frozenset(token.exact for token in self.tokens)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of the words, with pauses."""
+        return frozenset(token.stem for token in self.tokens)
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -110,6 +124,7 @@ _ENGLISH: Final = word_set("""
 the a an and or is are was were will be not no for with on at from by of to in we i they it
 has have can may must should all some only if because that every our please never
 """)
+_UMLAUT: Final = re.compile("[äöüß]")
 _ARTICLES: Final = word_set("the a an")
 _GERMAN_ARTICLES: Final = {
     "der": "nom",
@@ -198,38 +213,46 @@ _SHOUTED: Final = word_set("us it who in is am or at as no on go do me")
 _PLURAL_OS: Final = word_set("repos photos videos memos demos logos typos todos audios")
 _UNSTRIPPED: Final = ("ss", "us", "is", "as", "os")
 """Ends of words (and names: Carlos, Lukas) whose "s" is no plural."""
+_MAX_CACHED_WORD: Final = 64
 _MIN_STEM: Final = 3
 _LEAST_SHOUTED: Final = 20
 _SHOUTED_SHARE: Final = 0.4
 _MIN_VERB: Final = 5
 
 _APOSTROPHES: Final = re.compile("[\u2018\u2019\u02bc\u2032`´](?=[a-zA-Z]{1,2}\\b)")
-_SHORT: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern, re.IGNORECASE), full)
-    for pattern, full in (
-        (r"\bcan(?:'t|not)\b", "can not"),
-        (r"\bwon't\b", "will not"),
-        (r"\bshan't\b", "shall not"),
-        (r"n't\b", " not"),
-        (r"\b(it|that|there|he|she|here|what|who|where)'s\b", r"\1 is"),
-        (r"'re\b", " are"),
-        (r"'ve\b", " have"),
-        (r"'ll\b", " will"),
-        (r"\bi'm\b", "I am"),
-        (r"\b(\w{1,40})'s (\w{1,40})\b", r"\2 of \1"),
-        (r"'s\b|(?<=s)'(?=\s)", ""),
-        (r"\b(?:has|have) to\b", "must"),
-        (r"\b(?:is|are) able to\b", "can"),
-        (r"\b(?:is|are) allowed to\b", "may"),
-        (r"\bprior to\b", "before"),
-        (r"\ba (few|little|lot)\b", r"a_\1"),
-        (r"\bin order to\b", "to"),
-        (r"\b(?:that|which|who) (?:is|are) (?=called\b|named\b)", ""),
-        (r"\be-mail", "email"),
-        (r"(?<=\d)\s*(?:%|percent\b|per cent\b|prozent\b)", "%"),
-        (r"\bon ((?:mon|tues|wednes|thurs|fri|satur|sun)day)s\b", r"every \1"),
+_EXPANSIONS: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = tuple(
+    (guards, re.compile(pattern, re.IGNORECASE), full)
+    for guards, pattern, full in (
+        (("can",), r"\bcan(?:'t|not)\b", "can not"),
+        (("won't",), r"\bwon't\b", "will not"),
+        (("shan't",), r"\bshan't\b", "shall not"),
+        (("n't",), r"n't\b", " not"),
+        (("'s",), r"\b(it|that|there|he|she|here|what|who|where)'s\b", r"\1 is"),
+        (("'re",), r"'re\b", " are"),
+        (("'ve",), r"'ve\b", " have"),
+        (("'ll",), r"'ll\b", " will"),
+        (("i'm",), r"\bi'm\b", "I am"),
+        (("'s",), r"\b(\w{1,40})'s (\w{1,40})\b", r"\2 of \1"),
+        (("'",), r"'s\b|(?<=s)'(?=\s)", ""),
+        (("has to", "have to"), r"\b(?:has|have) to\b", "must"),
+        (("able to",), r"\b(?:is|are) able to\b", "can"),
+        (("allowed to",), r"\b(?:is|are) allowed to\b", "may"),
+        (("prior to",), r"\bprior to\b", "before"),
+        (("few", "little", "lot"), r"\ba (few|little|lot)\b", r"a_\1"),
+        (("in order to",), r"\bin order to\b", "to"),
+        (("called", "named"), r"\b(?:that|which|who) (?:is|are) (?=called\b|named\b)", ""),
+        (("e-mail",), r"\be-mail", "email"),
+        (("%", "cent", "prozent"), r"(?<=\d)\s*(?:%|percent\b|per cent\b|prozent\b)", "%"),
+        (("days",), r"\bon ((?:mon|tues|wednes|thurs|fri|satur|sun)day)s\b", r"every \1"),
     )
 )
+"""Phrases, what they are written as, and the letters without which a text has none of them.
+
+Each pattern is slow to search for, and most texts have none of these phrases.
+"""
+_DIGIT: Final = re.compile(r"\d")
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _TWELVE: Final = re.compile(r"\b(\d{1,2})(?::([0-5]\d))?\s?([ap])\.?m\b\.?", re.IGNORECASE)
 _UHR: Final = re.compile(r"\b(\d{1,2})(?::([0-5]\d))?\s?uhr\b", re.IGNORECASE)
 _THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.])")
@@ -261,140 +284,6 @@ _ABBREVIATION: Final = re.compile(
     r"\b(?:e\.g|i\.e|z\.B|d\.h|etc|bzw|vs|approx|ca|Nr|No|Dr|Mr|Mrs|Ms|St)\.$", re.IGNORECASE
 )
 
-_AT_START: Final = r"(?:^|(?<=[.!?,;:\n。，]))\s*"
-_POLITE_EN: Final = (
-    (
-        r"(?:as\s+)?(?:far|best)\s+as\s+i\s+(?:know|can\s+tell|can\s+(?:remember|recall)|remember|recall"
-        r"|am\s+aware)(?:,?\s+from\s+(?:my\s+)?memory)?"
-    ),
-    r"to\s+(?:the\s+best\s+of\s+)?my\s+(?:best\s+)?(?:knowledge|memory|recollection)",
-    (
-        r"(?:if|unless)\s+(?:i\s+(?:remember|recall)(?:\s+(?:it|this|that))?(?:\s+(?:correctly|right|rightly"
-        r"|well|properly))?|i\s+am\s+(?:not\s+)?(?:mistaken|wrong)|(?:my\s+)?memory\s+serves(?:\s+me)?"
-        r"(?:\s+(?:right|well|correctly))?)"
-    ),
-    (
-        r"(?:(?<!free )(?<!deleted )(?<!read )(?<!loaded )from\s+my\s+memory|,\s?from\s+memory)"
-        r"(?=\s*(?:[,.:;!]|$))"
-    ),
-    (
-        r"(?:as|like)\s+(?:i|you|we)\s+(?:have\s+)?(?:already\s+)?(?:said|mentioned|told\s+(?:me|you|us)"
-        r"|discussed|noted|know|recall|remember)(?:\s+(?:before|earlier|already|previously))?"
-    ),
-    (
-        r"as\s+(?:already\s+)?(?:mentioned|discussed|noted|stated|said)(?:\s+(?:before|earlier|above"
-        r"|already|previously))?"
-    ),
-    (
-        r"(?:according\s+to|based\s+on|going\s+by)\s+(?:my|our|your|the)\s+(?:saved\s+|earlier\s+|stored\s+)?"
-        r"(?:notes?|memory|memories|records?|recollection)"
-    ),
-    r"(?:based\s+on|from)\s+what\s+i\s+(?:know|remember|recall|have\s+(?:in\s+memory|noted))",
-    r"(?:off|from)\s+the\s+top\s+of\s+my\s+head",
-    r"\b(?:afaik|afair|iirc|fyi|btw)\b",
-)
-_POLITE_DE: Final = (
-    (
-        r"so(?:weit|viel)\s+(?:ich|wir)\s+(?:es\s+|das\s+)?(?:noch\s+)?(?:wei(?:ß|ss)|wissen"
-        r"|(?:mich|uns)\s+(?:noch\s+)?(?:daran\s+)?erinner(?:e|n)(?:\s+k(?:ann|önnen))?|informiert\s+bin|sehe)"
-    ),
-    (
-        r"(?:meines\s+wissens(?:\s+nach)?|nach\s+meine[mr]\s+(?:kenntnisstand|wissen|erinnerung)"
-        r"|meiner\s+erinnerung\s+nach)"
-    ),
-    (
-        r"(?:wenn|falls|sofern)\s+(?:ich\s+)?(?:mich\s+)?(?:ich\s+)?(?:(?:recht|richtig)\s+(?:erinnere|entsinne)"
-        r"|nicht\s+(?:alles\s+)?täusch(?:e|t)|erinnere)"
-    ),
-    (
-        r"(?:laut|gemäß)\s+(?:meine[nrm]|unsere[nrm]|de[nrm])\s+(?:gespeicherten\s+)?(?:notizen?"
-        r"|aufzeichnungen|erinnerung|gedächtnis)"
-    ),
-    r"wie\s+(?:bereits\s+|schon\s+|vorhin\s+)?(?:gesagt|erwähnt|besprochen|notiert)",
-    r"wie\s+(?:du|sie|ich|wir)\s+(?:bereits\s+|schon\s+)?(?:gesagt|erwähnt)\s+(?:hast|haben|habe)",
-    r"aus\s+de[mr]\s+(?:gedächtnis|erinnerung)(?=\s*(?:[,.:;!]|$))",
-)
-_OPENING: Final = (
-    r"from\s+memory\s*[:,]",
-    r"(?:i|we)\s+(?:still\s+|do\s+)?(?:remember|recall)(?:\s*:|\s+that\b|(?=\s+(?:the|our|we|it)\b))",
-    (
-        r"(?:my|our|the)\s+(?:notes?|memory|memories|records?)\s+(?:says?|tells?\s+me|shows?|states?)"
-        r"(?:\s*:|\s+that\b)"
-    ),
-    (
-        r"(?:please\s+)?(?:also\s+)?(?:note|remember|recall|keep\s+in\s+mind|bear\s+in\s+mind|be\s+aware)"
-        r"(?:\s*:|\s+that\b)"
-    ),
-    r"(?:what\s+i\s+(?:know|remember)\s+is)(?:\s*:|\s+that\b)",
-    (
-        r"(?:just\s+)?(?:to\s+confirm|a\s+reminder|as\s+a\s+reminder|for\s+the\s+record|by\s+the\s+way"
-        r"|for\s+your\s+information|to\s+sum\s+up|in\s+short|in\s+summary|to\s+summari[sz]e|reminder|summary"
-        r"|quick\s+(?:note|reminder)|note)(?:\s*[:,]|\s+that\b)"
-    ),
-    (
-        r"(?:here\s+is|this\s+is)\s+(?:what|all|everything)\s+i\s+(?:know|remember|recall|have)"
-        r"(?:\s+so\s+far|\s+in\s+memory)?\s*:"
-    ),
-    (
-        r"(?:sure|of\s+course|certainly|ok|okay|hi|hello|hey|thanks|thank\s+you(?:\s+very\s+much)?|great"
-        r"(?:\s+question)?|good\s+question)\s*[,!.:]+"
-    ),
-    (
-        r"(?:ich|wir)\s+(?:erinnere\s+mich|erinnern\s+uns|weiß\s+noch|entsinne\s+mich)(?:\s+daran)?\s*"
-        r"(?::|,?\s*dass\b)"
-    ),
-    r"(?:bitte\s+)?(?:beachten?\s+sie|beachte[nt]?|denk(?:e|t)?\s+daran|merke?(?:\s+dir)?)\s*(?::|,?\s*dass\b)",
-    (
-        r"(?:nur\s+)?(?:zur\s+(?:erinnerung|info(?:rmation)?)|hinweis|übrigens|kurz\s+gesagt|zusammengefasst"
-        r"|kurze\s+erinnerung)\s*[:,]?"
-    ),
-    r"(?:in\s+)?meine[n]?\s+notizen\s+(?:steht|sagen|besagen)\s*(?::|,?\s*dass\b)",
-    r"(?:klar|natürlich|gerne|hallo|danke(?:\s+schön)?|alles\s+klar)\s*[,!.:]+",
-)
-_CLOSING: Final = (
-    (
-        r"(?:please\s+)?let\s+me\s+know\s+(?:if|when|whether)\s+you\s+(?:need|have|want)\s+(?:anything|something"
-        r"|any|more|further|other|to\s+know)(?:\s+(?:else|more|other|further|questions?|help|details?"
-        r"|information))*(?=\s*(?:[.!]|$))"
-    ),
-    r"(?:i\s+)?hope\s+(?:this|that|it)\s+helps(?=\s*(?:[.!]|$))",
-    (
-        r"(?:feel\s+free\s+to\s+ask|just\s+ask)(?:\s+(?:if\s+you\s+have\s+)?(?:any\s+|more\s+|further\s+)*"
-        r"questions?)?(?=\s*(?:[.!]|$))"
-    ),
-    r"(?:is\s+there\s+)?anything\s+else(?:\s+(?:you\s+need|i\s+can\s+(?:do|help\s+(?:you\s+)?with)))?\s*\?",
-    r"(?:thanks|thank\s+you)(?:\s+(?:very\s+much|a\s+lot|in\s+advance))?(?=\s*(?:[.!]|$))",
-    r"(?:vielen\s+dank|danke(?:\s+schön)?)(?:\s+im\s+voraus)?(?=\s*(?:[.!]|$))",
-    r"(?:sag|sagen\s+sie|gib|geben\s+sie)\s+(?:mir\s+)?(?:gern\s+|gerne\s+|bitte\s+)?bescheid(?=\s*(?:[.!]|$))",
-    r"ich\s+hoffe,?\s+(?:das|es)\s+hilft(?:\s+(?:dir|ihnen|weiter))?(?=\s*(?:[.!]|$))",
-)
-_POLITE_ZH: Final = (
-    r"(?:就|据)我(?:所知|了解|所记得)(?:的)?",
-    r"(?:我|我们)(?:还|仍)?记得(?:的是)?[：:，,]?",
-    r"如果(?:我)?(?:没有|没)(?:记错|弄错|搞错)(?:的话)?",
-    r"(?:如果)?我没(?:有)?记错(?:的话)?",
-    r"(?:正)?如(?:之前|前面|前文|上文|前|上|您|你|我)(?:所)?(?:述|说|提到|提及)(?:的|过)?(?:那样)?",
-    r"(?:根据|按照|按)(?:我|我们|你)?的?(?:记忆|笔记|记录)",
-    r"请(?:注意|记住|留意)[：:，,]?",
-    r"(?:^|(?<=[。，！\n]))(?:注意|提醒|备注)[：:]",
-    r"顺便(?:说一下|提一下|一提|说)",
-    r"提醒(?:一下|大家|你|您)[：:，,]?",
-    r"(?:好的|当然|没问题|总之|你好|您好)(?=[，,。！!])",
-    r"(?:非常)?(?:谢谢|感谢)(?:你|您|大家)?(?=[，,。！!]|\s*$)",
-    r"希望(?:这|以上)?(?:对你|对您)?(?:有|能)?(?:所)?帮助",
-    r"如(?:果)?(?:还)?有(?:其他|任何|更多)?(?:问题|疑问|需要)[，,]?请?(?:随时)?(?:告诉我|联系我|问我)",
-    r"麻烦(?:你|您)?(?!的)",
-    r"(?<![申邀聘宴敬])请(?!求|假|客|教|示|柬|帖|愿|款|购)",
-)
-_COURTESY: Final = r"\b(?:please|kindly|bitte)\b"
-_POLITE: Final = re.compile(
-    rf"\b(?:{'|'.join((*_POLITE_EN, *_POLITE_DE))})\b[,:]?"
-    rf"|{_AT_START}(?:{'|'.join(_OPENING)})|{_AT_START}(?:{'|'.join(_CLOSING)})|{_COURTESY}",
-    re.IGNORECASE,
-)
-_POLITE_CJK: Final = re.compile("|".join(_POLITE_ZH))
-_REPORTS: Final = re.compile(r"\bdass\s*\Z", re.IGNORECASE)
-
 _CHINESE_SAME: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern), full)
     for pattern, full in (
@@ -421,25 +310,32 @@ _HAN_NUMBER: Final = re.compile(
 )
 
 
-def read(text: str, *, is_german: bool) -> tuple[Sentence, ...]:
-    """Return the sentences of a text that say something.
+def tokenize(text: str, *, is_german: bool) -> tuple[Sentence, ...]:
+    """Split a text into sentences of normalised tokens; sentences without words are left out.
 
     Args:
         text: The text.
-        is_german: Whether its words are inflected as in German.
+        is_german: Whether its words are inflected as in German, see `is_german`.
     """
-    return _cached(text, is_german) if len(text) <= MAX_CACHED_CHARS else _read(text, is_german)
+    if len(text) <= MAX_CACHED_CHARS:
+        return _cached(text, is_german)
+    return _tokenize(text, is_german)
 
 
 def is_german(*texts: str) -> bool:
-    """Return whether texts have more German than English words of grammar."""
-    german = english = 0
-    for text in texts:
-        for word in re.findall(r"[^\W\d_]+", text[:2_000]):
-            lower = word.lower()
-            german += lower in _GERMAN or any(one in "äöüß" for one in lower)
-            english += lower in _ENGLISH
-    return german > english
+    """Return whether texts have more German than English function words."""
+    counts = [_language_counts(text[:2_000]) for text in texts]
+    return sum(german for german, _ in counts) > sum(english for _, english in counts)
+
+
+@remembered(4096)
+def _language_counts(text: str) -> tuple[int, int]:
+    """Return how many words of a text look German, and how many English."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    english = sum(word in _ENGLISH for word in words)
+    if text.isascii():
+        return sum(word in _GERMAN for word in words), english
+    return sum(word in _GERMAN or _UMLAUT.search(word) is not None for word in words), english
 
 
 def visible(text: str) -> str:
@@ -460,50 +356,41 @@ def without_markup(text: str) -> str:
     return _EMPHASIS.sub(r"\2", plain)
 
 
-def _read(text: str, german: bool) -> tuple[Sentence, ...]:
+def _tokenize(text: str, german: bool) -> tuple[Sentence, ...]:
     plain = without_markup(text)
     if _is_shouted(plain):
         plain = plain.casefold()
-    for short, full in _SHORT:
-        plain = short.sub(full, plain)
-    plain = _TWELVE.sub(_in_24_hours, plain)
-    plain = _UHR.sub(lambda found: f"{found[1]}:{found[2] or '00'}", plain)
-    plain = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), plain)
-    has_han = re.search(f"[{UNSPACED}]", plain) is not None
-    if has_han:
-        plain = _POLITE_CJK.sub("", plain)
-        for short, full in _CHINESE_SAME:
-            plain = short.sub(full, plain)
+    plain = _expanded(plain)
+    if _DIGIT.search(plain):
+        plain = _TWELVE.sub(_in_24_hours, plain)
+        plain = _UHR.sub(lambda time: f"{time[1]}:{time[2] or '00'}", plain)
+        plain = _THOUSANDS.sub(lambda number: number.group().replace(",", ""), plain)
+    if not plain.isascii() and _UNSPACED.search(plain):
+        plain = politeness.CHINESE.sub("", plain)
+        for pattern, full in _CHINESE_SAME:
+            plain = pattern.sub(full, plain)
         plain = _HAN_NUMBER.sub(_han_number, plain)
     sentences = []
     for part, end in _sentences(plain):
-        rest, reports, is_cut = _without_politeness(part + end.strip())
+        rest, reports, is_cut = politeness.without_politeness(part + end.strip())
         tokens = _tokens(rest, german)
         if any(token.exact != PAUSE for token in tokens):
             sentences.append(Sentence(tokens, "?" in end or "？" in end, reports, is_cut))
     return tuple(sentences)
 
 
-_cached: Final = remembered(2048)(_read)
+_cached: Final = remembered(2048)(_tokenize)
 
 
-def _without_politeness(text: str) -> tuple[str, bool, bool]:
-    """Return the rest of a sentence, and the `reports` and `is_cut` of `Sentence`."""
-    reports = is_cut = False
-    text = text.lstrip(" \"'”’»*_`)")
-
-    def remove(found: re.Match[str]) -> str:
-        nonlocal reports, is_cut
-        is_cut = is_cut or not found.string[: found.start()].strip()
-        reports = reports or _REPORTS.search(found.group()) is not None
-        return " "
-
-    for _ in range(3):  # "Sure! As I said, I remember that ..."
-        changed = _POLITE.sub(remove, text)
-        if changed == text:
-            break
-        text = changed.lstrip(" ,:;\t")
-    return text, reports, is_cut
+def _expanded(text: str) -> str:
+    """Return a text with contractions and fixed phrases as the words that they stand for."""
+    lowered = text.lower()
+    for guards, pattern, full in _EXPANSIONS:
+        if any(guard in lowered for guard in guards):
+            changed = pattern.sub(full, text)
+            if changed != text:
+                text, lowered = changed, changed.lower()
+    return text
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
@@ -580,6 +467,11 @@ def _parts(word: str) -> list[str]:
 
 
 def _token(part: str, *, german: bool, first: bool, has_determiner: bool) -> Token:
+    make = _cached_token if len(part) <= _MAX_CACHED_WORD else _make_token
+    return make(part, german, first, has_determiner)
+
+
+def _make_token(part: str, german: bool, first: bool, has_determiner: bool) -> Token:
     lower = part.casefold()
     if part.isupper() and lower in _SHOUTED:
         return Token(part, part, is_name=True)
@@ -603,6 +495,9 @@ def _token(part: str, *, german: bool, first: bool, has_determiner: bool) -> Tok
     if firmness == 1 and has_determiner:
         firmness = 0
     return Token(lower, _english_stem(lower), firmness, is_name=has_capital and not first)
+
+
+_cached_token: Final = remembered(16_384)(_make_token)
 
 
 def _english_stem(word: str) -> str:
