@@ -22,7 +22,8 @@ from servers import postgres
 from tiers.kit import HashEmbeddings
 
 GROUP = MemoryScope("acme", "support")
-WORDS = tuple("bra cor del fen gal har jun kel lor mab nor pel quin ros sal tor ul".split())
+_SYLLABLES = "bra cor del fen gal har jun kel lor mab nor pel quin ros sal tor ul"
+WORDS = _SYLLABLES.split()
 
 # operation: (statements today, flushes today), to be (statements, flushes)
 SQLITE = {
