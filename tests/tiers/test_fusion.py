@@ -111,33 +111,48 @@ LISTS = st.integers(0, 40).flatmap(
 @given(LISTS, st.integers(1, 6))
 def test_every_so_many_th_place_is_for_the_best_of_the_other_list(lists, every):
     ranked, other = lists
-    placed = with_places(ranked, other, lambda place: place % every == every - 1)
+    placed = with_places(ranked, other, range(every - 1, 100, every))
     assert sorted(placed) == sorted(ranked)
-    assert with_places(ranked, other, lambda _: False) == ranked
+    assert with_places(ranked, other, ()) == ranked
     for count in range(len(placed) + 1):
         assert set(other[: count // every]) <= set(placed[:count])
 
 
+@given(LISTS, st.sets(st.integers(0, 45)))
+def test_all_other_places_keep_the_order_of_the_ranked_list(lists, kept):
+    ranked, other = lists
+    placed = with_places(ranked, other, sorted(kept))
+    waiting_first, waiting_second = list(ranked), list(other)
+    for place, item in enumerate(placed):
+        best = waiting_second if place in kept else waiting_first
+        assert item == best[0]
+        waiting_first.remove(item)
+        waiting_second.remove(item)
+    assert not waiting_first
+
+
 def test_lists_that_say_the_same_change_nothing():
     ranked = [f"t{n}" for n in range(10)]
-    assert with_places(ranked, ranked, lambda _: True) == ranked
-    assert with_places(ranked, [], lambda _: True) == ranked
+    assert with_places(ranked, ranked, range(10)) == ranked
+    assert with_places(ranked, [], range(10)) == ranked
 
 
 def test_equal_texts_are_different_places():
     one, same, other = [1], [1], [2]
-    placed = with_places([one, same, other], [other], lambda place: place == 1)
+    placed = with_places([one, same, other], [other], [1])
     assert [id(each) for each in placed] == [id(one), id(other), id(same)]
 
 
 def test_places_are_kept_where_words_are_scarce_and_late_in_a_long_list():
-    def kept(rules: Ranking, *, scarce: bool) -> list[int]:
-        is_kept = kept_places(rules, scarce=scarce)
-        return [place + 1 for place in range(16) if is_kept(place)]
+    def kept(rules: Ranking, *, scarce: bool, count: int = 16) -> list[int]:
+        return [place + 1 for place in kept_places(rules, scarce=scarce, count=count)]
 
     assert kept(RULES, scarce=True) == [7, 9, 10, 12, 14, 16]
+    assert kept(RULES, scarce=True, count=9) == [7, 9]
     assert kept(RULES, scarce=False) == [12, 15]
+    assert kept(Ranking(kept_later=1), scarce=False) == [11, 12, 13, 14, 15, 16]
     assert kept(Ranking(kept_places=(), kept_later=0), scarce=True) == []
+    assert kept(Ranking(kept_places=(12, 3, 3), kept_later=4), scarce=True) == [3, 12, 14, 16]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from memoryware._deadline import call_within
+from memoryware._remembering import remembered
 from memoryware._runner import Runner
 from memoryware.errors import EmbeddingFailed
 from memoryware.tiers.stores.sight import Space, Vector
@@ -67,7 +68,8 @@ class _Known:
             self.vectors.clear()
 
 
-# A digest, not the text: texts may be long, and are kept longer than who forgot them expects.
+# A digest, not the text: a text that somebody forgets must not stay here.
+@remembered(REMEMBERED)
 def _key(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 

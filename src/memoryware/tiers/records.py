@@ -144,7 +144,8 @@ class Provenance:
     @property
     def trust(self) -> Trust:
         """How far the text is trusted: as far as the least of its lineage."""
-        return min(root.trust for root in self.roots)
+        roots = self.roots
+        return roots[0].trust if len(roots) == 1 else min(root.trust for root in roots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

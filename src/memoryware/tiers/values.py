@@ -218,24 +218,45 @@ def item_of(
     record: Entry | Memory, score: float = 0.0, similarity: float | None = None
 ) -> ContextItem:
     """Return a record as something that is recalled."""
-    memory = record if isinstance(record, Memory) else None
-    place = {}
-    if memory is not None:
-        place = {"chunk_index": memory.chunk_index, "chunk_count": memory.chunk_count}
-    return ContextItem(
-        id=record.id,
-        content=record.content,
-        source="hot" if memory is None else "cold",
-        score=score,
-        similarity=similarity,
-        created_at=record.created_at,
-        scope=record.scope,
-        provenance=record.provenance,
-        verdict=record.verdict,
-        metadata={**record.metadata, **place} if place else record.metadata,
-        document_id=None if memory is None else memory.document_id,
-        subject=None if memory is None else memory.subject,
-    )
+    return items_of([record], [score], [similarity])[0]
+
+
+def items_of(
+    records: Iterable[Entry | Memory],
+    scores: Iterable[float],
+    similarities: Iterable[float | None],
+) -> list[ContextItem]:
+    """Return records as recalled items.
+
+    Args:
+        records: Entries and memories.
+        scores: The score of each.
+        similarities: The cosine of each; None where none was measured.
+    """
+    items = []
+    for record, score, similarity in zip(records, scores, similarities, strict=True):
+        memory = record if isinstance(record, Memory) else None
+        metadata = record.metadata
+        if memory is not None:
+            place = {"chunk_index": memory.chunk_index, "chunk_count": memory.chunk_count}
+            metadata = {**metadata, **place}
+        items.append(
+            ContextItem(
+                id=record.id,
+                content=record.content,
+                source="hot" if memory is None else "cold",
+                score=score,
+                similarity=similarity,
+                created_at=record.created_at,
+                scope=record.scope,
+                provenance=record.provenance,
+                verdict=record.verdict,
+                metadata=metadata,
+                document_id=None if memory is None else memory.document_id,
+                subject=None if memory is None else memory.subject,
+            )
+        )
+    return items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

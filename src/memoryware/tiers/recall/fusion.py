@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import add
 from typing import Any, Final, NamedTuple, TypeVar, overload
@@ -113,6 +113,14 @@ class Matches(Sequence[Match]):
             return [self[at] for at in range(len(self))[place]]
         return Match(*[column[place] for column in self._lists])
 
+    def at(self, places: Iterable[int]) -> list[Match]:
+        """Return the matches at some places."""
+        words, coverage, around, similarity, near, outstanding = self._lists
+        return [
+            Match(words[at], coverage[at], around[at], similarity[at], near[at], outstanding[at])
+            for at in places
+        ]
+
     @property
     def coverage(self) -> float:
         """The largest share of the query's words that any of the texts has."""
@@ -154,7 +162,8 @@ class Matches(Sequence[Match]):
             return self._columns[2]
         if self._scores is None:
             if isinstance(self._columns[0], list):
-                self._scores = [fused(match, self._rules, vectors=True) for match in self]
+                matches = self.at(range(len(self)))
+                self._scores = fused_all(matches, self._rules, vectors=True)
             else:
                 self._scores = self._fused_columns()
         return self._scores
@@ -207,11 +216,22 @@ def fused(match: Match, rules: Ranking, *, vectors: bool) -> float:
         rules: The weights.
         vectors: Whether this search measures meaning at all; without, words stand alone.
     """
+    return fused_all([match], rules, vectors=vectors)[0]
+
+
+def fused_all(matches: Iterable[Match], rules: Ranking, *, vectors: bool) -> list[float]:
+    """Return the score of each text; see `fused`."""
     if not vectors:
-        return match.around
-    near = rules.unmeasured * min(1.0, match.around) if match.near is None else match.near
-    both = rules.meaning * near + rules.words * match.around
-    return (both + rules.outstanding * match.outstanding) / unit_of(rules, vectors=True)
+        return [match.around for match in matches]
+    meaning, words, outstanding = rules.meaning, rules.words, rules.outstanding
+    unmeasured, unit = rules.unmeasured, unit_of(rules, vectors=True)
+    scores = []
+    for _, _, around, _, near, above in matches:
+        if near is None:
+            near = unmeasured * min(1.0, around)  # noqa: PLW2901 - what it is taken to have
+        both = meaning * near + words * around
+        scores.append((both + outstanding * above) / unit)
+    return scores
 
 
 def share_of(weight: float, rules: Ranking, *, vectors: bool) -> float:
@@ -417,43 +437,51 @@ def _near_columns(similarity: Any, run: Any, rules: Ranking) -> Any:
 # Places.
 
 
-def with_places(ranked: Sequence[T], other: Sequence[T], is_kept: Callable[[int], bool]) -> list[T]:
+def with_places(ranked: Sequence[T], other: Sequence[T], kept: Iterable[int]) -> list[T]:
     """Return all of a ranked list, with some of the places for the best of another list.
 
     Args:
         ranked: All items, best first.
         other: Some of them, best first in another way.
-        is_kept: Says of a place, from 0, whether it is for the best of the other list that has
+        kept: The places, from 0 and in order, that are for the best of the other list that has
             no place yet.
     """
     first, second = iter(ranked), iter(other)
-    placed: dict[int, T] = {}
-    while len(placed) < len(ranked):
-        lists = (second, first) if is_kept(len(placed)) else (first,)
-        for items in lists:
-            item = next((item for item in items if id(item) not in placed), None)
-            if item is not None:
-                placed[id(item)] = item
-                break
-    return list(placed.values())
+    placed: list[T] = []
+    ids: set[int] = set()
+    for place in kept:
+        if place >= len(ranked):
+            break
+        while len(placed) < place:
+            item = next(item for item in first if id(item) not in ids)
+            placed.append(item)
+            ids.add(id(item))
+        best = next((item for item in second if id(item) not in ids), None)
+        if best is None:
+            break
+        placed.append(best)
+        ids.add(id(best))
+    placed += [item for item in first if id(item) not in ids]
+    return placed
 
 
-def kept_places(rules: Ranking, *, scarce: bool) -> Callable[[int], bool]:
-    """Return a function that says of a place, from 0, whether it is kept for meaning.
+def kept_places(rules: Ranking, *, scarce: bool, count: int) -> list[int]:
+    """Return the places, from 0 and in order, that are kept for the nearest in meaning.
 
     Args:
         rules: Which places are kept.
         scarce: Whether no text has much of what the query says.
+        count: How many places there are.
     """
+    kept: list[int] = []
+    if scarce:
+        kept = [place - 1 for place in sorted({*rules.kept_places}) if place <= _FIRST_LATER]
     every = min(rules.kept_later, 2) if scarce else rules.kept_later
-
-    def is_kept(place: int) -> bool:
-        if place < FIRST_LATER:
-            return scarce and place + 1 in rules.kept_places
-        return every > 0 and place % every == every - 1
-
-    return is_kept
+    if every > 0:
+        start = _FIRST_LATER + (every - 1 - _FIRST_LATER) % every
+        kept += range(start, count, every)
+    return [place for place in kept if place < count]
 
 
-FIRST_LATER: Final = 10
-"""Places that are kept for meaning only where words are scarce."""
+_FIRST_LATER: Final = 10
+"""Places before this one are kept for meaning only where words are scarce."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -20,7 +20,7 @@ from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Vector
 from memoryware.tiers.text.dates import Period, periods_of
 from memoryware.tiers.text.terms import query_words, words_of
-from memoryware.tiers.values import Candidate, ContextItem, item_of
+from memoryware.tiers.values import Candidate, ContextItem, items_of
 
 Source = Literal["hot", "cold"]
 Part = Literal["hot", "group", "agent"]
@@ -122,6 +122,7 @@ class RankedRecord:
         is_related: Whether anything of it answers to the query; working memory fills places
             without.
         is_wrong: Whether a check of facts spoke against it.
+        is_verified: Whether somebody promoted it and no check of facts spoke against it.
         recency: Its place in working memory, from 1; 0 outside of it.
         rerank_place: Its place by the reranker, from 1; 0 without one.
         level: The same for all as long as no reranker was asked.
@@ -138,6 +139,7 @@ class RankedRecord:
     score: float = 0.0
     is_by_time: bool = False
     is_related: bool = True
+    is_verified: bool = False
     recency: int = 0
     rerank_place: int = 0
     level: Level = Level.BY_TIME
@@ -156,17 +158,6 @@ class RankedRecord:
         verdict = record.verdict
         self.is_wrong = verdict is not None and not verdict.verified
 
-    @property
-    def is_verified(self) -> bool:
-        """Whether somebody promoted it and no check of facts spoke against it."""
-        return (self.part != "hot" or self.promoted is not None) and not self.is_wrong
-
-    def item(self) -> ContextItem:
-        """Return it as a recalled item."""
-        promoted = self.promoted if self.left_out is None else None
-        item = item_of(promoted or self.record, self.score, self.match.similarity)
-        return replace(item, content=self.record.content) if promoted else item
-
     def leave_out(self, code: str, detail: str) -> None:
         """Set why it is not shown; the first reason stays."""
         if self.left_out is None:
@@ -177,8 +168,9 @@ class RankedRecord:
         match = self.match
         around = match.around if "neighbours" in self.ranks else None
         values = {"words": match.words, "vectors": match.similarity, "neighbours": around}
+        (item,) = recalled_items([self])
         return Candidate(
-            item=self.item(),
+            item=item,
             ranks=dict(self.ranks),
             values={
                 **{name: value for name, value in values.items() if value is not None},
@@ -188,6 +180,25 @@ class RankedRecord:
             left_out=self.left_out,
             detail=self.detail,
         )
+
+
+def recalled_items(texts: Sequence[RankedRecord]) -> list[ContextItem]:
+    """Return records as recalled items.
+
+    What was promoted is shown as what it is now, with the text of its entry.
+    """
+    items = items_of(
+        [
+            (text.record if text.promoted is None or text.left_out else text.promoted)
+            for text in texts
+        ],
+        [text.score for text in texts],
+        [text.match.similarity for text in texts],
+    )
+    return [
+        replace(item, content=text.record.content) if item.id != text.record.id else item
+        for item, text in zip(items, texts, strict=True)
+    ]
 
 
 @dataclass(slots=True)
@@ -277,20 +288,20 @@ class Search:
             return limits.cold_items if options.cold_items is None else options.cold_items
         return limits.agent_items
 
-    def is_named(self, record: Entry | Memory) -> bool:
-        """Decide whether the query names who said a text."""
-        origin = record.provenance.origin
-        speaker: Any = record.metadata.get(SPEAKER)
-        if not speaker:
-            if origin.kind not in _SPEAKS:
-                return False
-            speaker = origin.name
-        name = speaker if isinstance(speaker, str) else str(speaker)
-        is_named = self._named.get(name)
-        if is_named is None:
-            is_named = not self.names.isdisjoint(words_of(name[:_NAME]))
-            self._named[name] = is_named
-        return is_named
+    def are_named(self, records: Iterable[Entry | Memory]) -> list[bool]:
+        """Decide of each text whether the query names who said it."""
+        answers, known = [], self._named
+        for record in records:
+            origin = record.provenance.origin
+            speaker: Any = record.metadata.get(SPEAKER)
+            if not speaker:
+                speaker = origin.name if origin.kind in _SPEAKS else ""
+            name = speaker if isinstance(speaker, str) else str(speaker)
+            is_named = known.get(name)
+            if is_named is None:
+                is_named = known[name] = not self.names.isdisjoint(words_of(name[:_NAME]))
+            answers.append(is_named)
+        return answers
 
     def live(self) -> Select:
         """Return the selection of what may be shown now, of this tenant and group."""
@@ -298,16 +309,13 @@ class Search:
             return current_in(self.parts, self.scope)
         return Select.within(self.scope, live_at=self.now)
 
-    def compared_text(self, text: RankedRecord) -> str:
-        """Return the part of an entry that a query is compared with."""
-        return text.record.content[: self.parts.limits.hot_chars]
-
     async def vectors_of(self, texts: Sequence[RankedRecord]) -> Sequence[Vector | None]:
         """Return a vector for each text, None for all where nothing can be compared."""
         embedder = self.parts.embedder
         if self.vector is None or embedder is None or not texts:
             return [None] * len(texts)
-        compared = [self.compared_text(text) for text in texts]
+        most = self.parts.limits.hot_chars
+        compared = [text.record.content[:most] for text in texts]
         try:
             return await embedder.packed(self.parts.runner, compared)
         except EmbeddingFailed as failed:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import Final, TypeAlias, get_args
 
 from memoryware.events import logger
 from memoryware.tiers.recall.fusion import (
-    fused,
+    fused_all,
     kept_places,
     share_of,
+    unit_of,
     with_places,
 )
 from memoryware.tiers.recall.query import Level, Part, RankedRecord, Search
@@ -37,7 +38,7 @@ _ByPart: TypeAlias = dict[Part, list[RankedRecord]]
 # Scores.
 
 
-def weigh(search: Search, records: Iterable[RankedRecord], *, vectors: bool) -> None:
+def weigh(search: Search, records: Sequence[RankedRecord], *, vectors: bool) -> None:
     """Give records their score: the match, and who said it, when and how.
 
     What nobody has promoted loses a part of its score, at most half, so that a verified text
@@ -49,14 +50,19 @@ def weigh(search: Search, records: Iterable[RankedRecord], *, vectors: bool) -> 
         vectors: Whether anything in this recall was compared by meaning.
     """
     rules, periods = search.parts.ranking, search.periods
-    unverified = share_of(rules.unverified, rules, vectors=vectors)
-    for text in records:
+    unit, unverified = (
+        unit_of(rules, vectors=vectors),
+        share_of(rules.unverified, rules, vectors=vectors),
+    )
+    named = search.are_named([text.record for text in records])
+    scores = fused_all([text.match for text in records], rules, vectors=vectors)
+    for text, score, is_named in zip(records, scores, named, strict=True):
         record, match = text.record, text.match
         beside = 0.0
         if periods and rules.in_time and any(one.has(record.created_at) for one in periods):
             text.ranks["in_time"] = 1
             beside += rules.in_time
-        if rules.speaker and search.is_named(record):
+        if is_named and rules.speaker:
             text.ranks["speaker"] = 1
             beside += rules.speaker
         if record.content.rstrip().endswith(_ASKING):
@@ -64,12 +70,11 @@ def weigh(search: Search, records: Iterable[RankedRecord], *, vectors: bool) -> 
         if rules.agent and record.provenance.origin.kind == "agent":
             beside -= rules.agent
         text.is_related = match.around > 0 or match.similarity is not None
-        score = fused(match, rules, vectors=vectors)
         if beside:
-            score += share_of(beside, rules, vectors=vectors)
-        if not text.is_verified:
-            score -= max(0.0, min(unverified, score / 2))
-        text.score = score
+            score += beside / unit  # noqa: PLW2901 - it is added up
+        is_verified = (text.part != "hot" or text.promoted is not None) and not text.is_wrong
+        text.is_verified = is_verified
+        text.score = score if is_verified else score - max(0.0, min(unverified, score / 2))
 
 
 def largest_move(search: Search, *, vectors: bool) -> float:
@@ -114,13 +119,11 @@ async def choose(search: Search, records: Sequence[RankedRecord]) -> list[Ranked
     for text in records:
         if text.left_out is None:
             by_part[text.part].append(text)
-    is_kept = kept_places(
-        search.parts.ranking, scarce=search.coverage < search.parts.ranking.scarce
-    )
     for part, texts in by_part.items():
-        _set_keys(texts)
-        texts.sort(key=_by_key)
-        by_part[part] = _with_kept_places(texts, is_kept)
+        if texts:
+            _set_keys(texts)
+            texts.sort(key=_by_key)
+            by_part[part] = _with_kept_places(search, texts)
     _drop_same(search, by_part)
     if search.parts.rescorer is not None:
         await _rerank(search, by_part)
@@ -163,30 +166,33 @@ def _cut_by_threshold(search: Search, records: Sequence[RankedRecord]) -> None:
         search.note(f"nothing reaches score_threshold={threshold}; the best has {best:.3f}")
 
 
-def _with_kept_places(
-    texts: list[RankedRecord], is_kept: Callable[[int], bool]
-) -> list[RankedRecord]:
+def _with_kept_places(search: Search, texts: list[RankedRecord]) -> list[RankedRecord]:
     """Lift the nearest in meaning to the places that are kept for them.
 
     Where no text has much of what the query says, what words find would else keep out a text
     that says the same in other words.
 
     Args:
+        search: The recall.
         texts: Texts of one part, in their order.
-        is_kept: Says of a place whether it is kept.
 
     Returns:
         The texts in their order now.
     """
-    if not any(map(is_kept, range(len(texts)))):
-        return texts
+    rules = search.parts.ranking
     right = [text for text in texts if not text.is_wrong]
+    count = len(right)
+    if not (search.options.explain or search.parts.rescorer):
+        count = min(count, _SPARE + 2 * search.limit_of(texts[0].part))
+    kept = kept_places(rules, scarce=search.coverage < rules.scarce, count=count)
     near = [text for text in right if text.match.similarity is not None]
     if not near:
         return texts
-    near.sort(key=lambda text: -(text.match.similarity or 0.0))
+    if kept:
+        near.sort(key=lambda text: -(text.match.similarity or 0.0))
+        right = with_places(right, near, kept)
     lifted = []
-    for text, following in reversed(list(pairwise(with_places(right, near, is_kept)))):
+    for following, text in pairwise(reversed(right)):
         if text.score < following.score:
             text.score = math.nextafter(following.score, math.inf)
             lifted.append(text)
@@ -194,12 +200,17 @@ def _with_kept_places(
     return sorted(texts, key=_by_key) if lifted else texts
 
 
+_SPARE: Final = 12
+"""Places behind those that are shown that are kept as well: some texts are doubles."""
+
+
 def _limited(search: Search, by_part: _ByPart, part: Part) -> list[RankedRecord]:
     """Return the best of a part, as many as may be shown; leave out the others."""
-    most = search.limit_of(part)
+    most = max(0, search.limit_of(part))
     texts = [text for text in by_part[part] if text.left_out is None]
-    _leave_out(texts[max(0, most) :], f"not among the best {most} of {_WHERE[part]}")
-    return texts[: max(0, most)]
+    if search.options.explain:
+        _leave_out(texts[most:], f"not among the best {most} of {_WHERE[part]}")
+    return texts[:most]
 
 
 def _leave_out(texts: Iterable[RankedRecord], detail: str) -> None:
@@ -266,10 +277,11 @@ async def _drop_doubles(
     vectors = await search.vectors_of([*first, *cold])
     table = cosine_table(vectors[: len(first)], vectors[len(first) :])
     least = search.parts.limits.near_duplicate
+    stems: dict[int, list[str] | None] = {}
     for text, row in zip(first, table, strict=True):
         for other, similarity in zip(cold, row, strict=True):
             if similarity is None:
-                is_same = _has_same_stems(search, text, other)
+                is_same = _has_same_stems(search, text, other, stems)
             else:
                 is_same = similarity >= least and not _is_correction(text, other)
             if is_same:
@@ -278,11 +290,26 @@ async def _drop_doubles(
                 break
 
 
-def _has_same_stems(search: Search, hot: RankedRecord, cold: RankedRecord) -> bool:
-    """Compare two texts by their words, where there are no vectors to compare."""
-    new, known = search.compared_text(hot), search.compared_text(cold)
-    is_whole = new == hot.record.content and known == cold.record.content
-    return is_whole and stems_of(new) == stems_of(known)
+def _has_same_stems(
+    search: Search,
+    hot: RankedRecord,
+    cold: RankedRecord,
+    stems: dict[int, list[str] | None],
+) -> bool:
+    """Compare two texts by their words, where there are no vectors to compare.
+
+    Args:
+        search: The recall.
+        hot: A text.
+        cold: Another.
+        stems: The stems of texts that were compared already; None of one that is too long.
+    """
+    for text in (hot, cold):
+        if id(text) not in stems:
+            content = text.record.content
+            is_whole = len(content) <= search.parts.limits.hot_chars
+            stems[id(text)] = stems_of(content) if is_whole else None
+    return stems[id(hot)] is not None and stems[id(hot)] == stems[id(cold)]
 
 
 def _is_correction(hot: RankedRecord, cold: RankedRecord) -> bool:

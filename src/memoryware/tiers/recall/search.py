@@ -35,13 +35,14 @@ from memoryware.tiers.recall.query import (
     RetrieveOptions,
     Search,
     Source,
+    recalled_items,
 )
 from memoryware.tiers.recall.rank import choose, largest_move, weigh
 from memoryware.tiers.records import Memory, Trust, hash_of
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores._looking import beside
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Seen, Sight, Vector
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight, Vector, seen_of
 from memoryware.tiers.text.contradictions import contradictions_among
 from memoryware.tiers.text.terms import lone_characters, words_of
 from memoryware.tiers.values import Recall
@@ -83,7 +84,7 @@ async def retrieve(
         records = await _read(search)
         _report_failures(search, work)
         shown = await choose(search, records)
-        items = [ranked.item() for ranked in shown]
+        items = recalled_items(shown)
         notice_recalled(items)
         parts.recalls.note(scope, [item.id for item in items])
         similarities = [item.similarity for item in items if item.similarity is not None]
@@ -230,21 +231,18 @@ class _Working:
 
 async def _load_working(search: Search) -> _Working:
     """Read working memory of the group, and count its words for the search of both tiers."""
-    limit = search.parts.limits.working_entries
-    page = await search.parts.tiers.working.find(search.live(), limit=limit)
-    is_by_time, words = not search.ranks_hot, search.words
-    working = _Working([])
+    limits, words, is_by_time = search.parts.limits, search.words, not search.ranks_hot
+    page = await search.parts.tiers.working.find(search.live(), limit=limits.working_entries)
+    working = _Working([RankedRecord(record, "hot") for record in page.items])
     # Characters of a script without blanks stand in pairs among the words of a text.
     lone = set(lone_characters(words))
-    for place, record in enumerate(page.items, 1):
-        entry = RankedRecord(record, "hot")
+    for place, entry in enumerate(working.entries, 1):
         entry.score, entry.recency, entry.is_by_time = 1.0, place, is_by_time
         entry.ranks["recency"] = place
-        entry.content_hash = _hash_of(record.content)
-        text = search.compared_text(entry)
+        entry.content_hash = _hash_of(entry.record.content)
+        text = entry.record.content[: limits.hot_chars]
         counts, size = _words_in(text)
         often = tuple([text.count(word) if word in lone else counts[word] for word in words])
-        working.entries.append(entry)
         working.counts.append(often)
         working.sizes.append(size + sum(text.count(word) - counts[word] for word in lone))
     if search.ranks_hot:
@@ -288,10 +286,9 @@ def _judge_working(
     if search.options.explain:
         _note_ranks(entries, [entry.match for entry in entries], len(entries))
     outside = search.parts.limits.outside_similarity
-    for entry in entries:
-        withhold(search, entry)
+    for entry, trust in zip(entries, _withhold(search, entries), strict=True):
         match = entry.match
-        if entry.record.provenance.trust is Trust.UNTRUSTED:
+        if trust is Trust.UNTRUSTED:
             # Shown on no other ground: an answer is trusted no more than what was shown to it.
             is_about_query = bool(match.words) or (match.similarity or 0) >= outside
             if not is_about_query:
@@ -319,10 +316,12 @@ def _set_matches(search: Search, working: _Working, similarities: Sequence[float
             threads.setdefault(thread, []).append(number)
         shown = beside(threads.values(), hits, rules.reach)
     places = [last - number for number, _ in shown]
-    seen = [
-        Seen(working.counts[place], working.sizes[place], similarities[place], follows)
-        for place, (_, follows) in zip(places, shown, strict=True)
-    ]
+    seen = seen_of(
+        [working.counts[place] for place in places],
+        [working.sizes[place] for place in places],
+        [similarities[place] for place in places],
+        [follows for _, follows in shown],
+    )
     corpus = search.corpus if search.ranks_hot else working.statistics
     sight = Sight(seen, corpus.having, corpus.size, corpus.mean)
     for place, match in zip(places, judge(sight, rules, corpus), strict=True):
@@ -411,26 +410,27 @@ async def _replaced_early(search: Search, memories: Sequence[Memory]) -> set[str
 # Texts that are withheld from who asks.
 
 
-def withhold(search: Search, text: RankedRecord) -> bool:
-    """Leave out a text that must not be shown to who asks; return whether it was.
+def _withhold(search: Search, texts: Sequence[RankedRecord]) -> list[Trust]:
+    """Leave out texts that must not be shown to who asks; return how far each is trusted.
 
     Text from outside that reached the group in the run of one user could reach all others
     by memory alone: a page that one of them opened would speak to everybody. So it stays with
     that user until a person has promoted it.
     """
-    trust, least = text.record.provenance.trust, search.options.min_trust
-    if least is not None and trust < least:
-        text.leave_out("min_trust", f"trusted as {trust.name}, and {least.name} is the least shown")
-        return True
-    if search.parts.share_outside or trust > Trust.UNTRUSTED:
-        return False
-    if not _is_of_another_user(search, text) or _is_decided(text):
-        return False
-    text.leave_out(
-        "from_outside",
-        "it came from outside in a run of another user, and no person has promoted it",
-    )
-    return True
+    least, is_shared = search.options.min_trust, search.parts.share_outside
+    trusts = [text.record.provenance.trust for text in texts]
+    for text, trust in zip(texts, trusts, strict=True):
+        if least is not None and trust < least:
+            detail = f"trusted as {trust.name}, and {least.name} is the least shown"
+            text.leave_out("min_trust", detail)
+        elif trust > Trust.UNTRUSTED or is_shared:
+            continue
+        elif _is_of_another_user(search, text) and not _is_decided(text):
+            text.leave_out(
+                "from_outside",
+                "it came from outside in a run of another user, and no person has promoted it",
+            )
+    return trusts
 
 
 def _is_of_another_user(search: Search, text: RankedRecord) -> bool:
@@ -547,7 +547,8 @@ async def _search_wide_enough(
     while True:
         look = _Look(search, part, limit, is_whole, counts)
         heap, seen, is_everything = await _look(look, which)
-        withheld = sum([withhold(search, text) for text in heap.values()])
+        _withhold(search, [*heap.values()])
+        withheld = sum(text.left_out is not None for text in heap.values())
         is_enough = len(heap) - withheld >= look.most_shown
         if is_enough or not withheld or is_everything or seen == before:
             return heap
@@ -623,21 +624,18 @@ async def _look(look: _Look, which: Select) -> tuple[_Heap, int, bool]:
     matches = look.matches(searched.sight)
     if look.counts:
         search.coverage = max(search.coverage, matches.coverage)
-    read = {
-        place: RankedRecord(memory, part, matches[place])
-        for place, memory in searched.memories.items()
-    }
-    heap = {text.record.id: text for text in read.values()}
+    places = [*searched.memories]
+    texts = [
+        RankedRecord(memory, part, match)
+        for memory, match in zip(searched.memories.values(), matches.at(places), strict=True)
+    ]
+    heap = {text.record.id: text for text in texts}
     if not matches.has_words:
         await _add_lone(search, part, which, heap)
     if search.options.explain:
-        _note_ranks(
-            [heap[memory.id] for memory in searched.memories.values()],
-            matches,
-            search.parts.limits.candidates,
-            places=list(read),
-        )
-    return heap, len(matches), len(read) == len(matches) < limit
+        read = [heap[text.record.id] for text in texts]
+        _note_ranks(read, matches, search.parts.limits.candidates, places=places)
+    return heap, len(matches), len(texts) == len(matches) < limit
 
 
 async def _searched(search: Search, which: Select, choose_read: Choose, limit: int) -> Searched:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, overload
@@ -109,6 +111,31 @@ class SeenColumns(Sequence[Seen]):
             None if near is None or near != near else near,  # noqa: PLR0124 - NaN is never equal
             self.follows is not None and bool(self.follows[place]),
         )
+
+
+def seen_of(
+    counts: Sequence[tuple[int, ...]],
+    sizes: Sequence[int],
+    similarities: Sequence[float | None],
+    follows: Sequence[bool],
+) -> Sequence[Seen]:
+    """Return what is seen of memories: as columns where meaning was measured by NumPy.
+
+    Args:
+        counts: For each memory how often it has each word of the query.
+        sizes: How many words each has.
+        similarities: The cosine of each; None of one that has no vector.
+        follows: Whether each stands right behind the one before it.
+    """
+    # Whoever measures meaning has loaded it; for words alone it would take a tenth of a second.
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is None or not counts:
+        return list(map(Seen, counts, sizes, similarities, follows))
+    near = [math.nan if similarity is None else similarity for similarity in similarities]
+    rows = numpy.array(counts, "i8").reshape(len(counts), -1)
+    return SeenColumns(
+        [*rows.T], numpy.array(sizes, "i8"), numpy.array(near), numpy.array(follows, bool)
+    )
 
 
 @dataclass(frozen=True, slots=True)
