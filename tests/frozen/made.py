@@ -30,7 +30,6 @@ from frozen import engines  # noqa: E402 - the folders above are on the path now
 from frozen.commands import outputs  # noqa: E402
 from frozen.figures import EXAMPLE, VARIABLE, figures, locomo_path  # noqa: E402
 from frozen.happenings import happenings  # noqa: E402
-from frozen.prompts import prompts  # noqa: E402
 from frozen.reads import as_lines, read_all, readable  # noqa: E402
 from frozen.sample import Sample  # noqa: E402
 from frozen.surface import command_line, surface  # noqa: E402
@@ -40,6 +39,8 @@ from memoryware import TieredMemory, langgraph_stores, open_stores  # noqa: E402
 
 def write_names() -> None:
     """Write the public names, the command line, the prompts and the events."""
+    from frozen.prompts import prompts  # its helpers are of this version, whatever is installed
+
     write("surface.txt", "\n".join(surface()) + "\n")
     write("happenings.txt", "\n".join(happenings()) + "\n")
     write("commands.txt", "\n".join(command_line()) + "\n")

@@ -132,7 +132,7 @@ class Reader:
             "helper": {"agent_id": "helper", "max_results": 4},
             "session": {"session_id": "s-ann-1"},
             "last day": {"time_range_days": 1.0},
-            "near": {"score_threshold": 0.4},
+            "near": {"score_threshold": 0.41},
         }
         for query in QUERIES:
             for way, options in ways.items():
