@@ -6,7 +6,7 @@ Everything is imported on first use, so that backends stay free of both librarie
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,6 +25,36 @@ def runs_in_node(config: Any, node: str) -> bool:
 def runs_in_graph() -> bool:
     """Say whether a graph is running around this call."""
     return bool(current_config())
+
+
+def is_agent_factory(frame: Any) -> bool:
+    """Say whether a frame is of the code of langchain that builds an agent."""
+    return bool(frame.f_globals.get("__name__") == "langchain.agents.factory")
+
+
+_SILENT: Final = (lambda _: None).__code__.co_code
+_silent_writers: Final[dict[Any, bool]] = {}
+
+
+def stream_writer_of(runtime: Any) -> Any:
+    """Return the stream writer of a run; None if nobody reads what it writes.
+
+    Where no custom stream is asked for, langgraph hands out a function that does nothing.
+    """
+    writer = getattr(runtime, "stream_writer", None)
+    code = getattr(writer, "__code__", None)
+    if code is None:
+        return writer
+    is_silent = _silent_writers.get(code)
+    if is_silent is None:
+        module = str(getattr(writer, "__module__", ""))
+        is_silent = module.startswith("langgraph.") and code.co_code == _SILENT
+        if len(_silent_writers) < _MOST_WRITERS:
+            _silent_writers[code] = is_silent
+    return None if is_silent else writer
+
+
+_MOST_WRITERS: Final = 100
 
 
 def is_anthropic(model: Any) -> bool:
@@ -581,20 +611,77 @@ def backend_of_deepagents_tool(function: Any) -> Any:
     return None
 
 
-_FRAMES: Final = 4
+_FRAMES: Final = 6
 
 
-def middleware_being_built() -> Sequence[Any]:
-    """Return the middleware of the agent that `create_agent` is building around this call.
+@dataclass(frozen=True, slots=True)
+class AgentParts:
+    """What `create_agent` was given for the agent that it is building.
 
-    It reads the name of each middleware before it looks for duplicates.
+    Attributes:
+        middleware: All of its middleware.
+        tools: Its tools, and those of the middleware.
+    """
+
+    middleware: Sequence[Any] = ()
+    tools: Sequence[Any] = ()
+
+    def may_run(self, names: Collection[str], *, but: str) -> bool:
+        """Say whether the agent may run a tool with one of these names, other than `but`.
+
+        Middleware of others that wraps tool calls may answer calls of tools that nobody sees
+        here, so then it may.
+        """
+        if any(_wraps_tool_calls(one) for one in self.middleware):
+            return True
+        known = {_tool_name(tool) for tool in self.tools} - {but}
+        return None in known or not known.isdisjoint(names)
+
+    def retries_model_calls(self) -> bool:
+        """Say whether middleware of langchain repeats failed model calls, perhaps elsewhere."""
+        modules = {type(one).__module__ for one in self.middleware}
+        return not modules.isdisjoint(_RETRYING)
+
+
+_RETRYING: Final = frozenset(
+    f"langchain.agents.middleware.{name}" for name in ("model_retry", "model_fallback")
+)
+
+
+def _wraps_tool_calls(middleware: Any) -> bool:
+    from langchain.agents.middleware.types import AgentMiddleware
+
+    kind = type(middleware)
+    if kind.__module__.startswith("memoryware."):
+        return False
+    return any(
+        getattr(kind, name, None) is not getattr(AgentMiddleware, name)
+        for name in ("wrap_tool_call", "awrap_tool_call")
+    )
+
+
+def _tool_name(tool: Any) -> str | None:
+    """Return the name of a tool; "" for one that the provider of the model runs."""
+    if isinstance(tool, Mapping):
+        return ""
+    name = getattr(tool, "name", None) or getattr(tool, "__name__", None)
+    return name if isinstance(name, str) else None
+
+
+def agent_being_built() -> AgentParts | None:
+    """Return the parts of the agent that `create_agent` is building around this call, if any.
+
+    It reads the name and the class of each middleware.
     """
     frame: Any = sys._getframe(1)  # noqa: SLF001 - no public way is as quick
     for _ in range(_FRAMES):
         if frame is None:
-            return ()
+            return None
         if frame.f_code.co_name == "create_agent":
-            middleware = frame.f_locals.get("middleware")
-            return middleware if isinstance(middleware, list | tuple) else ()
+            middleware, tools = frame.f_locals.get("middleware"), frame.f_locals.get("tools")
+            if not isinstance(middleware, list | tuple):
+                return None
+            more = [tool for one in middleware for tool in getattr(one, "tools", None) or ()]
+            return AgentParts(middleware, [*(tools or ()), *more])
         frame = frame.f_back
-    return ()
+    return None

@@ -11,7 +11,7 @@ from memoryware.events._listening import Counters, Listener, Listening, listen
 from memoryware.events._log import logger
 from memoryware.events._teller import Teller, To, Who, Writer
 from memoryware.events._telling import Content, emit, is_heard
-from memoryware.events._tracing import Span, SpanName, span
+from memoryware.events._tracing import Span, SpanName, has_tracer, span
 from memoryware.events.facts import EVENT_NAMES, EventName, MemoryEvent
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Who",
     "Writer",
     "emit",
+    "has_tracer",
     "is_heard",
     "listen",
     "logger",

@@ -35,16 +35,15 @@ _NOT_IN_TEXT: Final = frozenset(
 
 def is_heard(to: To) -> bool:
     """Say whether anybody may be listening, so that the facts are worth putting together."""
-    return _is_heard(teller_of(to), logging.DEBUG)
+    writer = to.writer if isinstance(to, Teller) else to
+    return writer is not None or _is_heard(logging.DEBUG)
 
 
-def _is_heard(teller: Teller, level: int) -> bool:
-    return (
-        teller.writer is not None
-        or bool(listening())
-        or logger.isEnabledFor(level)
-        or bool(safely("the tracer", is_traced))
-    )
+def _is_heard(level: int) -> bool:
+    """Say whether somebody beside a stream writer may be listening."""
+    if listening() or logger.isEnabledFor(level):
+        return True
+    return bool(safely("the tracer", is_traced))
 
 
 def emit(
@@ -72,7 +71,7 @@ def emit(
     teller, level = teller_of(to), _level(event, facts)
     if within is not None:
         within.note(**facts)
-    if not _is_heard(teller, level):
+    if teller.writer is None and not _is_heard(level):
         return
     common = {key: cleaned(key, facts.get(key, value)) for key, value in teller.facts().items()}
     told: dict[str, Any] = {"type": "memory", "event": event, **common, **whole(event, facts)}

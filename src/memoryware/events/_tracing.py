@@ -40,6 +40,11 @@ def is_traced() -> bool:
     return _current() is not None
 
 
+def has_tracer() -> bool:
+    """Say whether an application has set up tracing, so that a span of ours is kept."""
+    return "opentelemetry.trace" in sys.modules and _tracer() is not None
+
+
 def add_event(event: str, facts: Mapping[str, Any]) -> None:
     """Add an event to the current span, if one is being recorded."""
     span = _current()

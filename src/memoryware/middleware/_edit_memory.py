@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, TypeAlias
 
+from langchain.agents.middleware.types import ToolCallRequest
 from langchain.tools import ToolRuntime
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import StructuredTool
-from pydantic import AliasChoices, BaseModel, Field, create_model
+from langgraph.types import Command
+from pydantic import AliasChoices, BaseModel, Field, ValidationError, create_model
 
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _foreign
@@ -26,10 +29,16 @@ An empty old_string sets the text of a file that is missing or empty. To add a l
 the line before it by itself and the new line."""
 
 
+_Result: TypeAlias = ToolMessage | Command[Any]
+Around: TypeAlias = Callable[[Via, ToolCallRequest, Any], Coroutine[Any, Any, _Result]]
+"""Runs a call of a tool by a handler, as far as the owners of the memory files allow it."""
+
+
 def edit_memory_tool(
     name: str,
     known: Sequence[str] | None,
     places_for: Callable[[ToolRuntime[Any, Any]], tuple[Any, Sequence[str]]],
+    around: Around,
 ) -> StructuredTool:
     """Return the tool, limited to memory files that may be written.
 
@@ -37,7 +46,9 @@ def edit_memory_tool(
         name: What the model calls it.
         known: The files, None where they are found in each run.
         places_for: Returns the backend and the files of a run.
+        around: What each call goes through, so that no hook is needed for it.
     """
+    schema = _arguments(known or [])
 
     async def change(
         via: Via,
@@ -62,20 +73,52 @@ def edit_memory_tool(
             error = f"Error: {problem}"
         return _said(name, runtime, error or f"Updated memory file {path}", failed=bool(error))
 
-    def edit(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
-        return finish(change(blocking, runtime=runtime, **given))
+    def edit(runtime: ToolRuntime[Any, Any], **given: Any) -> _Result:
+        def handler(request: ToolCallRequest) -> ToolMessage:
+            return finish(run(blocking, request))
 
-    async def aedit(runtime: ToolRuntime[Any, Any], **given: Any) -> ToolMessage:
-        return await change(native, runtime=runtime, **given)
+        return finish(around(blocking, _request(name, schema, runtime, given), handler))
+
+    async def aedit(runtime: ToolRuntime[Any, Any], **given: Any) -> _Result:
+        async def handler(request: ToolCallRequest) -> ToolMessage:
+            return await run(native, request)
+
+        return await around(native, _request(name, schema, runtime, given), handler)
+
+    async def run(via: Via, request: ToolCallRequest) -> ToolMessage:
+        """Carry out what was judged, which is what stands in the request."""
+        try:
+            given = schema.model_validate(request.tool_call["args"]).model_dump()
+        except ValidationError as error:  # a person has edited the call
+            fields = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
+            return not_done(request.tool_call, f"these arguments cannot be used: {fields}")
+        return await change(via, runtime=request.runtime, **given)
 
     paths = _FOUND if known is None else ", ".join(map(printable_name, known))
     return StructuredTool(
         name=name,
         description=_DESCRIPTION.format(paths=paths),
-        args_schema=_arguments(known or []),
+        args_schema=schema,
         func=edit,
         coroutine=aedit,
     )
+
+
+def _request(
+    name: str, schema: type[BaseModel], runtime: ToolRuntime[Any, Any], given: dict[str, Any]
+) -> ToolCallRequest:
+    """Return the call as the model has made it, if that is what the tool was given."""
+    args, state = given, runtime.state if isinstance(runtime.state, Mapping) else {}
+    for message in reversed(state.get("messages") or ()):
+        calls = message.tool_calls if isinstance(message, AIMessage) else ()
+        made = next((one for one in calls if one["id"] == runtime.tool_call_id), None)
+        if made is not None:
+            with suppress(ValidationError):
+                if schema.model_validate(made["args"]).model_dump() == given:
+                    args = made["args"]
+            break
+    call: ToolCall = {"name": name, "args": args, "id": runtime.tool_call_id, "type": "tool_call"}
+    return ToolCallRequest(tool_call=call, tool=None, state=runtime.state, runtime=runtime)
 
 
 def _arguments(writable: Sequence[str]) -> type[BaseModel]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from functools import cache, partial, wraps
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from weakref import ref
 
 from langchain.agents.middleware.types import (
@@ -26,40 +26,30 @@ from memoryware import _langchain
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware._warning import warn_once
-from memoryware.events import Teller, is_heard, logger, span
+from memoryware.events import Teller, has_tracer, is_heard, logger, span
 from memoryware.middleware._changes import CHANGING, planned
 from memoryware.middleware._edit_memory import unavailable
 from memoryware.middleware._facts import tell_injected, tell_loaded
 from memoryware.middleware._gate import Gate, WriteContext, only_writable
 from memoryware.middleware._loading import Loaded, Loader, Reading
+from memoryware.middleware._needed_hooks import NeededHooks, with_signature
 from memoryware.middleware._offers import Offers
 from memoryware.middleware._overridable import OverridableParts, run_in_loop
 from memoryware.middleware._own_tools import is_inside
 from memoryware.middleware._prompt import place, with_cache_mark
 from memoryware.middleware._provenance import Thread, added_lines, of_others, thread_of
 from memoryware.middleware._snapshots import Folders, Snapshots
-from memoryware.middleware._state import CONTENTS, Keys, PendingWrite
+from memoryware.middleware._state import CONTENTS, CallNotes, Keys, PendingWrite
 from memoryware.middleware._texts import BackendRuntime
 from memoryware.middleware.file_tools._access import digest_of
 from memoryware.middleware.preview import Preview, previewed
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
-from memoryware.tiers.declaring import declare_origins
-from memoryware.tiers.records import Origin
+from memoryware.tiers.declaring import declare_origins, has_declared
 
 GUIDED: ContextVar[bool] = ContextVar("memoryware_guided", default=False)
 """Whether another memory of the agent has put the general guidelines into this request."""
-
-
-@contextmanager
-def guiding(*, active: bool) -> Iterator[None]:
-    """Let memories further inside know that the general guidelines stand already."""
-    reset = GUIDED.set(GUIDED.get() or active)
-    try:
-        yield
-    finally:
-        GUIDED.reset(reset)
 
 
 def _is_base(method: Any) -> bool:
@@ -86,12 +76,54 @@ def _awithout_text(method: Any, name: str) -> Any:
     return abefore_agent
 
 
+_LOADING: Final = frozenset({"before_agent", "abefore_agent"})
+_WATCHING: Final = frozenset({"wrap_tool_call", "awrap_tool_call"})
+_HELD: Final[ContextVar[tuple[int, str | None] | None]] = ContextVar(
+    "memoryware_held", default=None
+)
+"""The call of a tool that is held to the rules around this code, and the memory that does so."""
 Refresh = Literal["run", "call", "thread"]
 """When memory is read again: in each run, before each model call, or once per thread."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """How the last request was changed: the next one of a run is mostly changed in the same way.
+
+    Attributes:
+        loaded: What was shown.
+        before: The system message.
+        content: Its text, which somebody may replace in the same message.
+        tools: The tools of the request.
+        guided: Whether another memory had put the general guidelines there.
+        changes: What of the request was changed.
+    """
+
+    loaded: Loaded
+    before: SystemMessage | None
+    content: str | None
+    tools: list[Any]
+    guided: bool
+    changes: dict[str, Any]
+
+    def is_of(
+        self, loaded: Loaded, before: SystemMessage | None, tools: list[Any], *, guided: bool
+    ) -> bool:
+        """Say whether a request is changed in the same way."""
+        return (
+            self.loaded is loaded
+            and self.before is before
+            and (before is None or before.content is self.content)
+            and self.guided is guided
+            and self.tools == tools
+        )
+
+
 class MemoryHooks(
-    OverridableParts, ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], Any, Any]
+    NeededHooks,
+    OverridableParts,
+    ReconstructedOnUnpickling,
+    AgentMiddleware[AgentState[Any], Any, Any],
 ):
     """What a middleware with memory does in an agent; see `MemoryMiddleware` for the options."""
 
@@ -109,6 +141,13 @@ class MemoryHooks(
     _gate: Gate
     _inside_tools: frozenset[str]
     _prompt_verified = False
+    _declared: tuple[str | None, int] = (None, 0)
+    """The snapshot whose files were declared last, and the run in which that was."""
+    _last_prompt: _Prompt | None = None
+    _guided: tuple[SystemMessage, bool] | None = None
+    """Whether the last system message has the general guidelines: the same one comes again."""
+    _inside_names: tuple[list[Any], frozenset[str]] | None = None
+    """The names of tools that show the agent's own files, among the last tools of a request."""
 
     def preview(self, tools: Sequence[Any] = ()) -> Preview:
         """Return what a model would be shown now, and what became of each source.
@@ -155,24 +194,28 @@ class MemoryHooks(
             return update
         return await self._before(native, state, runtime, config)
 
+    @with_signature
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
     ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
         """Call the model with memory in its system message."""
         return finish(self._around_model(blocking, request, handler))
 
+    @with_signature
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
     ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
         """Async twin of `wrap_model_call`."""
         return await self._around_model(native, request, handler)
 
+    @with_signature
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> ToolMessage | Command[Any]:
         """Hold changes of memory files to their owners' rules; read memory again after them."""
         return finish(self._around_tool(blocking, request, handler))
 
+    @with_signature
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> ToolMessage | Command[Any]:
@@ -185,24 +228,8 @@ class MemoryHooks(
         Uses what this run has loaded, else `memory_contents` in the request's state. The
         given request is not changed.
         """
-        loaded = self._loaded_in(request.state) or self._nothing
-        hands, tools = self._offers.of(request.tools or [])
-        before = request.system_message
-        message: SystemMessage | None = before
-        if self.system_prompt is None:
-            pass
-        elif self._formats_itself():
-            text = self._formatted(loaded.contents)
-            message = place(before, text, "append") if text else before
-        else:
-            message = self._renderer.message(loaded, hands, before, guided=GUIDED.get())
-        if self.add_cache_control and _langchain.is_anthropic(request.model):
-            message = with_cache_mark(message)
-        if message is before and tools is None:
-            return request
-        if tools is None:
-            return request.override(system_message=message)
-        return request.override(system_message=message, tools=tools)
+        changes = self._prompt_changes(request, self._loaded_in(request.state))
+        return request.override(**changes) if changes else request
 
     # Cores.
 
@@ -240,21 +267,82 @@ class MemoryHooks(
     async def _around_model(
         self, via: Via, request: ModelRequest[Any], handler: Any
     ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
-        update = await self._refreshed(via, request)
-        if update:
-            request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
-        changed = self.modify_request(self._with_contents(request))
-        self._declare_files(changed.state)
-        self._tell_injected(changed)
-        with guiding(active=self._guides(changed)):
-            response: ModelResponse[Any] | AIMessage = await self._verified(via, handler, changed)
-        self._offers.note(changed.tools, response)
-        update = {**update, **await self._noted(via, changed, response)}
-        if not update:
+        own, update = self._settled(request), dict[str, Any]()
+        if own is None:
+            update = await self._refreshed(via, request)
+            if update:
+                request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
+            own = self._snapshots.own(request.state)
+        changed, guides = self._prepared(request, own)
+        try:
+            if self._prompt_verified:
+                answer = handler(changed)
+                response: ModelResponse[Any] | AIMessage = await answer if via.suspends else answer
+            else:
+                response = await self._verified(via, handler, changed)
+        finally:
+            if guides is not None:
+                GUIDED.reset(guides)
+        calls = self._calls_in(changed, response)
+        if not calls and not update:
+            return response
+        return await self._answered(via, changed, response, calls, update)
+
+    def _settled(self, request: ModelRequest[Any]) -> Loaded | None:
+        """Return what is loaded if that is all there is to do: in most steps but the first."""
+        if not self._prompt_verified or self._refresh == "call" or self._reading.nested:
+            return None
+        return self._snapshots.own(request.state)
+
+    def _prepared(
+        self, request: ModelRequest[Any], own: Loaded | None
+    ) -> tuple[ModelRequest[Any], Token[bool] | None]:
+        """Return the request with what is loaded, and what ends the guiding of other memories.
+
+        Memories further inside leave the general guidelines out if they stand already.
+
+        Args:
+            request: The request.
+            own: What this run has loaded; None if the texts are in the state, or nowhere.
+        """
+        changed = self._with_memory(request, own)
+        self._declare_files(changed, own or self._loaded_in(changed.state))
+        if own is not None:
+            self._tell_injected(changed, own)
+        return changed, GUIDED.set(True) if self._guides(changed) else None
+
+    def _calls_in(self, request: ModelRequest[Any], response: Any) -> list[Any]:
+        """Return the calls that a model has just made, if anything has to be noted of them."""
+        messages = response.result if isinstance(response, ModelResponse) else [response]
+        calls: list[Any] = []
+        for message in messages:
+            if isinstance(message, AIMessage):
+                calls += message.tool_calls
+        if not calls:
+            return calls
+        self._offers.note(request.tools, calls)
+        inside, own_tool = self._inside_tools_of(request.tools or ()), self._own_tool
+        for call in calls:
+            name = call["name"]
+            if name in inside or name in CHANGING or name == own_tool:
+                return calls
+        return []
+
+    async def _answered(
+        self,
+        via: Via,
+        request: ModelRequest[Any],
+        response: ModelResponse[Any] | AIMessage,
+        calls: Sequence[Any],
+        update: Mapping[str, Any],
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        """Return the response, with what the state has to know of it."""
+        whole = {**update, **(await self._noted(via, request, calls) if calls else {})}
+        if not whole:
             return response
         if isinstance(response, AIMessage):
             response = ModelResponse(result=[response])
-        return ExtendedModelResponse(model_response=response, command=Command(update=update))
+        return ExtendedModelResponse(model_response=response, command=Command(update=whole))
 
     async def _refreshed(self, via: Via, request: ModelRequest[Any]) -> dict[str, Any]:
         """Load where nothing is loaded yet or anymore; return the state update for it."""
@@ -263,8 +351,7 @@ class MemoryHooks(
         near = folders == self._snapshots.folders(state)
         if own is not None and self._refresh != "call" and near:
             return {}
-        text_may_be_carried = self._refresh == "thread" or not _langchain.runs_in_graph()
-        if own is None and text_may_be_carried and not self._is_of_another(state, runtime):
+        if own is None and self._may_carry_text(state) and not self._is_of_another(state, runtime):
             carried = self._snapshots.carried(state, all_ours=True)
             if carried is not None:
                 return {}
@@ -286,19 +373,72 @@ class MemoryHooks(
             return self._as_text(loaded, runtime)
         return dict(self._snapshots.keep(loaded, folders))
 
+    def _may_carry_text(self, state: Any) -> bool:
+        """Say whether texts in a state may be those of this memory.
+
+        In a graph another memory around this one has put its own texts into the request. What
+        this one has left in the thread stands beside the caller that it was loaded for.
+        """
+        if not _langchain.runs_in_graph():
+            return True
+        is_ours = self._keys.caller in state or self._replaces_before_agent()
+        return self._refresh == "thread" and is_ours
+
+    async def _around_own_tool(
+        self, via: Via, request: ToolCallRequest, handler: Any
+    ) -> ToolMessage | Command[Any]:
+        """Hold a call of our own tool to the rules, unless the hook does so around it."""
+        if _HELD.get() == (id(self), request.tool_call["id"]):
+            result: ToolMessage | Command[Any] = await via(handler, handler, request)
+            return result
+        return await self._around_tool(via, request, handler)
+
     async def _around_tool(
+        self, via: Via, request: ToolCallRequest, handler: Any
+    ) -> ToolMessage | Command[Any]:
+        if self._is_unconcerned(request.tool_call):
+            answer = handler(request)
+            result: ToolMessage | Command[Any] = await answer if via.suspends else answer
+            return result
+        reset = _HELD.set((id(self), request.tool_call["id"]))
+        try:
+            return await self._held_to_rules(via, request, handler)
+        finally:
+            _HELD.reset(reset)
+
+    async def _held_to_rules(
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         call = request.tool_call
         if self._offers.refuses(call, request.runtime):
             return unavailable(call)
-        if call["name"] not in CHANGING and call["name"] != self._own_tool:
-            result: ToolMessage | Command[Any] = await via(handler, handler, request)
-            return result
         context = self._write_context(self._tool_backend(request.runtime), request)
         result = await self._gate.around(via, request, handler, context)
         self._snapshots.outdated(request.state, self._change_of(call, result))
         return result
+
+    def _is_unconcerned(self, call: Any) -> bool:
+        """Say whether a call can change no memory file."""
+        return call["name"] not in CHANGING and call["name"] != self._own_tool
+
+    def _unneeded_hooks(self) -> frozenset[str]:
+        """Return the hooks that the agent which is being built can do without.
+
+        The first model call loads memory as well. A subclass that overrides `before_agent` wants
+        it to be a step of the agent, and where model calls are tried again, a file that cannot
+        be read shall end the run all the same. Calls of tools are watched where one of them
+        may change files; our own tool holds itself to the rules.
+        """
+        built, unneeded = _langchain.agent_being_built(), frozenset[str]()
+        if built is None:
+            return unneeded
+        if not self._replaces_before_agent() and not built.retries_model_calls():
+            unneeded |= _LOADING
+        kind = type(self)
+        is_ours = all(getattr(kind, name) is getattr(MemoryHooks, name) for name in _WATCHING)
+        if is_ours and not built.may_run(CHANGING, but=self._own_tool):
+            unneeded |= _WATCHING
+        return unneeded
 
     # Subclasses.
 
@@ -350,38 +490,82 @@ class MemoryHooks(
 
     # What the cores need.
 
-    def _with_contents(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        """Return the request with the loaded texts in the state that it carries.
+    def _with_memory(self, request: ModelRequest[Any], loaded: Loaded | None) -> ModelRequest[Any]:
+        """Return the request with memory in the prompt, and with the texts in its state.
 
         Overrides of `modify_request`, and other middleware further inside, read them there. The
         state of the graph has only an id.
         """
-        loaded = self._snapshots.own(request.state)
-        if loaded is None:
-            return request
-        contents = dict(loaded.contents)
-        state: dict[str, Any] = {**request.state, self._keys.contents: contents}
-        state.setdefault(CONTENTS, contents)
-        return request.override(state=state)  # type: ignore[arg-type]  # keys of our own
+        changes: dict[str, Any] = {}
+        if loaded is not None:
+            contents = dict(loaded.contents)
+            changes["state"] = {
+                CONTENTS: contents,
+                **request.state,
+                self._keys.contents: contents,
+            }
+        if type(self).modify_request is not MemoryHooks.modify_request:
+            return self.modify_request(request.override(**changes) if changes else request)
+        changes |= self._prompt_changes(request, loaded or self._loaded_in(request.state))
+        return request.override(**changes) if changes else request
+
+    def _prompt_changes(self, request: ModelRequest[Any], loaded: Loaded | None) -> dict[str, Any]:
+        """Return what of a request changes, so that the model is shown memory."""
+        loaded, guided = loaded or self._nothing, GUIDED.get()
+        before, offered = request.system_message, request.tools or []
+        known = self._last_prompt
+        if known is not None and known.is_of(loaded, before, offered, guided=guided):
+            return known.changes
+        changes = self._worked_out(request, loaded, guided=guided)
+        if not self._formats_itself() and not self.add_cache_control:
+            content = None if before is None else before.content
+            if content is None or isinstance(content, str):  # blocks may be changed in place
+                self._last_prompt = _Prompt(loaded, before, content, list(offered), guided, changes)
+        return changes
+
+    def _worked_out(
+        self, request: ModelRequest[Any], loaded: Loaded, *, guided: bool
+    ) -> dict[str, Any]:
+        hands, tools = self._offers.of(request.tools or [])
+        before = request.system_message
+        message: SystemMessage | None = before
+        if self.system_prompt is None:
+            pass
+        elif self._formats_itself():
+            text = self._formatted(loaded.contents)
+            message = place(before, text, "append") if text else before
+        else:
+            message = self._renderer.message(loaded, hands, before, guided=guided)
+        if self.add_cache_control and _langchain.is_anthropic(request.model):
+            message = with_cache_mark(message)
+        changes: dict[str, Any] = {} if message is before else {"system_message": message}
+        return changes if tools is None else {**changes, "tools": tools}
 
     def _guides(self, request: ModelRequest[Any]) -> bool:
         """Say whether the general guidelines stand in this request."""
         message = request.system_message
-        return message is not None and self._renderer.has_guidelines(message)
+        if message is None:
+            return False
+        known = self._guided
+        if known is None or known[0] is not message:
+            known = self._guided = (message, self._renderer.has_guidelines(message))
+        return known[1]
 
     def _loaded_in(self, state: Any) -> Loaded | None:
         """Return what a state says that is loaded: by this run, or carried as text."""
         return self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
 
-    def _declare_files(self, state: Any) -> None:
+    def _declare_files(self, request: ModelRequest[Any], loaded: Loaded | None) -> None:
         """Declare the files that stand in the prompt, for the lineage of tiered memory."""
-        loaded = self._loaded_in(state)
         if loaded is None or not (self.system_prompt is not None or self._formats_itself()):
             return
-        shown = {path for path, text in loaded.contents.items() if text.strip()}
-        read = {path for path in loaded.imported if loaded.imported[path].path in shown}
-        files = [one for one in loaded.files if one.path in shown | read]
-        declare_origins(*(Origin.file(one.path, trusted=one.trusted) for one in files))
+        snapshot: Any = request.state.get(self._keys.snapshot)
+        run = _langchain.run_handle(request.runtime)
+        # A snapshot is of one run and one agent in it, so once is enough while the run is known.
+        if snapshot is not None and self._declared == (snapshot, id(run)) and has_declared(run):
+            return
+        declare_origins(*loaded.shown_origins())
+        self._declared = (snapshot, id(run))
 
     def _memory_files(self, state: Any) -> Sequence[Source]:
         """Return all memory files of a run."""
@@ -416,21 +600,12 @@ class MemoryHooks(
         """Return what a path that is no memory file yet would be, or those in a folder."""
         return await joining_via(via, backend, path, self._reading.layout, folder=folder)
 
-    async def _noted(self, via: Via, request: ModelRequest[Any], response: Any) -> dict[str, Any]:
+    async def _noted(
+        self, via: Via, request: ModelRequest[Any], calls: Sequence[Any]
+    ) -> dict[str, Any]:
         """Return the state update about the calls that a model has just made."""
-        messages = getattr(response, "result", None) or [response]
-        calls = [
-            call
-            for message in messages
-            if isinstance(message, AIMessage)
-            for call in message.tool_calls
-        ]
-        if not calls:
-            return {}
-        update: dict[str, Any] = {}
         inside = self._inside_calls(calls, request.tools or ())
-        if inside:
-            update[self._keys.inside] = inside
+        pending: Mapping[str, PendingWrite] = {}
         writers = CHANGING | {self._own_tool} if self._own_tool else CHANGING
         writes = [call for call in calls if call["name"] in writers]
         if writes:
@@ -442,10 +617,10 @@ class MemoryHooks(
                 raise
             except Exception as error:  # noqa: BLE001 - the call itself will say what is wrong
                 logger.debug("no digest of files to change: %s", type(error).__name__)
-                return update
-            if pending:
-                update[self._keys.waiting] = {name: one.as_state() for name, one in pending.items()}
-        return update
+        if not pending and not inside:
+            return {}
+        notes = CallNotes.of(request.state.get(self._keys.calls)).then(pending, inside)
+        return {self._keys.calls: notes.as_state()}
 
     def _inside_calls(self, calls: Sequence[Any], tools: Sequence[Any]) -> list[str]:
         """Return the ids of the calls of tools that show the agent's own files.
@@ -453,16 +628,25 @@ class MemoryHooks(
         Noted when the call is made, because only then the tool itself can be seen. Later there
         is a message with a name, which anybody can write.
         """
-        inside = {
-            getattr(tool, "name", "")
-            for tool in tools
-            if is_inside(tool, self._backend) or is_inside(tool, self.own_backend)
-        }
+        inside = self._inside_tools_of(tools)
         return [
             call["id"]
             for call in calls
             if call["name"] in inside and not of_others(call) and call["id"]
         ]
+
+    def _inside_tools_of(self, tools: Sequence[Any]) -> frozenset[str]:
+        """Return the names of those tools that show the agent's own files."""
+        known = self._inside_names
+        if known is None or known[0] != tools:
+            backends = (self._backend, self.own_backend)
+            names = frozenset(
+                getattr(tool, "name", "")
+                for tool in tools
+                if any(is_inside(tool, backend) for backend in backends)
+            )
+            known = self._inside_names = (list(tools), names)
+        return known[1]
 
     def _write_context(
         self, backend: Any, request: Any, inside: Sequence[str] = ()
@@ -470,8 +654,7 @@ class MemoryHooks(
         """Return what the gate has to know, for a request to the model or a call of a tool."""
         state = request.state if isinstance(request.state, Mapping) else {}
         files = self._memory_files(state)
-        kept = (state.get(self._keys.waiting) or {}).items()
-        pending = {name: one for name, raw in kept if (one := PendingWrite.of(raw)) is not None}
+        notes = CallNotes.of(state.get(self._keys.calls))
         messages = state.get("messages") or ()
         names = {one.identity for one in files}
 
@@ -489,7 +672,7 @@ class MemoryHooks(
         def thread() -> Thread:
             return thread_of(
                 messages,
-                inside_calls={*(state.get(self._keys.inside) or ()), *inside},
+                inside_calls={*notes.inside, *inside},
                 inside_tools=self._inside_tools,
                 written=written,
             )
@@ -497,7 +680,7 @@ class MemoryHooks(
         return WriteContext(
             backend,
             files,
-            pending,
+            notes.waiting,
             self._caller(request.runtime),
             self._would_join if self._reading.nested else None,
             self._teller(request.runtime),
@@ -522,7 +705,9 @@ class MemoryHooks(
         self, via: Via, state: Any, runtime: Any, config: Any, folders: Folders
     ) -> Loaded:
         backend = self._get_backend(state, runtime, config)
-        if not is_heard(getattr(runtime, "stream_writer", None)):
+        # A span may be of use to nobody but the tracer, which knows only by it that work begins.
+        writer = getattr(runtime, "stream_writer", None)
+        if not is_heard(_langchain.stream_writer_of(runtime)) and not (writer and has_tracer()):
             loaded = await self._loaded(via, backend, folders)
         else:
             teller = self._teller(runtime)
@@ -555,7 +740,7 @@ class MemoryHooks(
     def _teller(self, runtime: Any) -> Teller:
         """Return to whom events are told, and on whose behalf things are done."""
         scope = MemoryScope.of(runtime, _langchain.current_config())
-        writer = getattr(runtime, "stream_writer", None)
+        writer = _langchain.stream_writer_of(runtime)
         guard = self._reading.guard
         redact = guard.redact if guard else None
         return Teller(writer, scope, self.name, self._trace_content, redact)
@@ -568,18 +753,17 @@ class MemoryHooks(
         files = self._memory_files(runtime.state)
         return self._tool_backend(runtime), [one.path for one in files if one.writable]
 
-    def _tell_injected(self, request: ModelRequest[Any]) -> None:
-        loaded = self._snapshots.own(request.state)
-        if loaded is None or self.system_prompt is None or self._formats_itself():
+    def _tell_injected(self, request: ModelRequest[Any], loaded: Loaded) -> None:
+        if not is_heard(_langchain.stream_writer_of(request.runtime)):
             return
-        if is_heard(getattr(request.runtime, "stream_writer", None)):
+        if self.system_prompt is not None and not self._formats_itself():
             tell_injected(self._teller(request.runtime), self._renderer.block(loaded))
 
     async def _verified(self, via: Via, handler: Any, request: ModelRequest[Any]) -> Any:
         """Call the model; the first time, see whether memory reached it."""
         message = request.system_message
         empty = not self._reading.sources and self._reading.start is None
-        if self._prompt_verified or message is None or empty:
+        if message is None or empty:
             return await via(handler, handler, request)
         ours = message.text.strip()
         with _langchain.watch_system_prompt(ours) as arrived:

@@ -28,6 +28,7 @@ from memoryware.sources.discovery import Layout, found_via
 from memoryware.sources.imports import Imports, expand
 from memoryware.sources.nested import nested_via
 from memoryware.sources.source import Source
+from memoryware.tiers.records import Origin
 
 _SCANNED_HERE: Final = 20_000
 """Bytes up to which files are scanned without a thread of their own."""
@@ -45,6 +46,7 @@ class Loaded:
         secrets: What looks like a secret, with the file that it is in.
         sizes: Bytes of each file that was read.
         rendered: Finished prompt parts by variant, filled by the middleware.
+        origins: The files whose texts stand here, as origins; None until they are asked for.
     """
 
     contents: dict[str, str]
@@ -54,6 +56,7 @@ class Loaded:
     secrets: tuple[tuple[str, Finding], ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     rendered: dict[Any, Any] = field(default_factory=dict)
+    origins: tuple[Origin, ...] | None = None
 
     @classmethod
     def by_hand(cls, contents: dict[str, str], sources: Sequence[Source]) -> Loaded:
@@ -61,6 +64,15 @@ class Loaded:
         known = {source.path for source in sources}
         others = [Source(path) for path in contents if path not in known]
         return cls(contents, sources=(*sources, *others))
+
+    def shown_origins(self) -> tuple[Origin, ...]:
+        """Return the origins of all files that stand in the prompt, imported ones too."""
+        if self.origins is None:
+            shown = {path for path, text in self.contents.items() if text.strip()}
+            read = {path for path, source in self.imported.items() if source.path in shown}
+            files = [source for source in self.files if source.path in shown | read]
+            self.origins = tuple(Origin.file(one.path, trusted=one.trusted) for one in files)
+        return self.origins
 
     @property
     def files(self) -> list[Source]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from memoryware.middleware._bounded import Bounded
@@ -31,14 +32,11 @@ class Offers:
         self._last = (list(tools), hands, shown)
         return hands, shown
 
-    def note(self, tools: list[Any], response: Any) -> None:
+    def note(self, tools: list[Any], calls: Sequence[Any]) -> None:
         """Note the calls of our tool that a model made when it could see it."""
-        if not self._own_tool or self._own_tool not in self.of(tools)[0].writers:
-            return
-        for message in getattr(response, "result", [response]):
-            for call in getattr(message, "tool_calls", []):
-                if call["name"] == self._own_tool:
-                    self._granted.put(call["id"] or "", self._own_tool)
+        for call in calls:
+            if call["name"] == self._own_tool and self._own_tool in self.of(tools)[0].writers:
+                self._granted.put(call["id"] or "", self._own_tool)
 
     def refuses(self, call: Any, runtime: Any) -> bool:
         """Say whether a call is of our tool where the model could not see it.

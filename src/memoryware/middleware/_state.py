@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import (
     Annotated,
@@ -55,15 +55,13 @@ class Keys(NamedTuple):
         snapshot: An id under which the middleware finds what this run has loaded.
         contents: Texts that stay in the thread: one key for each given name.
         caller: A digest of whose texts those are.
-        waiting: By call id, the file that a call will change and a digest of what is there.
-        inside: Ids of the calls whose results come from the agent's own files.
+        calls: What is known of calls of the model, see `CallNotes`.
     """
 
     snapshot: str
     contents: str
     caller: str
-    waiting: str
-    inside: str
+    calls: str
 
     @classmethod
     def of(cls, name: str, given: str | None) -> Keys:
@@ -75,7 +73,6 @@ class Keys(NamedTuple):
             contents,
             f"memory_caller_{own}",
             f"memory_waiting_{own}",
-            f"memory_inside_{own}",
         )
 
 
@@ -113,29 +110,71 @@ class PendingWrite:
         return {**asdict(self), "states": list(self.states)}
 
 
+@dataclass(frozen=True, slots=True)
+class CallNotes:
+    """What a thread knows of calls of the model, in one channel of its state.
+
+    Each channel takes time at each step of an agent, also an empty one, and more if it has a
+    reducer. So there is one for both, which the model call alone writes.
+
+    Attributes:
+        waiting: By call id, the file that a call will change and a digest of what is there.
+        inside: Ids of the calls whose results come from the agent's own files.
+    """
+
+    waiting: Mapping[str, PendingWrite] = field(default_factory=dict)
+    inside: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, kept: Any) -> Self:
+        """Return what a state holds; what cannot be read is left out."""
+        if not isinstance(kept, Mapping):
+            return cls()
+        waiting = {
+            name: write
+            for name, raw in kept.items()
+            if name != _INSIDE and (write := PendingWrite.of(raw)) is not None
+        }
+        return cls(waiting, tuple(kept.get(_INSIDE) or ()))
+
+    def then(self, waiting: Mapping[str, PendingWrite], inside: Sequence[str]) -> Self:
+        """Return the notes after a model call: newer waiting calls replace older ones."""
+        known = list(dict.fromkeys([*self.inside, *inside]))
+        return type(self)(waiting or self.waiting, known[-_INSIDE_AT_MOST:])
+
+    def as_state(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        inside = {_INSIDE: list(self.inside)} if self.inside else {}
+        return {**{name: write.as_state() for name, write in self.waiting.items()}, **inside}
+
+
+_INSIDE: Final = ""
+"""No call has an empty id, so the ids of calls from inside stand here."""
 _LEAST_PARTS: Final = 3
 _INSIDE_AT_MOST: Final = 2_000
 """Calls of a thread whose results are known to come from the agent's own files."""
 
 
-def _newest(left: list[str] | None, right: list[str] | None) -> list[str]:
-    return list(dict.fromkeys([*(left or ()), *(right or ())]))[-_INSIDE_AT_MOST:]
-
-
 @cache
-def state_schema_for(keys: Keys, *, with_files: bool) -> type[AgentState[Any]]:
+def state_schema_for(
+    keys: Keys, *, with_files: bool, with_texts: bool = True
+) -> type[AgentState[Any]]:
     """Return the state of one middleware.
 
     The snapshot is a random id and never a text; it is untracked, so it is in no checkpoint.
-    The contents are written with `refresh="thread"` only. `files` is declared only where a
-    backend keeps files in the state, because a declared channel shows in every result.
+
+    Args:
+        keys: The names of its channels.
+        with_files: Whether a backend keeps files in the state. A declared channel shows in every
+            result.
+        with_texts: Whether texts may stay in the thread, as with `refresh="thread"`.
     """
-    fields = get_type_hints(MemoryState, include_extras=True)
+    fields = get_type_hints(MemoryState if with_texts else AgentState, include_extras=True)
     fields[keys.snapshot] = NotRequired[Annotated[str, UntrackedValue, PrivateStateAttr]]
-    fields[keys.contents] = NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
-    fields[keys.caller] = NotRequired[Annotated[str, PrivateStateAttr]]
-    fields[keys.waiting] = NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
-    fields[keys.inside] = NotRequired[Annotated[list[str], PrivateStateAttr, _newest]]
+    if with_texts:
+        fields[keys.contents] = NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
+        fields[keys.caller] = NotRequired[Annotated[str, PrivateStateAttr]]
+    fields[keys.calls] = NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
     if with_files:
         fields["files"] = NotRequired[FilesChannel]
     return cast("type[AgentState[Any]]", TypedDict("MemoryState", fields))  # type: ignore[operator]

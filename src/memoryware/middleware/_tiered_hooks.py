@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
@@ -24,6 +24,7 @@ from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.events import Teller, emit, is_heard, logger
 from memoryware.middleware._edit_memory import not_done, unavailable
+from memoryware.middleware._needed_hooks import NeededHooks, with_signature
 from memoryware.middleware._options import approximate_tokens
 from memoryware.middleware._prompt import append_to_system_message
 from memoryware.middleware._tiered_forging import showing, without_forged
@@ -48,7 +49,12 @@ from memoryware.tiers.tool_results import (
 Response = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
 
 
-class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], Any, Any]):
+_RECORDING: Final = frozenset({"after_agent", "aafter_agent"})
+
+
+class TieredHooks(
+    NeededHooks, ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], Any, Any]
+):
     """What tiered memory does in an agent; see `TieredMemoryMiddleware` for the options."""
 
     _options: Options
@@ -80,24 +86,28 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
         """Async twin of `before_agent`."""
         return await self._before(native, state, runtime, config)
 
+    @with_signature
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
     ) -> Response:
         """Call the model with what was recalled, and note which messages it really made."""
         return finish(self._around_model(blocking, request, handler))
 
+    @with_signature
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
     ) -> Response:
         """Async twin of `wrap_model_call`."""
         return await self._around_model(native, request, handler)
 
+    @with_signature
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> ToolMessage | Command[Any]:
         """Hold our tools to their rules, and hand down to other agents what this one knows."""
         return finish(self._around_tool(blocking, request, handler))
 
+    @with_signature
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> ToolMessage | Command[Any]:
@@ -240,7 +250,7 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
         if not scope.session_id:
             scope = replace(scope, session_id=run.id)
         guard = self._options.memory.parts.guard
-        writer = getattr(runtime, "stream_writer", None)
+        writer = _langchain.stream_writer_of(runtime)
         redact = guard.redact if guard else None
         return Moment(
             run,
@@ -333,6 +343,12 @@ class TieredHooks(ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], An
             roots=self._recorder.unseen_roots(request.messages, request.state),
             inside=sorted(inside - {*kept.inside, ""}),
         )
+
+    def _unneeded_hooks(self) -> frozenset[str]:
+        """Return the hooks at the end of a run where nothing of what the model says is recorded."""
+        kind = type(self)
+        is_ours = all(getattr(kind, name) is getattr(TieredHooks, name) for name in _RECORDING)
+        return _RECORDING if is_ours and self._options.record is None else frozenset()
 
     def _keeps_lineage(self) -> bool:
         """Say whether anything is recorded, so that it matters what it was made of."""

@@ -207,7 +207,8 @@ class MemoryMiddleware(MemoryHooks):
         found = reading.start is not None
         if own_tool:
             writable = [one.path for one in reading.sources if one.writable]
-            own = edit_memory_tool(own_tool, None if found else writable, self._places)
+            known = None if found else writable
+            own = edit_memory_tool(own_tool, known, self._places, self._around_own_tool)
             self.tools = [register(own, None)]
         self._renderer, self._loader = renderer, Loader(reading)
         self._nothing = Loaded({}, sources=reading.sources)
@@ -217,7 +218,10 @@ class MemoryMiddleware(MemoryHooks):
         self._offers = Offers(own_tool, renderer, limits.snapshots)
         self._gate = Gate(policy, limits, own_tool, self._from_outside)
         with_files = _foreign.keeps_files_in_state(self._backend)
-        self.state_schema = state_schema_for(self._keys, with_files=with_files)
+        with_texts = self._refresh == "thread" or self._replaces_before_agent()
+        self.state_schema = state_schema_for(
+            self._keys, with_files=with_files, with_texts=with_texts
+        )
 
     @property
     def name(self) -> str:
@@ -233,9 +237,9 @@ class MemoryMiddleware(MemoryHooks):
 
 def _refuse_namesakes(memory: MemoryMiddleware) -> None:
     """Say what to do before langchain says "Please remove duplicate middleware instances."."""
-    others = _langchain.middleware_being_built()
+    built = _langchain.agent_being_built()
     kind = type(memory).__name__
-    for one in others:
+    for one in built.middleware if built is not None else ():
         if (
             one is not memory
             and isinstance(one, MemoryMiddleware)

@@ -277,7 +277,7 @@ class Parts:
 
     def teller(self, scope: MemoryScope) -> Teller:
         """Return to whom events are told: the stream of the run around this call, if any."""
-        writer = getattr(_langchain.current_runtime(), "stream_writer", None)
+        writer = _langchain.stream_writer_of(_langchain.current_runtime())
         return Teller(writer, scope, redact=self.guard.redact if self.guard else None)
 
 

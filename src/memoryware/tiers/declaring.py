@@ -76,6 +76,16 @@ def declare_origins(*origins: Origin | str) -> None:
             _declared.popitem(last=False)
 
 
+def has_declared(handle: Any) -> bool:
+    """Say whether origins of a run are known here.
+
+    Args:
+        handle: What all steps of the run share; see `run_handle`.
+    """
+    declared = _declared.get(id(handle)) if handle is not None else None
+    return declared is not None and declared.handle is handle
+
+
 def declared_origins(*, inside: bool = True) -> tuple[Origin, ...]:
     """Return what was declared so far in this run, in this graph or around it.
 
