@@ -15,7 +15,7 @@ from memoryware.tiers.promotion import How, promote
 from memoryware.tiers.recall import retrieve
 from memoryware.tiers.text import contradictions, statements
 from memoryware.tiers.text.comparison import Relation, compare
-from memoryware.tiers.text.contradictions import contradictions_among, why
+from memoryware.tiers.text.contradictions import contradiction_between, contradictions_among
 from memoryware.tiers.values import ContextItem
 from tiers.kit import DOORS, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, both_stores, current, waiting
@@ -119,17 +119,21 @@ HARMLESS = [
 )
 def test_what_cannot_both_hold_is_said_with_its_reason(pairs, said):
     for one, other in pairs:
-        assert why(one, other).startswith(said), (one, other)
-        assert why(other, one).startswith(said), (other, one)
+        assert contradiction_between(one, other).startswith(said), (one, other)
+        assert contradiction_between(other, one).startswith(said), (other, one)
 
 
 def test_what_can_both_hold_is_left_alone():
-    assert [pair for pair in HARMLESS if why(*pair) or why(*pair[::-1])] == []
+    assert [
+        pair
+        for pair in HARMLESS
+        if contradiction_between(*pair) or contradiction_between(*pair[::-1])
+    ] == []
 
 
 def test_a_contradiction_is_what_the_comparator_calls_a_conflict():
     for pair in (*NUMBERS, *NAMES, *VALUES, *DENIALS, *MATTERS, *HARMLESS):
-        assert (compare(*pair) is Relation.CONFLICT) == bool(why(*pair)), pair
+        assert (compare(*pair) is Relation.CONFLICT) == bool(contradiction_between(*pair)), pair
 
 
 def test_the_pairs_of_the_comparator_are_judged_alike():
@@ -137,7 +141,7 @@ def test_the_pairs_of_the_comparator_are_judged_alike():
     pairs = [line.split("\t")[2:] for line in lines if not line.startswith("#")]
     assert len(pairs) > 200
     for pair in pairs:
-        assert (compare(*pair) is Relation.CONFLICT) == bool(why(*pair)), pair
+        assert (compare(*pair) is Relation.CONFLICT) == bool(contradiction_between(*pair)), pair
 
 
 @pytest.mark.parametrize("pair", MATTERS)
@@ -153,15 +157,21 @@ def test_a_conflict_is_named_by_digest_promotion_and_recall_and_blocks_nothing(p
 
 
 def test_texts_of_one_subject_contradict_each_other_if_they_differ():
-    assert why("Tea.", "Coffee, mostly.", same=True) == "the same subject, and not the same text"
-    assert why("We use MySQL.", "we use  MySQL", same=True) == ""
+    assert (
+        contradiction_between("Tea.", "Coffee, mostly.", same_subject=True)
+        == "the same subject, and not the same text"
+    )
+    assert contradiction_between("We use MySQL.", "we use  MySQL", same_subject=True) == ""
 
 
 def test_long_texts_take_no_time():
     words = " ".join(f"word{n % 50}" for n in range(20_000))
-    assert why(words, words.replace("word1", "word2")) == ""
+    assert contradiction_between(words, words.replace("word1", "word2")) == ""
     many = "\n".join(f"The server {n} is in rack {n}." for n in range(2000))
-    assert why(many, many.replace("rack", "row")) in ("", why(many, many.replace("rack", "row")))
+    assert contradiction_between(many, many.replace("rack", "row")) in (
+        "",
+        contradiction_between(many, many.replace("rack", "row")),
+    )
 
 
 def item(id_, content, **more):
@@ -241,7 +251,7 @@ def each_with_each(items):
     for one, other in combinations(items, 2):
         places = frozenset((one.document_id or one.id, other.document_id or other.id))
         same = one.subject is not None and one.subject == other.subject
-        reason = why(one.content, other.content, same=same)
+        reason = contradiction_between(one.content, other.content, same_subject=same)
         if len(places) == 2 and reason:
             found.setdefault(places, (one.id, other.id, reason))
     return list(found.values())
@@ -335,7 +345,7 @@ def test_the_quick_look_passes_over_nothing_that_clashes(monkeypatch):
         put = dice.choices(words, k=dice.randrange(4))
         other = [*one[:start], *put, *one[start + dice.randrange(4) :]]
         pairs.append((" ".join(one), " ".join(dice.choice([other, other[::-1], [*other, "not"]]))))
-    quick = [why(*pair) for pair in pairs]
+    quick = [contradiction_between(*pair) for pair in pairs]
     monkeypatch.setattr(statements, "_may_clash", lambda one, other: True)
-    assert quick == [why(*pair) for pair in pairs]
+    assert quick == [contradiction_between(*pair) for pair in pairs]
     assert len(set(map(bool, quick))) == 2

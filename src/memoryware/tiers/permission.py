@@ -16,7 +16,7 @@ from memoryware.tiers.records import Entry, hash_of
 from memoryware.tiers.review.corroboration import Support, alike, independent
 from memoryware.tiers.roles import JUDGING
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.text.contradictions import why
+from memoryware.tiers.text.contradictions import contradiction_between
 
 
 async def check(parts: Parts, material: Material, actor: Actor) -> None:
@@ -172,7 +172,7 @@ async def _support(parts: Parts, material: Material) -> list[Support]:
 def _is_support(text: str, other: str, share: float) -> bool:
     if share == 1:
         return same_words(text, other)
-    return says_the_same(text, other) and not why(text, other)
+    return says_the_same(text, other) and not contradiction_between(text, other)
 
 
 def _saying_the_same(material: Material, found: Sequence[Entry], share: float) -> list[Support]:

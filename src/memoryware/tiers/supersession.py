@@ -25,8 +25,8 @@ from memoryware.tiers.succession import (
     held_again,
     precedence,
 )
-from memoryware.tiers.text.contradictions import why
-from memoryware.tiers.text.statements import statements_of
+from memoryware.tiers.text.contradictions import contradiction_between
+from memoryware.tiers.text.statements import plain_statements
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
 from memoryware.tiers.withdrawing import withdraw
@@ -88,7 +88,11 @@ class Place:
             Contradiction(
                 first=other.id,
                 second=next(
-                    (one.id for one in records if why(other.content, one.content)),
+                    (
+                        one.id
+                        for one in records
+                        if contradiction_between(other.content, one.content)
+                    ),
                     records[0].id,
                 ),
                 reason=reason,
@@ -368,11 +372,11 @@ async def _contradicted(
 
 def _among(text: str, hits: Sequence[Hit], known: set[str]) -> list[tuple[Memory, str]]:
     found: dict[str, tuple[Memory, str]] = {}
-    said = statements_of(text)
+    said = plain_statements(text)
     for hit in hits:
         document = hit.memory.document_id
         if document not in known and document not in found:
-            reason = why(hit.memory.content, said)
+            reason = contradiction_between(hit.memory.content, said)
             if reason:
                 found[document] = hit.memory, reason
     return list(found.values())

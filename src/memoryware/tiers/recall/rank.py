@@ -20,7 +20,7 @@ from memoryware.tiers.recall.query import Level, Part, RankedRecord, Search
 from memoryware.tiers.records import hash_of
 from memoryware.tiers.reranking import RerankFailed
 from memoryware.tiers.scoring import cosine_table
-from memoryware.tiers.text.contradictions import why
+from memoryware.tiers.text.contradictions import contradiction_between
 from memoryware.tiers.text.terms import stems_of, words_of
 
 _PARTS: Final[tuple[Part, ...]] = get_args(Part)
@@ -315,7 +315,7 @@ def _has_same_stems(
 def _is_correction(hot: RankedRecord, cold: RankedRecord) -> bool:
     """Decide whether an entry that is near a memory says something else all the same."""
     new, known = hot.record.content, cold.record.content
-    return not _numbers(new) <= _numbers(known) or bool(why(known, new))
+    return not _numbers(new) <= _numbers(known) or bool(contradiction_between(known, new))
 
 
 def _numbers(text: str) -> set[str]:

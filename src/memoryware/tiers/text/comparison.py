@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from itertools import product, starmap
 from typing import Final, TypeAlias
 
+from memoryware._remembering import remembered
 from memoryware.tiers.text.frames import both_may_hold, fills_a_place_otherwise
-from memoryware.tiers.text.statements import Said, clash, statements_of
+from memoryware.tiers.text.statements import PlainStatement, clash, plain_statements
 from memoryware.tiers.text.tokens import (
     DAYS_AND_MONTHS,
     MARKERS,
@@ -124,49 +126,45 @@ def compare(first: str, second: str) -> Relation:
         matter with other names, numbers, roles, objects, or another negation, modality or
         quantity. `DIFFERENT` for anything else, also for a text that only adds to the other.
     """
-    relation = compare_wording(first, second)
+    relation = _compare_sentences(first, second)
     if relation is not Relation.DIFFERENT:
         return relation
-    ours, theirs = statements_of(first), statements_of(second)
+    ours, theirs = plain_statements(first), plain_statements(second)
     if len(ours) == len(theirs) == 1:
         has_clash = bool(clash(ours[0], theirs[0]))
     else:
-        has_clash = any(plain_clash(one, other) for one in ours for other in theirs)
+        has_clash = any(plain_clash(left, right) for left in ours for right in theirs)
     return Relation.CONFLICT if has_clash else Relation.DIFFERENT
 
 
-def compare_wording(first: str, second: str) -> Relation:
-    """Compare what two texts say without a search for plain clashes, which `compare` adds.
-
-    Args:
-        first: A text.
-        second: Another text.
-    """
+def _compare_sentences(first: str, second: str) -> Relation:
+    """Compare two texts without the search for plain clashes that `compare` adds."""
     german = is_german(first, second)
-    left, right = tokenize(first, is_german=german), tokenize(second, is_german=german)
+    left, right = (tokenize(text, is_german=german) for text in (first, second))
     if not left or not right:
-        same = not left and not right and first.split() == second.split() != []
-        return Relation.SAME if same else Relation.DIFFERENT
+        is_same = not left and not right and first.split() == second.split() != []
+        return Relation.SAME if is_same else Relation.DIFFERENT
     if _same(left, right, german=german):
         return Relation.SAME
-    return _difference(left, right)
+    return Relation.CONFLICT if _in_conflict(left, right) else Relation.DIFFERENT
 
 
 def disagree(first: str, second: str) -> bool:
-    """Return whether `compare_wording` calls two texts a conflict; quick where it does not.
+    """Return whether two texts conflict; unlike `compare`, without a search for plain clashes.
 
     Args:
         first: A text.
         second: Another text.
     """
     german = is_german(first, second)
-    left, right = tokenize(first, is_german=german), tokenize(second, is_german=german)
-    if not left or not right or _difference(left, right) is Relation.DIFFERENT:
-        return False
-    return not _same(left, right, german=german)
+    left, right = (tokenize(text, is_german=german) for text in (first, second))
+    # Few pairs conflict, so that is asked before whether they are the same.
+    return (
+        bool(left and right) and _in_conflict(left, right) and not _same(left, right, german=german)
+    )
 
 
-def plain_clash(first: Said, second: Said) -> str:
+def plain_clash(first: PlainStatement, second: PlainStatement) -> str:
     """Return why two statements plainly cannot both hold; "" if they can or say the same.
 
     Args:
@@ -177,7 +175,7 @@ def plain_clash(first: Said, second: Said) -> str:
     if not reason:
         return ""
     german = is_german(first.text, second.text)
-    sides = [tokenize(one.text, is_german=german) for one in (first, second)]
+    sides = (tokenize(statement.text, is_german=german) for statement in (first, second))
     left, right = (_key(_joined(side)) for side in sides)
     return "" if matches(left, right) else reason  # "2 pm" and "14:00" are the same
 
@@ -186,15 +184,13 @@ def same_sentence(first: Sentence, second: Sentence, *, german: bool) -> bool:
     """Return whether two sentences say the same.
 
     Args:
-        first: A sentence, as `read` returns it.
-        second: Another sentence, read with the same `is_german`.
+        first: A sentence, as `tokenize` returns it.
+        second: Another sentence, tokenized with the same `is_german`.
         german: Whether German word order is tried.
     """
     if first.is_question != second.is_question:
         return False
-    return matches(_key(first.tokens), _key(second.tokens)) or _reordered(
-        first, second, german=german
-    )
+    return matches(_key_of(first), _key_of(second)) or _is_reordered(first, second, german=german)
 
 
 def matches(first: Sequence[Token], second: Sequence[Token]) -> bool:
@@ -204,18 +200,15 @@ def matches(first: Sequence[Token], second: Sequence[Token]) -> bool:
     )
 
 
-def signature(tokens: Sequence[Token]) -> frozenset[str]:
-    """Return the stems of tokens without pauses; sentences that say the same share it."""
-    return frozenset(token.stem for token in tokens if token.exact != PAUSE)
-
-
 # The same words in another order.
 
 
 def _same(left: Sequence[Sentence], right: Sequence[Sentence], *, german: bool) -> bool:
-    flat = [_key(_joined(one)) for one in (left, right)]
+    if len(left) == len(right) == 1:
+        return same_sentence(left[0], right[0], german=german)
+    flat = [_key(_joined(side)) for side in (left, right)]
     if left[-1].is_question == right[-1].is_question and matches(*flat):
-        questions = [[one.is_question for one in side] for side in (left, right)]
+        questions = [[sentence.is_question for sentence in side] for side in (left, right)]
         return len(left) != len(right) or questions[0] == questions[1]
     if len(left) != len(right):
         return False
@@ -229,7 +222,7 @@ def _same_in_any_order(
 ) -> bool:
     """Return whether sentences are the same in another order that tells nothing."""
     for sentence in (*left, *right):
-        words = {token.exact for token in sentence.tokens}
+        words = sentence.words
         if words & _ORDERING or not words & _VERBS:  # an order, or a step of a procedure
             return False
     waiting: dict[tuple[str, ...], list[Sentence]] = defaultdict(list)
@@ -238,7 +231,7 @@ def _same_in_any_order(
     for sentence in left:
         candidates = waiting[_bucket(sentence)][:16]
         match = next(
-            (one for one in candidates if same_sentence(sentence, one, german=german)), None
+            (other for other in candidates if same_sentence(sentence, other, german=german)), None
         )
         if match is None:
             return False
@@ -265,21 +258,31 @@ def _key(tokens: Sequence[Token]) -> list[Token]:
     There a comma decides what is denied: "stop, not deploy" and "stop not, deploy".
     """
     kept = []
-    for place, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         if token.exact == PAUSE:
-            beside = tokens[max(0, place - 1) : place + 2]
-            if not any(one.exact in NEGATIONS for one in beside):
+            beside = tokens[max(0, position - 1) : position + 2]
+            if not any(neighbour.exact in NEGATIONS for neighbour in beside):
                 continue
         kept.append(token)
     return kept
 
 
-def _reordered(first: Sentence, second: Sentence, *, german: bool) -> bool:
+@remembered(4096)
+def _key_of(sentence: Sentence) -> list[Token]:
+    return _key(sentence.tokens) if PAUSE in sentence.words else [*sentence.tokens]
+
+
+def _is_reordered(first: Sentence, second: Sentence, *, german: bool) -> bool:
     if max(len(first.tokens), len(second.tokens)) > MAX_REORDERED:
         return False
-    for one, other in ((first, second), (second, first)):
-        plain = _key(other.tokens)
-        if any(matches(variant, plain) for variant in _variants(one, plain, german=german)):
+    for sentence, other in ((first, second), (second, first)):
+        plain = _key_of(other)
+        # A reordering has no new words but the verb of a passive that becomes active.
+        words, stems = sentence.words, sentence.stems
+        new = sum(token.exact not in words and token.stem not in stems for token in plain)
+        if new > 1:
+            continue
+        if any(matches(variant, plain) for variant in _variants(sentence, plain, german=german)):
             return True
     return False
 
@@ -287,7 +290,7 @@ def _reordered(first: Sentence, second: Sentence, *, german: bool) -> bool:
 def _variants(sentence: Sentence, other: Sequence[Token], *, german: bool) -> Iterator[list[Token]]:
     """Yield orders of the words of a sentence that say the same."""
     tokens = sentence.tokens
-    plain = _key(tokens)
+    plain = _key_of(sentence)
     yield from _subordinate_moved(tokens, german=german)
     yield from _front_moved(tokens, german=german)
     yield from _names_exchanged(plain, other)
@@ -450,43 +453,51 @@ def _chinese_time_moved(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 # What differs.
 
 
-def _difference(left: Sequence[Sentence], right: Sequence[Sentence]) -> Relation:
-    """Return `CONFLICT` if a sentence of one text disagrees with one of the other.
+def _in_conflict(left: Sequence[Sentence], right: Sequence[Sentence]) -> bool:
+    """Return whether a sentence of one text disagrees with one of the other.
 
-    A sentence that both texts have is left out: what stands beside it in one text does not
+    A sentence that both texts have is left out: the sentences beside it in one text do not
     disagree with it.
     """
     ours, theirs = (
-        {one.tokens: one for one in side if not one.is_question} for side in (left, right)
+        {sentence.tokens: sentence for sentence in side if not sentence.is_question}
+        for side in (left, right)
     )
-    only = [one for one in ours if one not in theirs], [one for one in theirs if one not in ours]
-    first, second = (side[:MAX_SENTENCES] for side in only)
-    return (
-        Relation.CONFLICT
-        if any(_disagree(one, other) for one in first for other in second)
-        else Relation.DIFFERENT
-    )
+    first = [sentence for tokens, sentence in ours.items() if tokens not in theirs]
+    second = [sentence for tokens, sentence in theirs.items() if tokens not in ours]
+    pairs = product(first[:MAX_SENTENCES], second[:MAX_SENTENCES])
+    return any(starmap(_disagree, pairs))
 
 
-def _disagree(first: Tokens, second: Tokens) -> bool:
-    if max(len(first), len(second)) > MAX_REORDERED:  # it says more than one thing
+def _disagree(first: Sentence, second: Sentence) -> bool:
+    if max(len(first.tokens), len(second.tokens)) > MAX_REORDERED:  # it says more than one thing
         return False
     if fills_a_place_otherwise(first, second):
         return True
     ours, theirs = _content(first), _content(second)
-    shared = (ours & theirs).total()
+    shared = (ours & theirs).total() if not ours.keys().isdisjoint(theirs) else 0
     if shared < max(1, _SHARED * max(ours.total(), theirs.total())):
         return False
     if not ours - theirs and not theirs - ours:
-        return not _only_adds_possessives(first, second)
+        return not _only_adds_possessives(first.tokens, second.tokens)
     if _marks(first) != _marks(second):
-        return not (ours - theirs and theirs - ours and _of_two_subjects(first, second))
+        return not (
+            ours - theirs and theirs - ours and _of_two_subjects(first.tokens, second.tokens)
+        )
     if not ours - theirs or not theirs - ours:
         return False
-    return not (_another_subject(first, second) or both_may_hold(first, second))
+    return not (
+        _another_subject(first.tokens, second.tokens) or both_may_hold(first.tokens, second.tokens)
+    )
 
 
-def _content(tokens: Sequence[Token]) -> Counter[str]:
+@remembered(4096)
+def _content(sentence: Sentence) -> Counter[str]:
+    """Return the stems of the words that are neither function words nor markers."""
+    return _content_of(sentence.tokens)
+
+
+def _content_of(tokens: Sequence[Token]) -> Counter[str]:
     words = (one for one in tokens if one.exact not in _FUNCTION and one.stem not in _FUNCTION)
     return Counter(token.stem for token in words if not _is_marker(token))
 
@@ -495,16 +506,17 @@ def _is_marker(token: Token) -> bool:
     return token.exact in MARKERS or token.stem in MARKERS
 
 
-def _marks(tokens: Sequence[Token]) -> Counter[str]:
+@remembered(4096)
+def _marks(sentence: Sentence) -> Counter[str]:
     """Return the markers of a sentence.
 
     Without "every" in "every Monday", which is a time, and "much" in "very much", which stresses.
     """
-    words = [token.exact for token in tokens]
+    words = [token.exact for token in sentence.tokens]
     before, after = ["", *words], [*words[1:], ""]
     return Counter(
         token.stem
-        for token, previous, following in zip(tokens, before, after, strict=False)
+        for token, previous, following in zip(sentence.tokens, before, after, strict=False)
         if _is_marker(token)
         and not (token.stem in _EACH and following in DAYS_AND_MONTHS)
         and not (token.exact == "much" and previous == "very")
@@ -514,14 +526,15 @@ def _marks(tokens: Sequence[Token]) -> Counter[str]:
 def _only_adds_possessives(first: Sequence[Token], second: Sequence[Token]) -> bool:
     """Return whether one says "all its orders" where the other says "all orders"."""
     plain = [
-        _key([one for one in side if one.exact not in _POSSESSIVES]) for side in (first, second)
+        _key([token for token in side if token.exact not in _POSSESSIVES])
+        for side in (first, second)
     ]
     return len(_key(first)) != len(_key(second)) and matches(*plain)
 
 
 def _of_two_subjects(first: Sequence[Token], second: Sequence[Token]) -> bool:
     """Return whether rules of two are stated: "Guests may enter" and "Visitors must not enter"."""
-    ours, theirs = (_content(side[: _subject_end(side)]) for side in (first, second))
+    ours, theirs = (_content_of(side[: _subject_end(side)]) for side in (first, second))
     return bool(ours - theirs and theirs - ours)
 
 

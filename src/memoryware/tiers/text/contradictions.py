@@ -1,7 +1,7 @@
-"""Texts that cannot both hold: the same statement with another number, name or a denial.
+"""Contradictions among texts: the same statement with another number, name, value or a denial.
 
-Statements are held against each other, and the rest of a text does not count. Two contradict each
-other if they are the same word for word but for one place, or if `compare` finds a conflict.
+Statements are compared, and the rest of a text does not count. Two contradict each other if they
+are the same word for word but for one place, or if `compare` finds a conflict.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import combinations, product, starmap
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from memoryware.tiers.records import Memory
@@ -20,182 +21,196 @@ from memoryware.tiers.text.statements import (
     DENIALS,
     LONGEST,
     SHARED,
-    Said,
-    Statements,
+    PlainStatement,
+    PlainStatements,
     has_digit,
     is_about_nothing,
     is_name,
     is_said_to_be,
-    statements_of,
+    plain_statements,
 )
 from memoryware.tiers.values import ContextItem, Contradiction
 
-_OTHERWISE: Final = "the same subject, and not the same text"
-_DISAGREES: Final = "not the same about one matter"
-_COMPARED: Final = 25
+_OTHER_TEXT: Final = "the same subject, and not the same text"
+_CONFLICT: Final = "not the same about one matter"
+_MAX_COMPARED: Final = 25
 """Items of which each is compared with each; of further ones only plain clashes are found."""
-_PAIRS: Final = 8
+_MAX_PAIRS: Final = 8
 """Statements of two long texts that are compared by what they say, those with most in common."""
 _LIKELY: Final = 0.3
 """Share of its words from which a statement of a longer text is compared with another."""
 
 
 def contradictions_among(items: Sequence[ContextItem | Memory]) -> tuple[Contradiction, ...]:
-    """Return the pairs that say different things of the same; none where that is not plain.
+    """Return the pairs of texts that contradict each other; only where that is plain.
 
-    Two texts of one subject differ if their words do. Without a subject, two statements must
-    be the same but for a number, a name or a denial, or be in conflict as `compare` says; the
-    latter is asked of the first items. Of two documents one pair is named.
+    Two texts of one subject contradict each other if their words differ. Without a subject, two
+    statements must be the same but for a number, a name or a denial, or be in conflict as
+    `compare` says; the latter is asked of the first 25 items.
+
+    Args:
+        items: What was recalled, best first.
+
+    Returns:
+        One pair for each two documents.
     """
-    known = {text: statements_of(text) for text in {one.content for one in items}}
-    said = [known[one.content] for one in items]
-    documents = [one.document_id or one.id for one in items]
-    places = contrasts(said, documents)
-    for pair in (*_of_one_subject(items), *combinations(range(min(len(items), _COMPARED)), 2)):
-        places.setdefault(pair, [])
+    by_text = {text: plain_statements(text) for text in {item.content for item in items}}
+    statements = [by_text[item.content] for item in items]
+    documents = [item.document_id or item.id for item in items]
+    candidates = clash_candidates(statements, documents)
+    compared = combinations(range(min(len(items), _MAX_COMPARED)), 2)
+    for pair in (*_of_one_subject(items), *compared):
+        candidates.setdefault(pair, [])
     found: dict[tuple[str, str], Contradiction] = {}
-    for (i, j), where in sorted(places.items()):
+    for (i, j), positions in sorted(candidates.items()):
         between = documents[i], documents[j]
         if between[0] == between[1] or between in found or between[::-1] in found:
             continue
-        pairs = [(said[i][a], said[j][b]) for a, b in sorted(where)]
-        same = _same_subject(items[i], items[j])
-        is_compared = j < _COMPARED
-        reason = _reason(said[i], said[j], pairs, same=same, is_compared=is_compared)
+        reason = _reason(
+            statements[i],
+            statements[j],
+            [(statements[i][a], statements[j][b]) for a, b in sorted(positions)],
+            same_subject=items[i].subject is not None and items[i].subject == items[j].subject,
+            is_compared=j < _MAX_COMPARED,
+        )
         if reason:
             found[between] = Contradiction(first=items[i].id, second=items[j].id, reason=reason)
     return tuple(found.values())
 
 
-def why(one: str | Statements, other: str | Statements, *, same: bool = False) -> str:
+def contradiction_between(
+    first: str | PlainStatements, second: str | PlainStatements, *, same_subject: bool = False
+) -> str:
     """Return why two texts contradict each other, in words; "" if they do not plainly.
 
     Args:
-        one: A text, or its statements, so that they are read once.
-        other: Another.
-        same: Whether they are of one subject, so that any difference counts.
+        first: A text, or its statements where it is compared with many.
+        second: Another.
+        same_subject: Whether both are of one subject, so that any difference counts.
     """
-    left = statements_of(one) if isinstance(one, str) else one
-    right = statements_of(other) if isinstance(other, str) else other
-    pairs = ((first, second) for first in left for second in right)
-    return _reason(left, right, pairs, same=same)
+    left = plain_statements(first) if isinstance(first, str) else first
+    right = plain_statements(second) if isinstance(second, str) else second
+    return _reason(left, right, product(left, right), same_subject=same_subject)
 
 
 def _reason(
-    left: Statements,
-    right: Statements,
-    pairs: Iterable[tuple[Said, Said]],
+    left: PlainStatements,
+    right: PlainStatements,
+    pairs: Iterable[tuple[PlainStatement, PlainStatement]],
     *,
-    same: bool,
+    same_subject: bool,
     is_compared: bool = True,
 ) -> str:
-    """Return why texts contradict each other; the pairs are those that could clash plainly."""
-    if [one.words for one in left] == [one.words for one in right]:
+    """Return why texts contradict each other; `pairs` are those that can clash plainly."""
+    if [statement.words for statement in left] == [statement.words for statement in right]:
         both = zip(left, right, strict=True)  # "-5 degrees" and "5 degrees" are the same words
         rewritten = [(one.text, other.text) for one, other in both if one.text != other.text]
-        return _DISAGREES if any(starmap(disagree, rewritten)) else ""
-    reason = next(filter(None, (plain_clash(*pair) for pair in pairs)), "")
-    if not reason and is_compared:
-        reason = _disagreement(left, right)
-    return reason or (_OTHERWISE if same else "")
+        return _CONFLICT if any(starmap(disagree, rewritten)) else ""
+    reason = next(filter(None, starmap(plain_clash, pairs)), "")
+    if not reason and is_compared and _in_conflict(left, right):
+        reason = _CONFLICT
+    return reason or (_OTHER_TEXT if same_subject else "")
 
 
-def _disagreement(left: Statements, right: Statements) -> str:
-    """Return that two texts disagree if `compare` says so of a statement of each."""
-    both = {one.words for one in left} & {one.words for one in right}
-    ours, theirs = ([one for one in side if one.words not in both] for side in (left, right))
-    pairs = [(one, other) for one in ours for other in theirs]
-    if len(left) > 1 or len(right) > 1:
-        pairs = nlargest(_PAIRS, filter(_is_likely, pairs), key=_shared)
-    return _DISAGREES if any(disagree(one.text, other.text) for one, other in pairs) else ""
-
-
-def _is_likely(pair: tuple[Said, Said]) -> bool:
-    """Return whether statements share enough words to be worth a comparison."""
-    longest = max(len(one.different) for one in pair)
-    return _shared(pair) >= max(2, _LIKELY * longest)
-
-
-def _shared(pair: tuple[Said, Said]) -> int:
-    return len(pair[0].different & pair[1].different)
+def _in_conflict(left: PlainStatements, right: PlainStatements) -> bool:
+    """Return whether a statement of one text disagrees with one of the other."""
+    if len(left) == len(right) == 1:
+        return disagree(left[0].text, right[0].text)
+    both = {statement.words for statement in left} & {statement.words for statement in right}
+    likely: list[tuple[int, str, str]] = []
+    for first in left:
+        for second in right:
+            # Sharing two words is seldom, so that is asked before anything else.
+            shared = len(first.distinct & second.distinct)
+            if shared < 2 or first.words in both or second.words in both:
+                continue
+            if shared >= _LIKELY * max(len(first.distinct), len(second.distinct)):
+                likely.append((shared, first.text, second.text))
+    best = nlargest(_MAX_PAIRS, likely, key=itemgetter(0))
+    return any(disagree(first, second) for _, first, second in best)
 
 
 def _of_one_subject(items: Sequence[ContextItem | Memory]) -> Iterable[tuple[int, int]]:
     subjects: dict[str, list[int]] = {}
-    for at, one in enumerate(items):
-        if one.subject is not None:
-            subjects.setdefault(one.subject, []).append(at)
-    return (pair for some in subjects.values() for pair in combinations(some, 2))
+    for position, item in enumerate(items):
+        if item.subject is not None:
+            subjects.setdefault(item.subject, []).append(position)
+    return (pair for several in subjects.values() for pair in combinations(several, 2))
 
 
-def _same_subject(one: ContextItem | Memory, other: ContextItem | Memory) -> bool:
-    return one.subject is not None and one.subject == other.subject
+# Statements of many texts that can clash, without comparing each with each.
 
-
-Places: TypeAlias = dict[tuple[int, int], list[tuple[int, int]]]
+Candidates: TypeAlias = dict[tuple[int, int], list[tuple[int, int]]]
+"""For two texts the positions of their statements that can clash."""
 _Place: TypeAlias = tuple[int, int]
-"""A statement: the number of its text, and its own there."""
+"""A statement: the position of its text, and its own there."""
 _Words: TypeAlias = tuple[str, ...]
 _Written: TypeAlias = dict[_Words, list[tuple[_Place, _Words]]]
-"""Where the same words are a statement, and how they are written there."""
-_Groups: TypeAlias = dict[_Words, list[tuple[_Place, frozenset[str]]]]
-"""What fills a place, by its words, and the ways in which another could clash with it."""
+"""Where statements of these words are, and how they are written there."""
+_Fillers: TypeAlias = dict[_Words, list[tuple[_Place, frozenset[str]]]]
+"""What fills the place of a frame, by its words, and the kinds of clash that it can have."""
 _PASSING: Final = DENIALS | AUXILIARIES
 
 
-def contrasts(texts: Sequence[Statements], documents: Sequence[str]) -> Places:
-    """Return for each two texts which of their statements could clash.
+def clash_candidates(texts: Sequence[PlainStatements], documents: Sequence[str]) -> Candidates:
+    """Return for each two texts which of their statements can clash plainly.
 
-    The work grows with the words and with what is found, not with the pairs. Texts of one
-    document are not held against each other.
+    Two statements can clash only if they are equal without denials, or begin and end with the
+    same words around one place. So each is indexed by what it would share with such another, and
+    the work grows with the words and the candidates instead of the pairs.
+
+    Args:
+        texts: The statements of each text.
+        documents: The document of each; texts of one document are not compared.
     """
     written: _Written = defaultdict(list)
-    for text, statements in enumerate(texts):
-        for at, said in enumerate(statements):
-            if 1 < len(said.words) <= LONGEST:
-                written[said.words].append(((text, at), said.written))
-    found: Places = defaultdict(list)
-    for one, other in {*_denied(written), *_around_a_place(written)}:
-        if documents[one[0]] != documents[other[0]]:
-            found[one[0], other[0]].append((one[1], other[1]))
+    for position, statements in enumerate(texts):
+        for at, statement in enumerate(statements):
+            if 1 < len(statement.words) <= LONGEST:
+                written[statement.words].append(((position, at), statement.written))
+    found: Candidates = defaultdict(list)
+    for first, second in {*_denied(written), *_around_a_place(written)}:
+        if documents[first[0]] != documents[second[0]]:
+            found[first[0], second[0]].append((first[1], second[1]))
     return dict(found)
 
 
 def _denied(written: _Written) -> Iterator[tuple[_Place, _Place]]:
-    """Return statements that are the same but for denials and what comes with them."""
+    """Yield statements that are equal but for denials and the auxiliaries beside them."""
     alike: dict[_Words, list[_Words]] = defaultdict(list)
     for words in written:
         alike[tuple(word for word in words if word not in _PASSING)].append(words)
     for several in alike.values():
-        for one, other in combinations(several, 2):
-            if not DENIALS.isdisjoint((*one, *other)):
-                for (first, _), (second, _) in product(written[one], written[other]):
+        for left, right in combinations(several, 2):
+            if not DENIALS.isdisjoint((*left, *right)):
+                for (first, _), (second, _) in product(written[left], written[right]):
                     yield min(first, second), max(first, second)
 
 
 def _around_a_place(written: _Written) -> Iterator[tuple[_Place, _Place]]:
-    """Return statements that begin and end with the same words, and could clash in between."""
-    beginnings, ends = _Beginnings(written), _Beginnings(words[::-1] for words in written)
-    by_frame: dict[tuple[int, int], _Groups] = defaultdict(lambda: defaultdict(list))
+    """Yield statements that begin and end with the same words, and can clash in between."""
+    prefixes = _Prefixes(written)
+    suffixes = _Prefixes(words[::-1] for words in written)
+    by_frame: dict[tuple[int, int], _Fillers] = defaultdict(lambda: defaultdict(list))
     for words, places in written.items():
-        begins, stops = beginnings.of(words), ends.of(words[::-1])
+        begins, stops = prefixes.of(words), suffixes.of(words[::-1])
         for start, rest in _frames(words, len(begins), len(stops)):
             middle = slice(start, len(words) - rest)
             said_to_be = rest == 0 and is_said_to_be(words[:start])
             for place, as_written in places:
-                ways = _ways(as_written[middle], said_to_be=said_to_be)
-                if ways:
+                kinds = _kinds(as_written[middle], said_to_be=said_to_be)
+                if kinds:
                     frame = begins[start - 1], stops[rest - 1] if rest else -1
-                    by_frame[frame][words[middle]].append((place, ways))
-    for groups in by_frame.values():
-        for some, others in combinations(groups.values(), 2):
-            for (first, ways), (second, other) in product(some, others):
-                if ways & other:
+                    by_frame[frame][words[middle]].append((place, kinds))
+    for fillers in by_frame.values():
+        for some, others in combinations(fillers.values(), 2):
+            for (first, kinds), (second, other) in product(some, others):
+                if kinds & other:
                     yield min(first, second), max(first, second)
 
 
-class _Beginnings:
-    """What statements begin with, each numbered; what only one begins with does not count."""
+class _Prefixes:
+    """A trie of the statements' first words, each prefix numbered."""
 
     def __init__(self, many: Iterable[_Words]) -> None:
         self._numbers: dict[tuple[int, str], int] = {}
@@ -221,26 +236,27 @@ class _Beginnings:
 
 
 def _frames(words: _Words, begins: int, stops: int) -> Iterator[tuple[int, int]]:
-    """Return how many words may stand before and after a place that another fills otherwise.
+    """Yield how many words can be before and after a place that another fills otherwise.
 
     Args:
         words: The statement.
         begins: With how many of its first words another begins.
         stops: With how many of its last words another ends.
     """
-    most = len(words)
-    for rest in range(min(stops, most - 2) + 1):
-        for start in range(max(1, most - rest - CHANGED * 2), min(begins, most - rest - 1) + 1):
-            enough = start + rest >= max(2, SHARED * most)
+    length = len(words)
+    for rest in range(min(stops, length - 2) + 1):
+        least = max(1, length - rest - CHANGED * 2)
+        for start in range(least, min(begins, length - rest - 1) + 1):
+            enough = start + rest >= max(2, SHARED * length)
             if enough and not is_about_nothing(words[:start], rest):
                 yield start, rest
 
 
-def _ways(middle: _Words, *, said_to_be: bool) -> frozenset[str]:
-    """Return as what the words at a place could clash with others of the same kind."""
-    ways = {
+def _kinds(middle: _Words, *, said_to_be: bool) -> frozenset[str]:
+    """Return with which kinds of words the words at a place can clash."""
+    kinds = {
         "number": any(map(has_digit, middle)),
         "name": all(map(is_name, middle)),
         "value": said_to_be and _PASSING.isdisjoint(middle),
     }
-    return frozenset(way for way, is_so in ways.items() if is_so)
+    return frozenset(kind for kind, is_so in kinds.items() if is_so)

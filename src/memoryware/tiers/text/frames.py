@@ -9,9 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Final, TypeAlias
 
-from memoryware.tiers.text.tokens import BREAK, DAYS_AND_MONTHS, MARKERS, PAUSE, Token, word_set
+from memoryware._remembering import remembered
+from memoryware.tiers.text.tokens import (
+    BREAK,
+    DAYS_AND_MONTHS,
+    MARKERS,
+    PAUSE,
+    Sentence,
+    Token,
+    word_set,
+)
 
 MAX_FRAME: Final = 40
 """Tokens of a sentence that is looked at; a longer one says more than one thing."""
@@ -76,21 +85,34 @@ _NOW: Final = word_set("now meanwhile jetzt nun inzwischen mittlerweile")
 _CORRECTING: Final = word_set("not instead rather formerly previously nicht statt anstatt früher")
 
 
-def fills_a_place_otherwise(first: Sequence[Token], second: Sequence[Token]) -> bool:
+_Change: TypeAlias = tuple[int, int, Sequence[Token], Sequence[Token]]
+"""Where two sentences begin to differ, and the words that each has there."""
+
+
+def fills_a_place_otherwise(first: Sentence, second: Sentence) -> bool:
     """Return whether two sentences are one frame whose places cannot hold both fillers.
 
     Args:
-        first: Tokens of a sentence.
-        second: Tokens of another, read in the same language.
+        first: A sentence.
+        second: Another, tokenized for the same language.
     """
-    if max(len(first), len(second)) > MAX_FRAME:
+    if max(len(first.tokens), len(second.tokens)) > MAX_FRAME:
         return False
     left, right = _plain(first), _plain(second)
-    if not left or not right or _markers(left) != _markers(right):
+    if not left or not right:
         return False
-    if left[0].stem == right[0].stem:
-        return _other_fillers(left, right) or _other_version(left, right)
-    return _other_holder(left, right)
+    same_start = left[0].stem == right[0].stem
+    # Most pairs share neither a beginning nor an end, which is quick to see.
+    if not same_start and left[-1].exact != right[-1].exact:
+        return False
+    if _markers(left) != _markers(right):
+        return False
+    if not same_start:
+        return _other_holder(left, right)
+    if not _differ_in_fillers(left, right):
+        return False
+    changes = _changes(left, right)
+    return _other_fillers(left, changes) or _other_version(left, changes)
 
 
 def both_may_hold(first: Sequence[Token], second: Sequence[Token]) -> bool:
@@ -150,9 +172,10 @@ def _other_matter(left: Sequence[Token], right: Sequence[Token]) -> bool:
     return (kinds[0] == "") or (kinds[1] == "")
 
 
-def _plain(tokens: Sequence[Token]) -> list[Token]:
+@remembered(4096)
+def _plain(sentence: Sentence) -> list[Token]:
     """Return a sentence without "Correction:", without "now" and without ", not on Fridays"."""
-    kept = list(tokens)
+    kept = [*sentence.tokens]
     if len(kept) > 1 and kept[0].exact in _NOTING and kept[1].exact == PAUSE:
         kept = kept[2:]
     for place, token in enumerate(kept[:-1]):
@@ -166,9 +189,7 @@ def _markers(tokens: Sequence[Token]) -> list[str]:
     return sorted(token.stem for token in tokens if {token.exact, token.stem} & MARKERS)
 
 
-def _changes(
-    left: Sequence[Token], right: Sequence[Token]
-) -> list[tuple[int, int, Sequence[Token], Sequence[Token]]]:
+def _changes(left: Sequence[Token], right: Sequence[Token]) -> list[_Change]:
     """Return where two sentences differ and what stands there; none if one adds to the other."""
     ours, theirs = [token.stem for token in left], [token.stem for token in right]
     changes = []
@@ -193,18 +214,27 @@ def _kind(filler: Sequence[Token]) -> str:
     return "date" if all(word in _DAYS or _NUMBER.fullmatch(word) for word in words) else ""
 
 
-def _other_fillers(left: Sequence[Token], right: Sequence[Token]) -> bool:
+def _differ_in_fillers(left: Sequence[Token], right: Sequence[Token]) -> bool:
+    """Return whether every word of only one sentence is a day or a number: a quick look."""
+    stems = [{token.stem for token in side} for side in (left, right)]
+    return all(
+        token.stem in others or token.exact in _DAYS or _NUMBER.fullmatch(token.exact)
+        for side, others in ((left, stems[1]), (right, stems[0]))
+        for token in side
+    )
+
+
+def _other_fillers(left: Sequence[Token], changes: Sequence[_Change]) -> bool:
     """Return whether days and numbers differ behind what both sentences speak of.
 
     Behind a subject and a verb, or a preposition: "Order 17 shipped on Monday" and "Order 18
     shipped on Tuesday" speak of two orders.
     """
-    changes = _changes(left, right)
     if not changes or changes[0][0] < _MIN_FRAME or changes[0][1] < _MIN_FRAME:
         return False
     return all(
-        _kind(old) and _kind(old) == _kind(new) and _is_open(left, place)
-        for place, _, old, new in changes
+        _kind(old) and _kind(old) == _kind(new) and _is_open(left, position)
+        for position, _, old, new in changes
     )
 
 
@@ -213,13 +243,12 @@ def _is_open(tokens: Sequence[Token], place: int) -> bool:
     return tokens[place - 1].exact in _BEFORE_FILLER or tokens[place].exact in _DAYS
 
 
-def _other_version(left: Sequence[Token], right: Sequence[Token]) -> bool:
+def _other_version(left: Sequence[Token], changes: Sequence[_Change]) -> bool:
     """Return whether one thing is required in two versions."""
-    changes = _changes(left, right)
     if len(changes) != 1 or not {token.exact for token in left} & _REQUIRED:
         return False
-    place, other, old, new = changes[0]
-    if place < 1 or other < 1 or len(old) != 1 or len(new) != 1:
+    position, other, old, new = changes[0]
+    if position < 1 or other < 1 or len(old) != 1 or len(new) != 1:
         return False
     return all(_VERSION.fullmatch(filler[0].exact) for filler in (old, new))
 

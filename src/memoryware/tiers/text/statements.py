@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, TypeAlias
 
+from memoryware._remembering import remembered
+
 UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_UNSPACED: Final = re.compile(rf"[{UNSPACED}]+")
 _TOKEN: Final = re.compile(
     rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['.@:/&,-][^\W_{UNSPACED}]+)*%?|[$€£]\d[\d.,]*"
 )
@@ -37,14 +40,15 @@ os as
 DENIALS: Final = frozenset(_DENYING.split())
 AUXILIARIES: Final = frozenset(_HELPING.split())
 """Words that come and go with a denial and say nothing of their own."""
+_PASSING: Final = DENIALS | AUXILIARIES
 IS: Final = frozenset(_LINKING.split())
 SMALL: Final = frozenset(_ARTICLES.split())
 """What may stand between what is spoken of and what is said of it."""
 LONGEST: Final = 40
 """Words of a statement; a longer one says more than one thing."""
-_MOST: Final = 60
+_MAX_STATEMENTS: Final = 60
 """Statements of one text that are looked at."""
-_LOOKED_AT: Final = 4000
+_MAX_CHARS: Final = 4000
 """Characters of one text that are looked at."""
 CHANGED: Final = 3
 """Words of a name or value."""
@@ -53,31 +57,43 @@ SHARED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A statement: its words as they are written, as they are compared, and its text."""
+class PlainStatement:
+    """A statement as words, for finding plain clashes.
+
+    Attributes:
+        written: Its words as they are written.
+        words: The same in lower case.
+        distinct: The different ones of `words`.
+        text: The statement itself.
+    """
 
     written: tuple[str, ...]
     words: tuple[str, ...]
-    different: frozenset[str]
+    distinct: frozenset[str]
     text: str
 
 
-Statements: TypeAlias = tuple[Said, ...]
+PlainStatements: TypeAlias = tuple[PlainStatement, ...]
 
 
-def statements_of(text: str) -> Statements:
-    """Return the statements of a text, each once; a question is none."""
-    made: dict[tuple[str, ...], Said] = {}
-    plain = unicodedata.normalize("NFKC", text[:_LOOKED_AT]).replace("’", "'")
+def plain_statements(text: str) -> PlainStatements:
+    """Return the different statements of the beginning of a text; questions are left out."""
+    return _cached(text[:_MAX_CHARS])
+
+
+@remembered(2048)
+def _cached(text: str) -> PlainStatements:
+    statements: dict[tuple[str, ...], PlainStatement] = {}
+    plain = unicodedata.normalize("NFKC", text).replace("’", "'")
     for sentence in _SENTENCE_END.split(plain):
         if sentence.rstrip().endswith("?"):
             continue
-        apart = _ELIDED.sub(r"\1 ", _NOT.sub(" not", sentence))
-        written = tuple(_TOKEN.findall(apart))
+        spaced = _ELIDED.sub(r"\1 ", _NOT.sub(" not", sentence))
+        written = tuple(_TOKEN.findall(spaced))
         words = tuple(word.casefold() for word in written)
         if words:
-            made.setdefault(words, Said(written, words, frozenset(words), sentence))
-    return tuple(made.values())[:_MOST]
+            statements.setdefault(words, PlainStatement(written, words, frozenset(words), sentence))
+    return tuple(statements.values())[:_MAX_STATEMENTS]
 
 
 def has_digit(word: str) -> bool:
@@ -104,70 +120,84 @@ def is_said_to_be(before: Sequence[str]) -> bool:
     return next((word for word in reversed(before) if word not in SMALL), "") in IS
 
 
-def clash(one: Said, other: Said) -> str:
-    """Return why two statements cannot both hold, "" if they can."""
-    longer, shorter = sorted((len(one.words), len(other.words)), reverse=True)
-    if one.words == other.words or longer > LONGEST or shorter < 2:
+# What two statements say differently.
+
+
+def clash(first: PlainStatement, second: PlainStatement) -> str:
+    """Return why two statements plainly cannot both hold, "" if they can.
+
+    Plainly: the same words but for a denial, or for one place that has another number, name or
+    value.
+    """
+    shorter, longer = sorted((len(first.words), len(second.words)))
+    if longer > LONGEST or shorter < max(2, SHARED * longer) or first.words == second.words:
         return ""
-    if len(one.different & other.different) < 2:
+    common = len(first.distinct & second.distinct)
+    if common < 2:
         return ""
-    shared = (Counter(one.words) & Counter(other.words)).total()
-    if shared < max(2, SHARED * longer):
+    # Words that are repeated in both count again; counting them is slow, and few are.
+    repeated = min(len(side.words) - len(side.distinct) for side in (first, second))
+    if common + repeated < SHARED * longer:
         return ""
-    if not _may_clash(one, other):
+    if common < SHARED * longer and _shared_words(first, second) < SHARED * longer:
         return ""
-    matcher = SequenceMatcher(None, one.words, other.words, autojunk=False)
+    if not _may_clash(first, second):
+        return ""
+    matcher = SequenceMatcher(None, first.words, second.words, autojunk=False)
     changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
-    left = [word for _, i, j, _, _ in changes for word in one.words[i:j]]
-    right = [word for _, _, _, i, j in changes for word in other.words[i:j]]
-    if _denied(left, right):
+    left = [word for _, i, j, _, _ in changes for word in first.words[i:j]]
+    right = [word for _, _, _, i, j in changes for word in second.words[i:j]]
+    if _is_denied(left, right):
         return "one denies what the other says"
     if len(changes) != 1 or changes[0][0] != "replace":
         return ""
     _, start, end, begin, stop = changes[0]
-    return _difference(one, (start, end), other.written[begin:stop])
+    return _difference(first, slice(start, end), second.written[begin:stop])
 
 
-def _may_clash(one: Said, other: Said) -> bool:
-    """Say whether two statements could differ by a denial or in one place: a quick look.
+def _shared_words(first: PlainStatement, second: PlainStatement) -> int:
+    return (Counter(first.words) & Counter(second.words)).total()
 
-    Most pairs differ in many places, and to find out which is what takes the time.
+
+def _may_clash(first: PlainStatement, second: PlainStatement) -> bool:
+    """Return whether two statements can differ by a denial, or in one place only.
+
+    Most pairs differ in many places, and `SequenceMatcher` is what takes the time.
     """
-    counts = Counter(one.words), Counter(other.words)
-    only = {*(counts[0] - counts[1]), *(counts[1] - counts[0])}
-    if only & DENIALS and only <= DENIALS | AUXILIARIES:
+    beginning = _common_prefix(first.words, second.words)
+    ending = _common_prefix(first.words[::-1], second.words[::-1])
+    if max(len(first.words), len(second.words)) - beginning - ending <= CHANGED * 2:
         return True
-    place = _alike(one.words, other.words) + _alike(one.words[::-1], other.words[::-1])
-    return max(len(one.words), len(other.words)) - place <= CHANGED * 2
+    left, right = Counter(first.words), Counter(second.words)
+    changed = {*(left - right), *(right - left)}
+    return changed <= _PASSING and not DENIALS.isdisjoint(changed)
 
 
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return with how many of the same words two statements begin."""
-    different = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(different, min(len(one), len(other)))
+def _common_prefix(first: Sequence[str], second: Sequence[str]) -> int:
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
-def _denied(left: Sequence[str], right: Sequence[str]) -> bool:
-    if any(word not in DENIALS | AUXILIARIES for word in (*left, *right)):
+def _is_denied(left: Sequence[str], right: Sequence[str]) -> bool:
+    if not _PASSING.issuperset((*left, *right)):
         return False
-    return bool(DENIALS.intersection(left)) != bool(DENIALS.intersection(right))
+    return DENIALS.isdisjoint(left) != DENIALS.isdisjoint(right)
 
 
-def _difference(one: Said, place: tuple[int, int], new: Sequence[str]) -> str:
-    """Return what the place of a statement says that another fills with something else."""
-    start, end = place
-    old, rest = one.written[start:end], len(one.words) - end
-    before = one.words[:start]
+def _difference(statement: PlainStatement, place: slice, new: Sequence[str]) -> str:
+    """Return how a place of a statement differs from the words that another has there."""
+    old, rest = statement.written[place], len(statement.words) - place.stop
+    before = statement.words[: place.start]
     if is_about_nothing(before, rest):
         return ""
-    unspaced = re.fullmatch(rf"[{UNSPACED}]+", "".join((*old, *new)))
-    if max(len(old), len(new)) > (CHANGED * 2 if unspaced else CHANGED):
+    is_unspaced = _UNSPACED.fullmatch("".join((*old, *new)))
+    if max(len(old), len(new)) > (CHANGED * 2 if is_unspaced else CHANGED):
         return ""
-    said = f"{' '.join(old)[:40]} and {' '.join(new)[:40]}"
+    both = f"{' '.join(old)[:40]} and {' '.join(new)[:40]}"
     if all(any(map(has_digit, side)) for side in (old, new)):
-        return f"not the same number: {said}"
+        return f"not the same number: {both}"
     if all(map(is_name, (*old, *new))):
-        return f"not the same name: {said}"
-    if rest == 0 and is_said_to_be(before) and not {*old, *new} & (DENIALS | AUXILIARIES):
-        return f"not the same value: {said}"
+        return f"not the same name: {both}"
+    if rest == 0 and is_said_to_be(before) and _PASSING.isdisjoint((*old, *new)):
+        return f"not the same value: {both}"
     return ""
