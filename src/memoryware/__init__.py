@@ -97,12 +97,11 @@ _HOMES: Final = {
         "default_filters",
     ),
     "memoryware.tiers.stores.protocol": (
-        "LongTermStore",
-        "QuarantineStore",
+        "Store",
+        "Transaction",
         "Select",
         "Stores",
         "Stretch",
-        "WorkingStore",
     ),
     "memoryware.tiers.stores.sight": ("Choose", "Query", "Searched", "Seen", "Sight", "Space"),
     "memoryware.tiers.copying": (
@@ -394,12 +393,11 @@ if TYPE_CHECKING:
     from memoryware.tiers.stores.langgraph import langgraph_stores
     from memoryware.tiers.stores.opening import aopen_stores, open_stores
     from memoryware.tiers.stores.protocol import (
-        LongTermStore,
-        QuarantineStore,
         Select,
+        Store,
         Stores,
         Stretch,
-        WorkingStore,
+        Transaction,
     )
     from memoryware.tiers.stores.sight import Choose, Query, Searched, Seen, Sight, Space
     from memoryware.tiers.values import (
@@ -502,7 +500,6 @@ __all__ = [
     "Listing",
     "LoadError",
     "LockTimeout",
-    "LongTermStore",
     "LsResult",
     "McpLimits",
     "Memory",
@@ -534,7 +531,6 @@ __all__ = [
     "PromotionPolicy",
     "PromotionRefused",
     "Provenance",
-    "QuarantineStore",
     "Query",
     "Ranking",
     "ReadResult",
@@ -561,6 +557,7 @@ __all__ = [
     "SourcePreview",
     "Space",
     "StateBackend",
+    "Store",
     "StoreBackend",
     "StoreNewer",
     "StoreUnavailable",
@@ -575,12 +572,12 @@ __all__ = [
     "TieredMemory",
     "TieredMemoryMiddleware",
     "ToolLimits",
+    "Transaction",
     "Trust",
     "Turn",
     "Verdict",
     "Version",
     "VersionMissing",
-    "WorkingStore",
     "WriteFailed",
     "WriteResult",
     "__version__",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +20,9 @@ from memoryware import (
     Trust,
 )
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.stores.protocol import Stores
 from memoryware.tiers.stores.sqlite import sqlite_stores
+from tiers.hooked import hooked
 
 SHOP = MemoryScope(group_id="shop", agent_id="helper")
 TEXTS = [
@@ -216,32 +218,24 @@ async def test_what_is_odd_and_harmless_is_kept(memory, take, lines):
     assert entry.content.startswith("half \ufffd a character")
 
 
-@dataclass
-class Full:
-    """A store that takes so many entries and then has no room."""
+def with_room_for(stores: Stores, room: int) -> Stores:
+    """Stores of which quarantine takes so many entries and then has no room."""
+    left = room
 
-    store: Any
-    room: int
-    kept: list[str] = field(default_factory=list)
+    def before(tier: str, name: str) -> None:
+        nonlocal left
+        if (tier, name) == ("quarantine", "add"):
+            if left == 0:
+                raise StoreUnavailable("disk full")
+            left -= 1
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)
-
-    def add(self, entry: Any) -> Any:
-        if len(self.kept) == self.room:
-            raise StoreUnavailable("disk full")
-        self.kept.append(entry.id)
-        return self.store.add(entry)
-
-    async def aadd(self, entry: Any) -> Any:
-        return self.add(entry)
+    return hooked(stores, before)
 
 
 async def test_a_store_that_fails_halfway_keeps_nothing_of_it(memory, take, lines):
     first = await take(lines[:3])
     whole = memory.parts
-    full = Full(whole.stores.quarantine, room=3)
-    memory.parts = replace(whole, stores=replace(whole.stores, quarantine=full))
+    memory.parts = replace(whole, stores=with_room_for(whole.stores, 3))
     with pytest.raises(StoreUnavailable):
         await take(lines)
     memory.parts = whole

@@ -34,9 +34,10 @@ from memoryware.tiers.records import Origin, Provenance, Trust, Verdict, hash_of
 from memoryware.tiers.reindexing import embed_pending
 from memoryware.tiers.review.digest import digest
 from memoryware.tiers.revocation import revoke
-from memoryware.tiers.stores.embedded import EmbeddedLongTerm, embedded
+from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.values import Insight
+from tiers.hooked import failing
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import (
     ACME,
@@ -540,22 +541,15 @@ async def test_vectors_of_another_length_are_an_error_before_anything_is_stored(
 # All or nothing.
 
 
-class Failing(EmbeddedLongTerm):
-    """A store that cannot be written."""
-
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
-        raise StoreUnavailable("disk full")
-
-
 async def test_a_store_that_fails_leaves_everything_as_it_was(door):
     stores = embedded()
-    p = parts(replace(stores, long_term=Failing()))
+    p = parts(failing(stores, "long_term", "add"))
     entry = waiting(p, LONG)
     with pytest.raises(StoreUnavailable):
         await run(door, promote, p, entry, None, by="ann")
     assert entry_of(p, entry) == entry
     assert memories(p) == []
-    mended = parts(replace(p.stores, long_term=stores.long_term))
+    mended = parts(stores)
     assert (await run(door, promote, mended, entry, None, by="ann")).ids
 
 
@@ -563,15 +557,9 @@ async def test_what_ends_between_storing_and_marking_is_made_up_for(door):
     stores = embedded()
     p = parts(stores)
     entry = waiting(p)
-    edit = stores.quarantine.edit
-
-    def fails(which, change):
-        raise StoreUnavailable("killed")
-
-    stores.quarantine.edit = fails
+    killed = parts(failing(stores, "quarantine", "edit"))
     with pytest.raises(StoreUnavailable):
-        await run(door, promote, p, entry, None, by="ann")
-    stores.quarantine.edit = edit
+        await run(door, promote, killed, entry, None, by="ann")
     again = await run(door, promote, p, entry, None, by="ann")
     assert again.existing
     assert entry_of(p, entry).memory_ids == again.ids

@@ -35,6 +35,7 @@ from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from memoryware.tiers.values import ContextItem
+from tiers.hooked import failing
 from tiers.kit import DOORS, Clock, Door, parts, run
 
 SCOPE = MemoryScope(group_id="acme", agent_id="planner", session_id="s1", node_id="plan")
@@ -103,36 +104,6 @@ def item_of(entry: Entry) -> ContextItem:
         scope=entry.scope,
         provenance=entry.provenance,
     )
-
-
-class Failing:
-    """A store of which some methods fail a number of times."""
-
-    def __init__(self, inner: Any, *names: str, times: float = float("inf")) -> None:
-        self._inner, self._names, self._left = inner, names, times
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._inner, name)
-        if name in self._names:
-
-            def fail(*args: Any, **more: Any) -> Any:
-                self._count()
-                return found(*args, **more)
-
-            return fail
-        if name.removeprefix("a") in self._names:
-
-            async def afail(*args: Any, **more: Any) -> Any:
-                self._count()
-                return await found(*args, **more)
-
-            return afail
-        return found
-
-    def _count(self) -> None:
-        if self._left > 0:
-            self._left -= 1
-            raise StoreUnavailable("the disk is gone")
 
 
 # What is kept.
@@ -486,8 +457,7 @@ async def test_a_filter_that_never_answers_is_given_up(door, making):
 
 async def test_a_failing_working_memory_is_told_and_ends_nothing(door, making, heard, caplog):
     for name in ("find", "push"):
-        stores = embedded()
-        p = making(stores=replace(stores, working=Failing(stores.working, name)))
+        p = making(stores=failing(embedded(), "working", name))
         heard.clear()
         done = await run(door, record, p, f"{name} {TEXT}", SCOPE)
         assert (done.working, done.refused) == (False, "store_failed")
@@ -500,8 +470,7 @@ async def test_a_failing_working_memory_is_told_and_ends_nothing(door, making, h
 
 
 async def test_a_failing_quarantine_raises_and_nothing_is_kept_elsewhere(door, making):
-    stores = embedded()
-    p = making(stores=replace(stores, quarantine=Failing(stores.quarantine, "add")))
+    p = making(stores=failing(embedded(), "quarantine", "add"))
     for operation in (record, log_quarantine, update_working_memory):
         with pytest.raises(StoreUnavailable):
             await run(door, operation, p, TEXT, SCOPE)
@@ -509,15 +478,13 @@ async def test_a_failing_quarantine_raises_and_nothing_is_kept_elsewhere(door, m
 
 
 async def test_a_refusal_that_cannot_be_noted_is_a_refusal_all_the_same(door, making, caplog):
-    stores = embedded()
-    p = making(stores=replace(stores, quarantine=Failing(stores.quarantine, "edit")))
+    p = making(stores=failing(embedded(), "quarantine", "edit"))
     assert (await run(door, record, p, "short", SCOPE)).refused == "no_content"
     assert "was not noted" in caplog.text
 
 
 async def test_a_failing_long_term_memory_does_not_keep_anything_out(door, making, caplog):
-    stores = embedded()
-    p = making(stores=replace(stores, long_term=Failing(stores.long_term, "by_words")))
+    p = making(stores=failing(embedded(), "long_term", "search"))
     assert (await run(door, record, p, TEXT, SCOPE)).working
     assert "long-term memory was not asked" in caplog.text
 
@@ -547,8 +514,7 @@ async def test_a_replay_of_a_refused_entry_asks_nobody_again(door, making):
 
 @pytest.mark.parametrize("name", ["find", "push"])
 async def test_a_replay_makes_up_for_a_working_memory_that_had_failed(door, making, name):
-    stores = embedded()
-    p = making(stores=replace(stores, working=Failing(stores.working, name, times=1)))
+    p = making(stores=failing(embedded(), "working", name, times=1))
     made = Made(key="k")
     first = await run(door, record, p, TEXT, SCOPE, made=made)
     assert first.refused == "store_failed"

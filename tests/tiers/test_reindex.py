@@ -17,6 +17,7 @@ from memoryware.tiers.promotion import promote
 from memoryware.tiers.recall import RetrieveOptions, retrieve
 from memoryware.tiers.reindexing import check_space, embed_pending, reindex
 from memoryware.tiers.stores.sight import Space
+from tiers.hooked import hooked
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, Moody, both_stores, current
 
@@ -193,14 +194,12 @@ def run_sync(operation, *args, **kwargs):
 async def test_a_promotion_at_the_last_moment_of_a_move_gets_its_vector(stores):
     old = with_model(stores)
     await fill("blocking", old)
-    adopt = stores.long_term.adopt
 
-    def late(space, *, drop_others=False):
-        run_sync(promote, old, MYSQL, ACME, by="ann")
-        adopt(space, drop_others=drop_others)
+    def late(_, name):
+        if name == "adopt":
+            run_sync(promote, old, MYSQL, ACME, by="ann")
 
-    stores.long_term.adopt = late
-    done = run_sync(reindex, with_model(stores, "new", 16))
+    done = run_sync(reindex, with_model(hooked(stores, late), "new", 16))
     assert (done.embedded, done.failed) == (8, 0)
     assert stores.long_term.spaces() == {Space("new", 16): 8}
 

@@ -20,6 +20,7 @@ from memoryware.tiers.recall import RetrieveOptions
 from memoryware.tiers.records import Verdict
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Space
+from tiers.hooked import failing
 from tiers.kit import DOORS, Clock, HashEmbeddings, parts
 from tiers.known import SHOP, cold, hot, recall, texts
 from tiers.long_term import KINDS, Moody, both_stores
@@ -56,17 +57,9 @@ class Planes(Embeddings):
 def broken(given: Parts, *tiers: str) -> Parts:
     """Return parts of which these stores fail whatever they are asked."""
 
-    class Broken:
-        def __getattr__(self, name: str) -> Any:
-            def fail(*_: Any, **__: Any) -> Any:
-                raise OSError("disk on fire")
-
-            async def afail(*_: Any, **__: Any) -> Any:
-                raise OSError("disk on fire")
-
-            return afail if name.startswith("a") and name != "add" else fail
-
-    stores = replace(given.stores, **{tier: Broken() for tier in tiers})
+    stores = given.stores
+    for tier in tiers:
+        stores = failing(stores, tier, error=lambda: OSError("disk on fire"))
     return replace(given, stores=stores)
 
 

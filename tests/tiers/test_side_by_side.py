@@ -18,7 +18,7 @@ from memoryware import (
     TieredMemory,
     Verdict,
 )
-from memoryware.tiers.stores.protocol import Stores
+from tiers.hooked import hooked
 from tiers.kit import Clock
 
 SHOP = MemoryScope(group_id="shop")
@@ -66,11 +66,11 @@ def test_forgetting_one_user_beside_another_who_promotes_the_same_loses_nothing(
             both.wait(20)
             memory.promote(entry, by="carl")
 
-        beside = threading.Thread(target=promote)
-        beside.start()
+        promoter = threading.Thread(target=promote)
+        promoter.start()
         both.wait(20)
         memory.forget(MemoryScope(user_id=ann.user_id))
-        beside.join(20)
+        promoter.join(20)
         assert cold(memory, MemoryScope(group_id=f"g{number}")) == [FACT]
         (left,) = memory.list(MemoryScope(group_id=f"g{number}"), layer="long_term").items
         assert ann.user_id not in repr(left.record)
@@ -238,24 +238,18 @@ def test_a_restored_text_does_not_stand_beside_a_newer_one_of_its_subject(opened
     assert cold(memory) == [OTHER]
 
 
-class Beside:
-    """Long-term memory in which something happens before and after the first change."""
+def beside(stores, before=None, after=None):
+    """Return stores in which something happens before and after the first change."""
+    acts = {"before": before, "after": after}
 
-    def __init__(self, store, before=None, after=None):
-        self._store, self._before, self._after = store, before, after
+    def act(when):
+        def hook(_, name):
+            if name == "write" and (do := acts.pop(when, None)):
+                do()
 
-    def __getattr__(self, name):
-        return getattr(self._store, name)
+        return hook
 
-    def edit(self, which, change):
-        before, self._before = self._before, None
-        after, self._after = self._after, None
-        if before is not None:
-            before()
-        changed = self._store.edit(which, change)
-        if after is not None:
-            after()
-        return changed
+    return hooked(stores, act("before"), act("after"))
 
 
 @pytest.mark.parametrize("derived", [True, False])
@@ -276,16 +270,15 @@ def test_what_is_promoted_while_it_is_being_forgotten_keeps_nothing_of_who_was_f
         assert joined.wait(20)
 
     def through(**acts):
-        late = Beside(stores.long_term, **acts)
-        return TieredMemory(Stores(stores.quarantine, stores.working, late))
+        return TieredMemory(beside(stores, **acts))
 
     promoting = through(before=wait_for_the_mark, after=joined.set)
-    beside = threading.Thread(target=promoting.promote, args=(entry,), kwargs={"by": "carl"})
-    beside.start()
+    promoter = threading.Thread(target=promoting.promote, args=(entry,), kwargs={"by": "carl"})
+    promoter.start()
     assert waits.wait(20)
     forgetting = through(after=wait_for_the_promotion)
     forgetting.forget(MemoryScope(user_id="ann"), derived=derived)
-    beside.join(20)
+    promoter.join(20)
     assert cold(memory) == [FACT]
     (left,) = memory.list(SHOP, layer="long_term").items
     assert "ann" not in repr(left.record)

@@ -194,7 +194,6 @@ class TierSuite(Guarded):
 
     persistent: ClassVar[bool] = True
     """Opened again, the stores have their records; if False they are empty again."""
-    protocol: ClassVar[type]
     tier: ClassVar[Literal["quarantine", "working", "long_term"]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""What it means to be a `QuarantineStore`, as tests."""
+"""What it means to be a store of quarantine, as tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from memoryware.conformance.tier_paging import TierPagingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores.protocol import QuarantineStore
 
 
 class QuarantineStoreConformance(
@@ -36,7 +35,6 @@ class QuarantineStoreConformance(
     stores are empty when they are opened again.
     """
 
-    protocol = QuarantineStore
     tier = "quarantine"
 
     async def test_add_returns_the_entry(self, store: Asked) -> None:

@@ -11,7 +11,6 @@ from typing import Any, Final
 import pytest
 from blockbuster import blockbuster_ctx
 
-from memoryware.conformance._either import twin_differences
 from memoryware.conformance._guarded import Door
 from memoryware.conformance._tiers import (
     ACME,
@@ -28,7 +27,7 @@ from memoryware.conformance._tiers import (
 )
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Origin, PendingPromotion, Provenance, Verdict
-from memoryware.tiers.stores.protocol import RecordStore, Select
+from memoryware.tiers.stores.protocol import Select
 
 ODD: Final = ("\0", "a\0b", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "", *NASTY)
 """Texts that C, UTF-8 or a careless store cannot keep."""
@@ -41,12 +40,6 @@ TEXTS: Final = (
 
 class TierKeepingConformance(TierSuite):
     """What holds of records in every tier."""
-
-    async def test_twins_have_one_signature_which_is_that_of_the_protocol(
-        self, target: Any
-    ) -> None:
-        for protocol in (RecordStore, self.protocol):
-            assert twin_differences(type(target), protocol) == []
 
     async def test_a_record_comes_back_as_it_was(self, store: Asked) -> None:
         record = replace(

@@ -1,10 +1,11 @@
-"""What it means to be a `WorkingStore`, as tests."""
+"""What it means to be a store of working memory, as tests."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from blockbuster import blockbuster_ctx
@@ -26,7 +27,6 @@ from memoryware.conformance.tier_paging import TierPagingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores.protocol import WorkingStore
 
 
 class WorkingStoreConformance(
@@ -38,7 +38,6 @@ class WorkingStoreConformance(
     stores are empty when they are opened again.
     """
 
-    protocol = WorkingStore
     tier = "working"
 
     async def test_the_newest_stay_and_come_first(self, store: Asked) -> None:
@@ -194,7 +193,7 @@ class WorkingStoreConformance(
         await self.at_work(self.workers(store, opened), push)
         assert await store.ids(within()) == [one.id for one in (shared, *reversed(others))]
 
-    async def test_pushes_and_purges_leave_the_event_loop_free(self, target: WorkingStore) -> None:
+    async def test_pushes_and_purges_leave_the_event_loop_free(self, target: Any) -> None:
         if "native" not in self.doors:
             return
         store = Asked(target, "native", self.deadline)

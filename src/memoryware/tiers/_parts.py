@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from threading import Lock
@@ -15,6 +15,7 @@ from typing import (
     Protocol,
     Self,
     TypeAlias,
+    TypeVar,
     runtime_checkable,
 )
 
@@ -38,6 +39,7 @@ from memoryware.tiers.stores.views import Tiers
 if TYPE_CHECKING:
     from memoryware.tiers.policy import PromotionPolicy
 
+T = TypeVar("T")
 _Agent: TypeAlias = tuple[str | None, str | None, str | None]
 """Tenant, group and agent."""
 _Recalled: TypeAlias = tuple[str | None, str | None, str]
@@ -258,6 +260,36 @@ class Parts:
     def on(self, runner: Runner) -> Parts:
         """Return the same for operations that a runner runs."""
         return self.native if runner.suspends else self
+
+    async def transaction(
+        self,
+        scope: MemoryScope | None,
+        work: Callable[[Parts], Awaitable[T]],
+        *,
+        writes: bool = True,
+    ) -> T:
+        """Run a unit of work; see `Tiers.transaction`.
+
+        Args:
+            scope: The tenant and group that it is about.
+            work: What is done, given the parts of which `tiers` are inside the transaction.
+            writes: Whether it changes anything.
+        """
+
+        async def inside(tiers: Tiers) -> T:
+            return await work(self._with(tiers))
+
+        return await self.tiers.transaction(inside, scope, writes=writes)
+
+    def _with(self, tiers: Tiers) -> Parts:
+        if tiers is self.tiers:
+            return self
+        bound = object.__new__(Parts)
+        for name in self.__slots__:
+            object.__setattr__(bound, name, getattr(self, name))
+        object.__setattr__(bound, "tiers", tiers)
+        object.__setattr__(bound, "runner", tiers.runner)
+        return bound
 
     # Views hold connections; they are made anew from the stores.
     def __reduce__(self) -> Any:

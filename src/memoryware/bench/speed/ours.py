@@ -30,7 +30,7 @@ from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers.recall.fusion import judge
 from memoryware.tiers.records import Memory, Origin, Provenance, hash_of
 from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.stores.protocol import LongTermStore, Select
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Sight, Space
 from memoryware.tiers.text.terms import query_words
 
@@ -158,7 +158,7 @@ class Ours(Side):
 
     def _load(self, memory: TieredMemory, name: str, numbers: range) -> None:
         """Keep many memories as `memoryware move` does: records, then their vectors."""
-        store: LongTermStore = memory.parts.stores.long_term
+        store: Any = memory.parts.stores.long_term
         records = [self._memory(number, name) for number in numbers]
         store.load(records)
         vectors = self.made.vectors[numbers.start : numbers.stop].tolist()
@@ -235,11 +235,11 @@ class OurStore(Side):
     def _add_unflushed(self, number: int) -> None:
         self._add_to(self._ours.quick.parts.stores.long_term, number)
 
-    def _add_to(self, store: LongTermStore, number: int) -> None:
+    def _add_to(self, store: Any, number: int) -> None:
         vector = self.made.vectors[number].tolist()
         store.add([self._ours.kept(number)], [vector], _SPACE)
 
-    def _store(self, whole: bool) -> LongTermStore:
+    def _store(self, whole: bool) -> Any:
         return self._ours.memory(whole).parts.stores.long_term
 
     def _which(self, question: Question, whole: bool) -> Select:

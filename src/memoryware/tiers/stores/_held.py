@@ -99,6 +99,10 @@ class Held(Generic[R]):
         draft = self._draft
         return draft[1] if draft is not None and draft[0] == _me() else self._state
 
+    def roll_back(self, state: State[R]) -> None:
+        """Return to an earlier state; what was changed since is gone."""
+        self._state, self._draft = state, None
+
     def change(self, work: Callable[[], T]) -> T:
         """Return what a change returns; if it fails nothing has changed.
 
@@ -133,6 +137,23 @@ class Holder(SharedOnCopy, Generic[R]):
     def close(self) -> None:
         """Let nobody use the store anymore; what it holds goes with it."""
         self._closed = True
+
+    def alone(self, work: Callable[[], T]) -> T:
+        """Return what a piece of work returns while no other thread uses the store.
+
+        Raises:
+            StoreUnavailable: If the store is closed, or others take too long.
+        """
+        self._must_be_open()
+        return self._turns.alone(work)
+
+    def snapshot(self) -> State[R]:
+        """Return the state of now; changes make new ones."""
+        return self._held.now
+
+    def roll_back(self, state: State[R]) -> None:
+        """Return to an earlier state."""
+        self._held.roll_back(state)
 
     def _late(self) -> StoreUnavailable:
         return StoreUnavailable(

@@ -18,7 +18,7 @@ _LONGEST: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which part of a list is wanted; see `RecordStore.find`."""
+    """Which part of a list is wanted; see `Transaction.find`."""
 
     limit: int | None = None
     offset: int = 0

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from memoryware._twins import in_thread
 from memoryware.errors import SettingError, StoreUnavailable
-from memoryware.tiers.stores.protocol import Stores, WorkingStore
+from memoryware.tiers.stores.protocol import Store, Stores, TierHandle
 
 _KNOWN: Final = (
     '"sqlite:///memory.db" for a file, "postgresql://user@host/database" for a server,'
@@ -79,10 +79,9 @@ def _opened(url: str, lock_timeout: float) -> Stores:
     try:
         working = _working(hot[0], lock_timeout)
     except BaseException:
-        for one in (stores.quarantine, stores.working, stores.long_term):
-            one.close()
+        stores.quarantine.close()
         raise
-    return replace(stores, working=working)
+    return replace(stores, working=TierHandle(working, "working"))
 
 
 def _whole(url: str, lock_timeout: float) -> Stores:
@@ -150,7 +149,7 @@ def _postgres(url: str, lock_timeout: float) -> Stores:
     return postgres_stores(url, lock_timeout=lock_timeout)
 
 
-def _working(url: str, lock_timeout: float) -> WorkingStore:
+def _working(url: str, lock_timeout: float) -> Store:
     """Return working memory in a Redis."""
     try:
         from memoryware.tiers.stores.redis import RedisSettings, RedisWorking

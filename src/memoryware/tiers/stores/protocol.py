@@ -1,17 +1,17 @@
-"""What a store of each tier must do. No driver is imported here.
+"""The store contract: a store, its transactions, selections and pages. No driver is imported.
 
-Every method has an `a` twin with the same signature. A store keeps records as they are
-given; what may be recorded, promoted or shown is decided above it. Everything that a store
-confirms is there after a crash, and a call that fails has changed nothing.
+A store keeps records as they are given; what may be recorded, promoted or shown is decided above
+it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from os import PathLike
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args
 
 from memoryware._copying import SharedOnCopy
 from memoryware.errors import NotPicklable
@@ -20,6 +20,9 @@ from memoryware.tiers.records import Entry, Memory, Status
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
 
 R = TypeVar("R", Entry, Memory)
+T = TypeVar("T")
+Tier: TypeAlias = Literal["quarantine", "working", "long_term"]
+TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,55 +136,181 @@ class Hit:
     whole: float | None = None
 
 
-class RecordStore(Protocol[R]):
-    """What the stores of all tiers have in common.
+class Transaction(ABC):
+    """The records of a store inside one unit of work: all of it happens, or nothing.
 
-    A record is known by tenant, group and id together: strangers may have the same ids, and
-    nothing that is done to one reaches the other. After `close` every call raises
-    `StoreUnavailable`. A call that is interrupted, by Ctrl-C as well, has changed nothing or
-    everything, and keeps nobody out; the child of a fork can use the store whatever other
-    threads were doing.
+    A record is identified by tenant, group and id together: strangers may have the same ids, and
+    nothing that is done to one reaches the other. A transaction sees its own changes.
     """
 
-    def find(
-        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
-    ) -> Page[R]:
-        """Return what fits, the one that was stored last first, and how many there are.
+    @abstractmethod
+    async def find(
+        self,
+        tier: Tier,
+        which: Select,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        after: str | None = None,
+    ) -> Page[Any]:
+        """Return a page of the records that fit, the one that was stored last first.
 
         Args:
+            tier: Where to look.
             which: What is looked for.
             limit: How many at most.
-            offset: How many to pass over.
-            after: A mark of a page before: only what was stored earlier than its record. What
-                is stored or deleted meanwhile moves nothing, so that whoever goes from mark to
-                mark sees once each record that is there all the time and stays in its place.
+            offset: How many to skip.
+            after: A mark of an earlier page: only what was stored before its record. Records that
+                are stored or deleted meanwhile move nothing, so following the marks returns every
+                record once that is there all the time and stays in its place.
 
         Raises:
             SettingError: If no store of this kind can have returned the mark.
         """
-        ...
 
-    async def afind(
-        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
-    ) -> Page[R]: ...
+    async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[Page[Any]]:
+        """Return everything that fits each of several selections.
 
-    def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
+        A store on a server overrides this to ask for all of them in one round trip.
+        """
+        return [await self.find(tier, which) for tier, which in requests]
+
+    @abstractmethod
+    async def add(
+        self,
+        tier: Tier,
+        records: Sequence[Any],
+        *,
+        vectors: Sequence[Vector | None] = (),
+        space: Space | None = None,
+    ) -> list[Any]:
+        """Add an entry to quarantine, or all chunks of one document to long-term memory.
+
+        If quarantine of the tenant and group has an entry with the same `key` (not None), nothing
+        is stored and that entry is returned. If the tenant, group and agent have a document with
+        the same `content_hash` that is valid without end and not revoked, nothing is stored and
+        the chunks of that document are returned.
+
+        Args:
+            tier: "quarantine" or "long_term".
+            records: One entry, or the chunks of one document.
+            vectors: Of chunks: one for each, None where there is none yet; or empty.
+            space: The space of the vectors.
+
+        Returns:
+            What is stored now.
+
+        Raises:
+            EmbeddingMismatch: If a vector has another dimension than its space, or the store
+                knows the name of the space with another dimension.
+            StoreUnavailable: If the tenant and group have another record with the same id.
+        """
+
+    @abstractmethod
+    async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:
         """Replace each record that fits by what `change` returns; return those that differ.
 
-        Nothing else can change them in between, and either all are changed or none. `change`
-        may be called more than once and keeps id, tenant and group.
+        `change` may be called more than once and keeps id, tenant and group.
         """
-        ...
 
-    async def aedit(self, which: Select, change: Callable[[R], R]) -> list[R]: ...
-
-    def delete(self, which: Select) -> int:
+    @abstractmethod
+    async def delete(self, tier: Tier, which: Select) -> int:
         """Remove what fits, and everything that was stored with it; return how many."""
-        ...
 
-    async def adelete(self, which: Select) -> int: ...
+    async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        """Put an entry first in working memory of its group, which keeps the newest `keep`.
 
-    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        An entry of this tenant and group with the same id is moved and replaced. With `renew`
+        all entries of the list expire when this one does.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no working memory")
+
+    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        """Search long-term memory by words and by meaning, and read what is chosen of it.
+
+        The sight has what is among the best by BM25, what is among the nearest by cosine, and
+        the neighbours of these in their threads. All of it fits the selection; of threads, records
+        that do not fit are skipped. Of equal scores the newest is seen. Word statistics are
+        those of the whole tenant and groups, whatever else the selection says. A thread whose name
+        is too long to be looked up may be missing: in PostgreSQL sessions and documents with
+        names of more than 200 characters.
+
+        An error in `choose` comes out as it is, and keeps nobody out.
+
+        Raises:
+            EmbeddingMismatch: If the query has another dimension than its space, or the store has
+                adopted another space: what is embedded in this one may be incomplete, so that
+                words have to serve until it is adopted.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
+
+    async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+        """Store vectors of memories, in place of older ones of the same space.
+
+        A memory that is gone, or has another content now, is skipped. Returns how many were
+        stored.
+
+        Raises:
+            EmbeddingMismatch: As for `add`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
+
+    async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        """Return the vector of each memory in a space, None where it has none there.
+
+        It has the direction that it was stored with; its length may have become 1. A memory
+        that is gone, or has another content now, has none.
+
+        Raises:
+            EmbeddingMismatch: As for `add`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
+
+    async def generation(self, scope: MemoryScope) -> int | None:  # noqa: ARG002 - for overrides
+        """Return a number that every change of a tenant and group raises; None if unknown.
+
+        What was read of a group is valid as long as its generation is the same.
+        """
+        return None
+
+
+class Store(ABC):
+    """Keeps records of one or more tiers.
+
+    A store over a blocking driver never suspends in its coroutines: the blocking client drives
+    them without an event loop, the asynchronous client runs a whole transaction in a thread. A
+    store over an asynchronous driver sets `suspends`; the blocking client runs it on a loop in a
+    thread. What a store confirms survives a crash, and a call that fails, or is interrupted by
+    Ctrl-C as well, has changed nothing. After `close` every call raises `StoreUnavailable`. The
+    child of a fork can use the store, whatever other threads were doing.
+    """
+
+    suspends: bool = False
+
+    def halves(self) -> tuple[Store, Store]:
+        """Return the store for blocking clients and that for asynchronous ones."""
+        return self, self
+
+    @abstractmethod
+    async def transaction(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        about: Select | None = None,
+        writes: bool = True,
+    ) -> T:
+        """Run a unit of work and return its result; if it raises, nothing has changed.
+
+        Args:
+            work: What is done. It may run again after a conflict with others, so it has no
+                effects beyond the transaction.
+            about: The tenant and the groups whose records it reads or changes; other conditions do
+                not count. Those who change the same group take turns. None for all tenants.
+            writes: Whether it changes anything.
+        """
+
+    @abstractmethod
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
         """Return records of all tenants from a mark on, or from the beginning.
 
         What is there during the whole walk comes at least once, as it is when it comes; what
@@ -192,209 +321,69 @@ class RecordStore(Protocol[R]):
         Raises:
             SettingError: If no store of this kind can have returned the mark.
         """
-        ...
 
-    async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[R]: ...
-
-    def load(self, records: Sequence[R]) -> list[R]:
-        """Keep records of any tenants exactly as they are, in this order behind what is there.
+    @abstractmethod
+    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
+        """Store records of any tenants exactly as they are, in this order behind what is there.
 
         One that is there with the same id is replaced in its place if it differs, and its
         vectors stay if the content does. Nothing is compared with other records: documents of
-        the same text stay two. Only an entry with the `key` of another one is passed over.
-        Each record is kept as a whole; the same call may be made again if it fails.
+        the same text stay two. Only an entry with the `key` of another one is skipped. Each
+        record is stored as a whole; the same call may be made again if it fails.
 
         Returns:
             Those that were not there as they are.
         """
-        ...
 
-    async def aload(self, records: Sequence[R]) -> list[R]: ...
+    async def purge(self, now: datetime) -> int:
+        """Remove what has expired from working memory, in all groups; return how many.
 
-    def close(self) -> None:
-        """Give back what the store holds open; what was confirmed stays. May be called twice."""
-        ...
-
-    async def aclose(self) -> None: ...
-
-
-class QuarantineStore(RecordStore[Entry], Protocol):
-    """Tier 1: everything, for ever, and never shown to a model."""
-
-    def add(self, entry: Entry) -> Entry:
-        """Keep an entry and return it.
-
-        If its tenant and group have an entry with the same `key` already (not None), nothing
-        is stored and that one is returned.
-
-        Raises:
-            StoreUnavailable: If its tenant and group have another entry with the same id.
+        An entry has expired if `expires_at <= now`.
         """
-        ...
+        raise NotImplementedError(f"{type(self).__name__} has no working memory")
 
-    async def aadd(self, entry: Entry) -> Entry: ...
-
-
-class WorkingStore(RecordStore[Entry], Protocol):
-    """Tier 2: what was said last, for a while."""
-
-    def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        """Put an entry first in the list of its tenant and group, which keeps the newest `keep`.
-
-        An entry of this tenant and group with the same id is moved and replaced. With `renew`
-        all entries of the list expire when this one does. All of it happens at once.
-        """
-        ...
-
-    async def apush(self, entry: Entry, *, keep: int, renew: bool = False) -> None: ...
-
-    def purge(self, now: datetime) -> int:
-        """Remove what has expired, in all groups; return how many. `expires_at <= now` has."""
-        ...
-
-    async def apurge(self, now: datetime) -> int: ...
-
-
-class LongTermStore(RecordStore[Memory], Protocol):
-    """Tier 3: what was promoted, with its words and vectors."""
-
-    def add(
-        self,
-        memories: Sequence[Memory],
-        vectors: Sequence[Vector | None] = (),
-        space: Space | None = None,
-        *,
-        replaces: Sequence[str] = (),
-    ) -> list[Memory]:
-        """Keep the chunks of one document, all of them or none, and return them.
-
-        If its tenant, group and agent have a document with the same `content_hash` that is
-        valid without end and not revoked, nothing is stored and the chunks of that one are
-        returned.
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
+        """Return every known space with the number of its vectors, the current one first.
 
         Args:
-            memories: All chunks of one document.
-            vectors: One for each chunk, None where there is none yet; or nothing at all.
-            space: The space of the vectors.
-            replaces: `document_id` of documents of the same tenant and group that end where
-                this one begins: their `valid_to` becomes its `valid_from`, and
-                `superseded_by` its id, in the same step. What has ended already stays so.
-
-        Raises:
-            EmbeddingMismatch: A vector has not the dimension of its space, or the store knows
-                the name of the space with another dimension.
-            StoreUnavailable: If its tenant and group have another memory with the same id.
+            counted: Whether the numbers are needed; they may be 0 otherwise.
         """
-        ...
+        raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
-    async def aadd(
-        self,
-        memories: Sequence[Memory],
-        vectors: Sequence[Vector | None] = (),
-        space: Space | None = None,
-        *,
-        replaces: Sequence[str] = (),
-    ) -> list[Memory]: ...
-
-    def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
-        """Return what has at least one of the words, best first.
-
-        Args:
-            words: Words as `ranking.words_of` makes them; documents are indexed by the same.
-            which: What may be returned.
-            limit: How many at most.
-        """
-        ...
-
-    async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]: ...
-
-    def by_vector(self, vector: Vector, which: Select, *, space: Space, limit: int) -> list[Hit]:
-        """Return what is nearest by cosine among what has a vector in the space, best first.
-
-        Raises:
-            EmbeddingMismatch: The query has not the dimension of its space, or the store has
-                adopted another space. What is embedded in this one may be a part of the whole
-                only, so that words have to find until it is adopted.
-        """
-        ...
-
-    async def aby_vector(
-        self, vector: Vector, which: Select, *, space: Space, limit: int
-    ) -> list[Hit]: ...
-
-    def search(self, query: Query, which: Select, choose: Choose) -> Searched:
-        """Look for memories by words and by meaning at once, and read those that are chosen.
-
-        Seen is what is among the best by BM25, what is among the nearest by cosine, and what
-        stands beside these. All of it fits the selection, and what does not fit stands between
-        nothing: the ones around it follow each other. Of what is as good as the last one, the
-        newest is seen. Numbers of words are those of the whole tenant and groups, whatever else
-        the selection says. A thread whose name is too long to be looked for may be none: in
-        PostgreSQL these are sessions and documents with names of more than 200 characters.
-
-        An error in `choose` comes out as it is, and keeps nobody out.
-
-        Raises:
-            EmbeddingMismatch: As for `by_vector`.
-        """
-        ...
-
-    async def asearch(self, query: Query, which: Select, choose: Choose) -> Searched: ...
-
-    def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        """Return memories of all tenants without a vector in this space, oldest first."""
-        ...
-
-    async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]: ...
-
-    def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        """Keep vectors of memories, in place of older ones of the same space.
-
-        A memory that is not there anymore, or has another content now, is passed over. Returns
-        how many were kept.
-
-        Raises:
-            EmbeddingMismatch: As for `add`.
-        """
-        ...
-
-    async def aput_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int: ...
-
-    def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
-        """Return the vector of each memory in a space, None where it has none there.
-
-        It has the direction that it was stored with; its length may have become 1. A memory
-        that is not there anymore, or has another content now, has none.
-
-        Raises:
-            EmbeddingMismatch: As for `add`.
-        """
-        ...
-
-    async def avectors_of(
-        self, memories: Sequence[Memory], space: Space
-    ) -> list[Vector | None]: ...
-
-    def spaces(self) -> dict[Space, int]:
-        """Return every space that is known and how many vectors it has, the current one first."""
-        ...
-
-    async def aspaces(self) -> dict[Space, int]: ...
-
-    def known_spaces(self) -> list[Space]:
-        """Return every space that is known, the current one first, and count no vectors."""
-        ...
-
-    async def aknown_spaces(self) -> list[Space]: ...
-
-    def adopt(self, space: Space, *, drop_others: bool = False) -> None:
+    async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         """Make a space the current one; with `drop_others` the vectors of all others go.
 
         The first space that vectors are stored in is adopted by itself.
         """
-        ...
+        raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
-    async def aadopt(self, space: Space, *, drop_others: bool = False) -> None: ...
+    async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        """Return memories of all tenants without a vector in this space, oldest first."""
+        raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
+
+    async def close(self) -> None:  # noqa: B027 - a store may have nothing to close
+        """Give back what the store holds open; what was confirmed stays. May be called twice."""
+
+
+class TierHandle(SharedOnCopy):
+    """One tier of a store, through both doors: `handle.find(which)`, `await handle.afind(which)`.
+
+    Operations of memory await `tiers.views` instead; this is for tools, tests and the curious.
+
+    Attributes:
+        store: The store.
+        tier: The tier.
+    """
+
+    def __init__(self, store: Store, tier: Tier) -> None:
+        self.store, self.tier = store, tier
+
+    def __getattr__(self, name: str) -> Any:
+        from memoryware.tiers.stores.views import both_doors
+
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return both_doors(self, name)
 
 
 class Backup(Protocol):
@@ -416,11 +405,29 @@ class Stores(SharedOnCopy):
             one; None where the database has tools of its own for that.
     """
 
-    quarantine: QuarantineStore
-    working: WorkingStore
-    long_term: LongTermStore
+    quarantine: TierHandle
+    working: TierHandle
+    long_term: TierHandle
     reopen: Callable[[], Stores] | None = field(default=None, repr=False, compare=False)
     backup: Backup | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for tier in TIERS:
+            given = getattr(self, tier)
+            if isinstance(given, Store):
+                object.__setattr__(self, tier, TierHandle(given, tier))
+
+    @classmethod
+    def of(cls, store: Store, **more: Any) -> Stores:
+        """Return the three tiers of a store that keeps all of them."""
+        quarantine, working, long_term = (TierHandle(store, tier) for tier in TIERS)
+        return cls(quarantine, working, long_term, **more)
+
+    @property
+    def distinct(self) -> tuple[Store, ...]:
+        """The store objects behind the tiers, each once."""
+        found = (self.long_term.store, self.quarantine.store, self.working.store)
+        return tuple({id(store): store for store in found}.values())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.reopen is None:

@@ -1,147 +1,41 @@
-"""The stores of the three tiers as the operations see them: coroutines only."""
+"""The tiers as operations see them: coroutines over stores, or over one open transaction.
+
+`Tiers(stores, runner)` runs each call as a transaction of its own. `Tiers.transaction` hands out a
+view of the same tiers inside one transaction, with the same methods. Where working memory is in a
+store of its own, such as Redis, it has no part in the transaction of the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, TypeVar
 
-from memoryware._runner import Runner
+from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
+from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.scoring import bm25, whole_score
+from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores.protocol import (
     Hit,
-    LongTermStore,
     Page,
-    QuarantineStore,
-    RecordStore,
     Select,
+    Store,
     Stores,
     Stretch,
-    WorkingStore,
+    Tier,
+    TierHandle,
+    Transaction,
 )
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight, Space, Vector
 
 R = TypeVar("R", Entry, Memory)
-
-
-class RecordView(Generic[R]):
-    """The records of one tier; see `RecordStore` for what each method does."""
-
-    def __init__(self, store: RecordStore[R], runner: Runner) -> None:
-        self._records: RecordStore[R] = store
-        self._runner = runner
-
-    async def find(
-        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
-    ) -> Page[R]:
-        store = self._records
-        return await self._runner.call(
-            store.find, store.afind, which, limit=limit, offset=offset, after=after
-        )
-
-    async def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
-        store = self._records
-        return await self._runner.call(store.edit, store.aedit, which, change)
-
-    async def delete(self, which: Select) -> int:
-        store = self._records
-        return await self._runner.call(store.delete, store.adelete, which)
-
-    async def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
-        store = self._records
-        return await self._runner.call(store.walk, store.awalk, mark, limit=limit)
-
-    async def load(self, records: Sequence[R]) -> list[R]:
-        store = self._records
-        return await self._runner.call(store.load, store.aload, records)
-
-    async def close(self) -> None:
-        store = self._records
-        await self._runner.call(store.close, store.aclose)
-
-
-class QuarantineView(RecordView[Entry]):
-    """Tier 1."""
-
-    def __init__(self, store: QuarantineStore, runner: Runner) -> None:
-        super().__init__(store, runner)
-        self.store = store
-
-    async def add(self, entry: Entry) -> Entry:
-        return await self._runner.call(self.store.add, self.store.aadd, entry)
-
-
-class WorkingView(RecordView[Entry]):
-    """Tier 2."""
-
-    def __init__(self, store: WorkingStore, runner: Runner) -> None:
-        super().__init__(store, runner)
-        self.store = store
-
-    async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        store = self.store
-        await self._runner.call(store.push, store.apush, entry, keep=keep, renew=renew)
-
-    async def purge(self, now: datetime) -> int:
-        return await self._runner.call(self.store.purge, self.store.apurge, now)
-
-
-class LongTermView(RecordView[Memory]):
-    """Tier 3."""
-
-    def __init__(self, store: LongTermStore, runner: Runner) -> None:
-        super().__init__(store, runner)
-        self.store = store
-
-    async def add(
-        self,
-        memories: Sequence[Memory],
-        vectors: Sequence[Vector | None] = (),
-        space: Space | None = None,
-        *,
-        replaces: Sequence[str] = (),
-    ) -> list[Memory]:
-        store = self.store
-        return await self._runner.call(
-            store.add, store.aadd, memories, vectors, space, replaces=replaces
-        )
-
-    async def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
-        store = self.store
-        return await self._runner.call(store.by_words, store.aby_words, words, which, limit=limit)
-
-    async def by_vector(
-        self, vector: Vector, which: Select, *, space: Space, limit: int
-    ) -> list[Hit]:
-        store = self.store
-        return await self._runner.call(
-            store.by_vector, store.aby_vector, vector, which, space=space, limit=limit
-        )
-
-    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
-        return await self._runner.call(self.store.search, self.store.asearch, query, which, choose)
-
-    async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        store = self.store
-        return await self._runner.call(store.unembedded, store.aunembedded, space, limit=limit)
-
-    async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        store = self.store
-        return await self._runner.call(store.put_vectors, store.aput_vectors, vectors, space)
-
-    async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
-        store = self.store
-        return await self._runner.call(store.vectors_of, store.avectors_of, memories, space)
-
-    async def spaces(self) -> dict[Space, int]:
-        return await self._runner.call(self.store.spaces, self.store.aspaces)
-
-    async def known_spaces(self) -> list[Space]:
-        return await self._runner.call(self.store.known_spaces, self.store.aknown_spaces)
-
-    async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
-        store = self.store
-        await self._runner.call(store.adopt, store.aadopt, space, drop_others=drop_others)
+T = TypeVar("T")
 
 
 class Tiers:
@@ -151,16 +45,372 @@ class Tiers:
         quarantine: Tier 1.
         working: Tier 2.
         long_term: Tier 3.
+        runner: How they are called.
+        is_joint: Whether all tiers are in one store, so that one transaction changes all.
     """
 
-    __slots__ = ("long_term", "quarantine", "working")
+    __slots__ = (
+        "_stores",
+        "_transaction",
+        "is_joint",
+        "long_term",
+        "quarantine",
+        "runner",
+        "working",
+    )
 
-    def __init__(self, stores: Stores, runner: Runner) -> None:
-        self.quarantine = QuarantineView(stores.quarantine, runner)
-        self.working = WorkingView(stores.working, runner)
-        self.long_term = LongTermView(stores.long_term, runner)
+    def __init__(
+        self, stores: Stores, runner: Runner, transaction: Transaction | None = None
+    ) -> None:
+        self._stores, self.runner, self._transaction = stores, runner, transaction
+        main = stores.long_term.store
+        self.is_joint = stores.working.store is main
+        inside = {
+            tier: transaction if handle.store is main else None
+            for tier, handle in (("quarantine", stores.quarantine), ("working", stores.working))
+        }
+        self.quarantine = QuarantineView(stores.quarantine, runner, inside["quarantine"])
+        self.working = WorkingView(stores.working, runner, inside["working"])
+        self.long_term = LongTermView(stores.long_term, runner, transaction)
 
     def tier(self, name: str) -> RecordView[Any]:
         """Return a tier by its name."""
         view: RecordView[Any] = getattr(self, name)
         return view
+
+    async def transaction(
+        self,
+        work: Callable[[Tiers], Awaitable[T]],
+        scope: MemoryScope | None = None,
+        *,
+        writes: bool = True,
+    ) -> T:
+        """Run a unit of work over quarantine and long-term memory, and working memory if joint.
+
+        Inside of another transaction it is a part of that one.
+
+        Args:
+            work: What is done, with the tiers inside the transaction. Its own calls must be run by
+                the runner of these tiers.
+            scope: The tenant and group that it is about; None for all groups.
+            writes: Whether it changes anything.
+
+        Returns:
+            What the work returns.
+        """
+        if self._transaction is not None:
+            return await work(self)
+        stores = self._stores
+        runner = _runner_inside(stores.long_term.store, self.runner)
+
+        async def inside(transaction: Transaction) -> T:
+            return await work(Tiers(stores, runner, transaction))
+
+        about = None if scope is None else Select.within(scope)
+        return await run_in(stores.long_term.store, self.runner, inside, about, writes=writes)
+
+
+class RecordView(Generic[R]):
+    """The records of one tier; see `Transaction` for what each method does."""
+
+    __slots__ = ("_runner", "_store", "_tier", "_transaction")
+
+    def __init__(self, handle: TierHandle, runner: Runner, inside: Transaction | None) -> None:
+        self._store, self._tier, self._runner = handle.store, handle.tier, runner
+        self._transaction = inside
+
+    async def find(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[R]:
+        async def work(transaction: Transaction) -> Page[R]:
+            return await transaction.find(
+                self._tier, which, limit=limit, offset=offset, after=after
+            )
+
+        return await self._do(work, which)
+
+    async def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
+        async def work(transaction: Transaction) -> list[R]:
+            return await transaction.edit(self._tier, which, change)
+
+        return await self._do(work, which, writes=True)
+
+    async def delete(self, which: Select) -> int:
+        async def work(transaction: Transaction) -> int:
+            return await transaction.delete(self._tier, which)
+
+        return await self._do(work, which, writes=True)
+
+    async def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        return await call(
+            self._store, self._runner, lambda half: half.walk(self._tier, mark, limit=limit)
+        )
+
+    async def load(self, records: Sequence[R]) -> list[R]:
+        return await call(self._store, self._runner, lambda half: half.load(self._tier, records))
+
+    async def close(self) -> None:
+        await call(self._store, self._runner, lambda half: half.close())
+
+    async def _do(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        which: Select | MemoryScope | None,
+        *,
+        writes: bool = False,
+    ) -> T:
+        if self._transaction is not None:
+            return await work(self._transaction)
+        about = Select.within(which) if isinstance(which, MemoryScope) else which
+        return await run_in(self._store, self._runner, work, about, writes=writes)
+
+
+class QuarantineView(RecordView[Entry]):
+    """Tier 1: every output, and never shown to a model."""
+
+    __slots__ = ()
+
+    async def add(self, entry: Entry) -> Entry:
+        async def work(transaction: Transaction) -> Entry:
+            kept: Entry = (await transaction.add("quarantine", [entry]))[0]
+            return kept
+
+        return await self._do(work, entry.scope, writes=True)
+
+
+class WorkingView(RecordView[Entry]):
+    """Tier 2: what was said last, for a while."""
+
+    __slots__ = ()
+
+    async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        async def work(transaction: Transaction) -> None:
+            await transaction.push(entry, keep=keep, renew=renew)
+
+        await self._do(work, entry.scope, writes=True)
+
+    async def purge(self, now: datetime) -> int:
+        return await call(self._store, self._runner, lambda half: half.purge(now))
+
+
+class LongTermView(RecordView[Memory]):
+    """Tier 3: what was promoted, with its words and vectors."""
+
+    __slots__ = ()
+
+    async def add(
+        self,
+        memories: Sequence[Memory],
+        vectors: Sequence[Vector | None] = (),
+        space: Space | None = None,
+        *,
+        replaces: Sequence[str] = (),
+    ) -> list[Memory]:
+        """Add the chunks of one document; see `Transaction.add`.
+
+        Args:
+            memories: The chunks.
+            vectors: One for each chunk, or none at all.
+            space: Their space.
+            replaces: `document_id` of documents of the same tenant and group that end where this
+                one begins, in the same step. What has ended already stays so.
+        """
+        if not memories:
+            return []
+
+        async def work(transaction: Transaction) -> list[Memory]:
+            first = memories[0]
+            kept = await transaction.add("long_term", memories, vectors=vectors, space=space)
+            if replaces and kept and kept[0].document_id == first.document_id:
+                which = Select.within(first.scope, documents=tuple(replaces))
+                await transaction.edit("long_term", which, partial(_ended_by, first))
+            return kept
+
+        return await self._do(work, memories[0].scope, writes=True)
+
+    async def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
+        """Return what has at least one of the words, best by BM25 first.
+
+        Args:
+            words: Words as `terms.words_of` makes them.
+            which: What may be returned.
+            limit: How many at most.
+        """
+        query = Query(words=tuple(dict.fromkeys(words)), limit=limit, reach=0)
+        if limit < 1 or not query.words:
+            return []
+        scores: dict[int, float] = {}
+        whole = 0.0
+
+        def choose(sight: Sight) -> Sequence[int]:
+            nonlocal whole
+            having = dict(zip(query.words, sight.having, strict=True))
+            whole = whole_score(having, sight.count)
+            scores.clear()
+            for place, seen in enumerate(sight.seen):
+                words_seen = dict(zip(query.words, seen.counts, strict=True))
+                score = bm25(words_seen, having, sight.count, sight.mean, seen.size)
+                if score > 0:
+                    scores[place] = score
+            return _best_places(scores, limit)
+
+        searched = await self.search(query, which, choose)
+        hits = [Hit(one, scores[place], whole) for place, one in searched.memories.items()]
+        return best_of(hits, limit)
+
+    async def by_vector(
+        self, vector: Vector, which: Select, *, space: Space, limit: int
+    ) -> list[Hit]:
+        """Return what is nearest by cosine among what has a vector in the space, best first.
+
+        Raises:
+            EmbeddingMismatch: As for `Transaction.search`.
+        """
+        query = Query(words=(), vector=vector, space=space, limit=limit, reach=0)
+        scores: dict[int, float] = {}
+
+        def choose(sight: Sight) -> Sequence[int]:
+            scores.clear()
+            scores.update(
+                (place, seen.similarity)
+                for place, seen in enumerate(sight.seen)
+                if seen.similarity is not None
+            )
+            return _best_places(scores, limit)
+
+        searched = await self.search(query, which, choose)
+        return best_of([Hit(one, scores[at]) for at, one in searched.memories.items()], limit)
+
+    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        async def work(transaction: Transaction) -> Searched:
+            return await transaction.search(query, which, choose)
+
+        return await self._do(work, which)
+
+    async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+        async def work(transaction: Transaction) -> int:
+            return await transaction.put_vectors(vectors, space)
+
+        return await self._do(work, _common_scope([one for one, _ in vectors]), writes=True)
+
+    async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        async def work(transaction: Transaction) -> list[Vector | None]:
+            return await transaction.vectors_of(memories, space)
+
+        return await self._do(work, None)
+
+    async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        return await call(
+            self._store, self._runner, lambda half: half.unembedded(space, limit=limit)
+        )
+
+    async def spaces(self) -> dict[Space, int]:
+        return await call(self._store, self._runner, lambda half: half.spaces())
+
+    async def known_spaces(self) -> list[Space]:
+        """Return every known space, the current one first, and count no vectors."""
+        return [*await call(self._store, self._runner, lambda half: half.spaces(counted=False))]
+
+    async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
+        await call(
+            self._store, self._runner, lambda half: half.adopt(space, drop_others=drop_others)
+        )
+
+
+_VIEWS: dict[Tier, type[RecordView[Any]]] = {
+    "quarantine": QuarantineView,
+    "working": WorkingView,
+    "long_term": LongTermView,
+}
+
+
+def both_doors(handle: TierHandle, name: str) -> Any:
+    """Return a method of a tier: `find` blocks, `afind` is its coroutine function."""
+    view = _VIEWS[handle.tier]
+    if hasattr(view, name):
+        method = getattr(view(handle, BLOCKING, None), name)
+        return lambda *args, **kwargs: run_blocking(method(*args, **kwargs))
+    if name.startswith("a") and hasattr(view, name[1:]):
+        return getattr(view(handle, ASYNC, None), name[1:])
+    raise AttributeError(f"{handle.tier} has no method {name!r}")
+
+
+# Runners and stores.
+
+
+async def run_in(
+    store: Store,
+    runner: Runner,
+    work: Callable[[Transaction], Awaitable[T]],
+    about: Select | None,
+    *,
+    writes: bool,
+) -> T:
+    """Run a unit of work in a store for a runner; see `Store.transaction`."""
+    return await call(
+        store, runner, lambda half: half.transaction(work, about=about, writes=writes)
+    )
+
+
+async def call(
+    store: Store, runner: Runner, operation: Callable[[Store], Coroutine[Any, Any, T]]
+) -> T:
+    """Run an operation of a store for a runner.
+
+    An operation that blocks runs in a thread for the event loop; one that needs an event loop
+    runs on a loop of its own for a blocking client.
+    """
+    half = store.halves()[runner.suspends]
+    if half.suspends == runner.suspends:
+        return await operation(half)
+    if runner.suspends:
+        return await in_thread(lambda: run_blocking(operation(half)))
+    return asyncio.run_coroutine_threadsafe(operation(half), _loop()).result()
+
+
+def _runner_inside(store: Store, runner: Runner) -> Runner:
+    """Return the runner for what happens inside a transaction of a store."""
+    return ASYNC if store.halves()[runner.suspends].suspends else BLOCKING
+
+
+def _common_scope(records: Sequence[Memory]) -> MemoryScope | None:
+    places = {(one.scope.tenant, one.scope.group_id) for one in records}
+    if len(places) != 1:
+        return None
+    ((tenant, group),) = places
+    return MemoryScope(tenant=tenant, group_id=group)
+
+
+def _ended_by(new: Memory, old: Memory) -> Memory:
+    """Return a memory that ended where another one begins."""
+    if old.valid_to is not None or old.document_id == new.document_id:
+        return old
+    return replace(old, valid_to=new.valid_from, superseded_by=new.document_id)
+
+
+def _best_places(scores: dict[int, float], limit: int) -> list[int]:
+    """Return the places with the best scores, and those that score as much as the last of them."""
+    if limit < 1:
+        return []
+    ordered = sorted(scores, key=lambda place: -scores[place])
+    if len(ordered) <= limit:
+        return ordered
+    least = scores[ordered[limit - 1]]
+    return [place for place in ordered if scores[place] >= least]
+
+
+_LOOP_LOCK = threading.Lock()
+_loops: dict[int, asyncio.AbstractEventLoop] = {}
+"""By process: the thread of a loop does not live on in the child of a fork."""
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop on which blocking clients run stores that need one."""
+    with _LOOP_LOCK:
+        process = os.getpid()
+        if process not in _loops:
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, daemon=True, name="memoryware-loop").start()
+            _loops.clear()
+            _loops[process] = loop
+        return _loops[process]

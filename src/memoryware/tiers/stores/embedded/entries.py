@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memoryware._twins import in_thread
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores._held import changing, key_of
 from memoryware.tiers.stores._loading import without_doubles
@@ -24,9 +23,6 @@ class EmbeddedQuarantine(HeldRecords[Entry]):
         self._must_be_new([entry])
         self._records[key_of(entry)] = copied(entry)
         return entry
-
-    async def aadd(self, entry: Entry) -> Entry:
-        return await in_thread(self.add, entry)
 
     def _loadable(self, records: Sequence[Entry]) -> Sequence[Entry]:
         return without_doubles(records, self._records.values())
@@ -46,9 +42,6 @@ class EmbeddedWorking(HeldRecords[Entry]):
         for one in mine[:keep] if renew else ():
             self._records[key_of(one)] = replace(one, expires_at=entry.expires_at)
 
-    async def apush(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        await in_thread(self.push, entry, keep=keep, renew=renew)
-
     @changing
     def purge(self, now: datetime) -> int:
         times = ((key, one.expires_at) for key, one in self._records.items())
@@ -56,6 +49,3 @@ class EmbeddedWorking(HeldRecords[Entry]):
         for one in gone:
             del self._records[one]
         return len(gone)
-
-    async def apurge(self, now: datetime) -> int:
-        return await in_thread(self.purge, now)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
-from memoryware._twins import in_thread
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.records import Memory
-from memoryware.tiers.scoring import bm25, cosine, whole_score
+from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores._held import Key, changing, in_turn, key_of
 from memoryware.tiers.stores._looking import Item, look, thread_of
-from memoryware.tiers.stores._selecting import best_of, fits
 from memoryware.tiers.stores.embedded.records import HeldRecords, copied, part_of
-from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
 from memoryware.tiers.text.terms import words_of
 
@@ -29,11 +26,7 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
         memories: Sequence[Memory],
         vectors: Sequence[Vector | None] = (),
         space: Space | None = None,
-        *,
-        replaces: Sequence[str] = (),
     ) -> list[Memory]:
-        if not memories:
-            return []
         first = memories[0]
         there = [one for one in self._records.values() if _is_same(one, first)]
         if there:
@@ -46,57 +39,7 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
             self._records[key_of(one)] = copied(one)
             self._changed(None, one)
         self._keep(kept, space)
-        ended = Select.within(first.scope, documents=tuple(replaces)) if replaces else None
-        for one in self._fitting(ended) if ended else ():
-            if one.valid_to is None:
-                self._records[key_of(one)] = replace(
-                    one, valid_to=first.valid_from, superseded_by=first.document_id
-                )
         return list(memories)
-
-    async def aadd(
-        self,
-        memories: Sequence[Memory],
-        vectors: Sequence[Vector | None] = (),
-        space: Space | None = None,
-        *,
-        replaces: Sequence[str] = (),
-    ) -> list[Memory]:
-        return await in_thread(self.add, memories, vectors, space, replaces=replaces)
-
-    @in_turn
-    def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
-        wanted, corpus = dict.fromkeys(words), self._corpus(which)
-        having = {word: sum(word in one for one in corpus.values()) for word in wanted}
-        mean = sum(one.total() for one in corpus.values()) / len(corpus) if corpus else 0
-        whole = whole_score(having, len(corpus))
-        hits = [
-            Hit(one, bm25(corpus[key_of(one)], having, len(corpus), mean), whole)
-            for one in self._named(which)
-            if not having.keys().isdisjoint(corpus.get(key_of(one), ())) and fits(one, which)
-        ]
-        return _copies(best_of(hits, limit))
-
-    async def aby_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
-        return await in_thread(self.by_words, words, which, limit=limit)
-
-    @in_turn
-    def by_vector(self, vector: Vector, which: Select, *, space: Space, limit: int) -> list[Hit]:
-        self._check_space(space)
-        self._check_current(space)
-        _check_length(vector, space)
-        known = self._index.vectors.get(space.name, {})
-        found = [
-            (one, known[key_of(one)])
-            for one in self._named(which)
-            if key_of(one) in known and fits(one, which)
-        ]
-        return _copies(best_of([Hit(one, cosine(vector, other)) for one, other in found], limit))
-
-    async def aby_vector(
-        self, vector: Vector, which: Select, *, space: Space, limit: int
-    ) -> list[Hit]:
-        return await in_thread(self.by_vector, vector, which, space=space, limit=limit)
 
     @in_turn
     def search(self, query: Query, which: Select, choose: Choose) -> Searched:
@@ -111,17 +54,11 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
         sight, places = look(items, query, self._corpus(which).values())
         return Searched(sight, {at: copied(fitting[places[at]]) for at in choose(sight)})
 
-    async def asearch(self, query: Query, which: Select, choose: Choose) -> Searched:
-        return await in_thread(self.search, query, which, choose)
-
     @in_turn
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
         known = self._index.vectors.get(space.name, {})
         missing = [one for key, one in self._records.items() if key not in known]
         return [copied(one) for one in missing[:limit]]
-
-    async def aunembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        return await in_thread(self.unembedded, space, limit=limit)
 
     @changing
     def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
@@ -135,9 +72,6 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
         self._keep(kept, space)
         return len(kept)
 
-    async def aput_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        return await in_thread(self.put_vectors, vectors, space)
-
     @in_turn
     def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
         self._check_space(space)
@@ -148,9 +82,6 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
             for key in (key_of(one),)
         ]
 
-    async def avectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
-        return await in_thread(self.vectors_of, memories, space)
-
     @in_turn
     def spaces(self) -> dict[Space, int]:
         index = self._index
@@ -158,15 +89,6 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
         return {
             Space(name, index.dimensions[name]): len(index.vectors.get(name, ())) for name in names
         }
-
-    async def aspaces(self) -> dict[Space, int]:
-        return await in_thread(self.spaces)
-
-    def known_spaces(self) -> list[Space]:
-        return list(self.spaces())
-
-    async def aknown_spaces(self) -> list[Space]:
-        return await in_thread(self.known_spaces)
 
     @changing
     def adopt(self, space: Space, *, drop_others: bool = False) -> None:
@@ -178,9 +100,6 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
             if name != space.name:
                 del index.dimensions[name]
                 index.vectors.pop(name, None)
-
-    async def aadopt(self, space: Space, *, drop_others: bool = False) -> None:
-        await in_thread(self.adopt, space, drop_others=drop_others)
 
     def _changed(self, old: Memory | None, new: Memory) -> None:
         if old is None or new.content != old.content:
@@ -251,7 +170,3 @@ def _is_same(known: Memory, new: Memory) -> bool:
 def _check_length(vector: Vector, space: Space) -> None:
     if len(vector) != space.dimension:
         raise EmbeddingMismatch(str(space), f"a vector of {len(vector)} dimensions")
-
-
-def _copies(hits: list[Hit]) -> list[Hit]:
-    return [replace(one, memory=copied(one.memory)) for one in hits]

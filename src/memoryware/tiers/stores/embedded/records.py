@@ -7,7 +7,6 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from memoryware._twins import in_thread
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._held import Holder, Index, Records, changing, in_turn, key_of
@@ -39,11 +38,6 @@ class HeldRecords(Holder[R]):
         page: Page[R] = page_of(found, Part(limit, offset, after))
         return Page([copied(one) for one in page.items], page.total, page.newer, page.marks)
 
-    async def afind(
-        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
-    ) -> Page[R]:
-        return await in_thread(self.find, which, limit=limit, offset=offset, after=after)
-
     @changing
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
         before = self._fitting(which)
@@ -54,9 +48,6 @@ class HeldRecords(Holder[R]):
             self._changed(old, new)
         return [copied(new) for _, new in differing]
 
-    async def aedit(self, which: Select, change: Callable[[R], R]) -> list[R]:
-        return await in_thread(self.edit, which, change)
-
     @changing
     def delete(self, which: Select) -> int:
         gone = self._fitting(which)
@@ -65,17 +56,11 @@ class HeldRecords(Holder[R]):
             self._deleted(one)
         return len(gone)
 
-    async def adelete(self, which: Select) -> int:
-        return await in_thread(self.delete, which)
-
     @in_turn
     def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
         """Return all at once: it is in this process already."""
         del limit
         return whole_of([copied(one) for one in self._records.values()], mark)
-
-    async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
-        return await in_thread(self.walk, mark, limit=limit)
 
     @changing
     def load(self, records: Sequence[R]) -> list[R]:
@@ -85,13 +70,6 @@ class HeldRecords(Holder[R]):
             self._records[key_of(one)] = copied(one)
             self._changed(old, one)
         return kept
-
-    async def aload(self, records: Sequence[R]) -> list[R]:
-        return await in_thread(self.load, records)
-
-    async def aclose(self) -> None:
-        """Async twin of `close`."""
-        self.close()
 
     def _fitting(self, which: Select) -> list[R]:
         return [one for one in self._named(which) if fits(one, which)]

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
 from memoryware import _langchain
-from memoryware._twins import Via, in_thread
+from memoryware._runner import BLOCKING, Runner, in_thread
 from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
@@ -74,10 +74,17 @@ class Kept:
 class BaseItems:
     """The items of memory in a LangGraph store."""
 
-    def __init__(self, store: BaseStore, root: str, lock_timeout: float, grace: float) -> None:
+    def __init__(
+        self,
+        store: BaseStore,
+        root: str,
+        lock_timeout: float,
+        grace: float,
+        runner: Runner = BLOCKING,
+    ) -> None:
         if not root or "." in root or root == "langgraph":
             raise SettingError(f"root={root!r}: must be a name without a dot, not 'langgraph'")
-        self.root, self.grace = root, grace
+        self.root, self.grace, self.runner = root, grace, runner
         self._store, self._timeout, self._closed = store, lock_timeout, False
         try:
             self._state = _states.setdefault(store, _State())
@@ -91,17 +98,17 @@ class BaseItems:
     # Turns.
 
     @asynccontextmanager
-    async def reading(self, via: Via) -> AsyncIterator[None]:
+    async def reading(self) -> AsyncIterator[None]:
         """Keep writers of this process out."""
         self._must_be_open()
-        async with self._state.turns.reading(via, self._timeout):
+        async with self._state.turns.reading(self.runner, self._timeout):
             yield
 
     @asynccontextmanager
-    async def writing(self, via: Via) -> AsyncIterator[None]:
+    async def writing(self) -> AsyncIterator[None]:
         """Keep everybody else of this process out."""
         self._must_be_open()
-        async with self._state.turns.writing(via, self._timeout):
+        async with self._state.turns.writing(self.runner, self._timeout):
             yield
 
     def _must_be_open(self) -> None:
@@ -127,53 +134,53 @@ class BaseItems:
 
     # Reading.
 
-    async def get(self, via: Via, places: Sequence[Place]) -> list[Any]:
+    async def get(self, places: Sequence[Place]) -> list[Any]:
         """Return the values at some places, None where there is nothing."""
         from langgraph.store.base import GetOp
 
         ops = [GetOp(space, key, refresh_ttl=False) for space, key in places]
-        found = await self._batch(via, ops) if ops else []
+        found = await self._batch(ops) if ops else []
         return [
             item.value if item is not None and (tuple(item.namespace), item.key) == place else None
             for place, item in zip(places, found, strict=True)
         ]
 
-    async def must_be_new(self, via: Via, tier: str, records: Sequence[Entry | Memory]) -> None:
+    async def must_be_new(self, tier: str, records: Sequence[Entry | Memory]) -> None:
         """Refuse records whose id is there already, or comes twice."""
         places = [self.place(tier, one) for one in records]
-        if len({*places}) < len(places) or any(
-            one is not None for one in await self.get(via, places)
-        ):
+        if len({*places}) < len(places) or any(one is not None for one in await self.get(places)):
             raise StoreUnavailable("A record with this id is there already; nothing was stored")
 
-    async def select(self, via: Via, tier: str, which: Select) -> list[Kept]:
+    async def select(self, tier: str, which: Select) -> list[Kept]:
         """Return what fits a selection, what was stored last first."""
         values: list[Any]
         if which.groups is None:
-            items = await self._below(via, (self.root, tier, label(which.tenant)))
-            values = [item.value for item in items]
+            values = await self._below((self.root, tier, label(which.tenant)))
         elif which.ids is not None and len(which.ids) <= _WRITTEN_AT_ONCE:
             spaces = [self.space(tier, which.tenant, one) for one in dict.fromkeys(which.groups)]
             keys = [label(one) for one in dict.fromkeys(which.ids)]
-            values = await self.get(via, [(space, key) for space in spaces for key in keys])
+            values = await self.get([(space, key) for space in spaces for key in keys])
         else:
             values = []
             for one in dict.fromkeys(which.groups):
-                items = await self._below(via, self.space(tier, which.tenant, one))
-                values += [item.value for item in items]
+                values += await self._below(self.space(tier, which.tenant, one))
         kept = [kept_of(tier, value) for value in values if value is not None]
         return sorted((one for one in kept if fits(one.record, which)), key=lambda one: -one.seq)
 
-    async def everything(self, via: Via, tier: str) -> list[Kept]:
+    async def everything(self, tier: str) -> list[Kept]:
         """Return the records of all tenants, what was stored last first."""
-        items = await self._below(via, (self.root, tier))
-        return sorted((kept_of(tier, item.value) for item in items), key=lambda one: -one.seq)
+        values = await self._below((self.root, tier))
+        return sorted((kept_of(tier, value) for value in values), key=lambda one: -one.seq)
 
-    async def _below(self, via: Via, prefix: tuple[str, ...]) -> list[Item]:
-        """Return the items of a namespace and of those below it, by their places."""
+    async def _below(self, prefix: tuple[str, ...]) -> list[Any]:
+        """Return the values of a namespace and of those below it."""
+        found = await self._found_below(prefix)
+        return [item.value for (space, _), item in found.items() if space[: len(prefix)] == prefix]
+
+    async def _found_below(self, prefix: tuple[str, ...]) -> dict[Place, Item]:
         limit, found = _PAGE, dict[Place, Any]()
         while True:
-            page = await self._search(via, prefix, limit, 0)
+            page = await self._search(prefix, limit, 0)
             if len(page) < limit:
                 break
             limit *= _GROWTH
@@ -183,15 +190,15 @@ class BaseItems:
             if _langchain.keeps_to_limits(self._store) or len(found) < len(page):
                 break
             # The store may have a cap of its own below the limit: see if there is more.
-            more = await self._search(via, prefix, limit, len(found))
+            more = await self._search(prefix, limit, len(found))
             new = [item for item in more if (tuple(item.namespace), item.key) not in found]
-        return [item for (space, _), item in found.items() if space[: len(prefix)] == prefix]
+        return found
 
-    async def _search(self, via: Via, prefix: tuple[str, ...], limit: int, offset: int) -> Any:
+    async def _search(self, prefix: tuple[str, ...], limit: int, offset: int) -> Any:
         from langgraph.store.base import SearchOp
 
         op = SearchOp(prefix, limit=limit, offset=offset, refresh_ttl=False)
-        (found,) = await self._batch(via, [op])
+        (found,) = await self._batch([op])
         return found
 
     # Writing.
@@ -217,10 +224,10 @@ class BaseItems:
         """Return what removes a record."""
         return self.put_value(self.place(tier, record), None)
 
-    async def write(self, via: Via, ops: Sequence[PutOp]) -> None:
+    async def write(self, ops: Sequence[PutOp]) -> None:
         """Do all of it in this order, as one batch where there is not too much of it."""
         for start in range(0, len(ops), _WRITTEN_AT_ONCE):
-            await self._batch(via, ops[start : start + _WRITTEN_AT_ONCE])
+            await self._batch(ops[start : start + _WRITTEN_AT_ONCE])
 
     def _minutes(self, record: Entry | Memory) -> float | None:
         """Return when the store may sweep a record away, where it can sweep at all."""
@@ -230,10 +237,10 @@ class BaseItems:
         lives: float = max((expires - record.created_at).total_seconds(), 0) + self.grace
         return lives / 60
 
-    async def _batch(self, via: Via, ops: Iterable[Any]) -> list[Any]:
+    async def _batch(self, ops: Iterable[Any]) -> list[Any]:
         for tries in range(_TRIES):
             try:
-                return list(await via(self._store.batch, self._abatch, list(ops)))
+                return list(await self.runner.call(self._store.batch, self._abatch, list(ops)))
             except RuntimeError as moved:
                 # InMemoryStore walks through its own dict while others write to it.
                 if "during iteration" not in str(moved) or tries == _TRIES - 1:
@@ -247,6 +254,44 @@ class BaseItems:
             return await self._store.abatch(ops)
         except NotImplementedError:  # a store with one half only, such as SqliteStore
             return await in_thread(self._store.batch, ops)
+
+
+class PendingItems(BaseItems):
+    """The items inside a transaction: what is written is kept back until the end.
+
+    Whoever has begun the transaction keeps everybody else out.
+    """
+
+    def __init__(self, items: BaseItems) -> None:
+        vars(self).update(vars(items))
+        self._pending: dict[Place, Any] = {}
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[None]:
+        yield
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[None]:
+        yield
+
+    async def get(self, places: Sequence[Place]) -> list[Any]:
+        pending = self._pending
+        stored = await super().get([place for place in places if place not in pending])
+        values = iter(stored)
+        return [pending[place].value if place in pending else next(values) for place in places]
+
+    async def _below(self, prefix: tuple[str, ...]) -> list[Any]:
+        found = await self._found_below(prefix)
+        values = {place: item.value for place, item in found.items() if place not in self._pending}
+        values |= {place: op.value for place, op in self._pending.items() if op.value is not None}
+        return [value for (space, _), value in values.items() if space[: len(prefix)] == prefix]
+
+    async def write(self, ops: Sequence[PutOp]) -> None:
+        self._pending |= {(op.namespace, op.key): op for op in ops}
+
+    async def commit(self) -> None:
+        """Write everything, in the order in which it was written first."""
+        await super().write([*self._pending.values()])
 
 
 def label(text: str | None) -> str:

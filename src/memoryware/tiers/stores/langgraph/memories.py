@@ -9,15 +9,13 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from memoryware._remembering import remembered
-from memoryware._twins import Via
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.records import Memory
-from memoryware.tiers.scoring import bm25, whole_score
 from memoryware.tiers.stores._looking import Item, look, thread_of
-from memoryware.tiers.stores._selecting import best_of, fits
+from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores._vectors import packed, scores, unpacked
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems, Kept, Place, kept_of
-from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
 from memoryware.tiers.text.terms import words_of
 
@@ -29,81 +27,36 @@ _TEXTS_KNOWN: Final = 16_384
 
 async def add(
     items: BaseItems,
-    via: Via,
     memories: Sequence[Memory],
     vectors: Sequence[Vector | None],
     space: Space | None,
-    *,
-    replaces: Sequence[str],
 ) -> list[Memory]:
     """Keep all chunks of a document, or return those of the current one with the same text."""
-    if not memories:
-        return []
     first = memories[0]
-    async with items.writing(via):
-        there = await items.select(via, LONG_TERM, Select.within(first.scope))
+    async with items.writing():
+        there = await items.select(LONG_TERM, Select.within(first.scope))
         known = _same_document([one.record for one in there], first)
         if known:
             return known
-        await items.must_be_new(via, LONG_TERM, memories)
-        spaces_ = await _spaces(items, via)
+        await items.must_be_new(LONG_TERM, memories)
+        spaces_ = await _spaces(items)
         pairs = list(zip(memories, vectors or (None,) * len(memories), strict=True))
         made = [_kept(items, one, vector, space) for one, vector in pairs]
         puts = [items.put(LONG_TERM, one) for one in made]
         if space is not None and any(one.vectors for one in made):
             puts = [*_known_by(items, spaces_, space), *puts]
-        for one in reversed(there):
-            old = one.record
-            if old.document_id in replaces and old.valid_to is None:
-                ended = replace(old, valid_to=first.valid_from, superseded_by=first.document_id)
-                puts.append(items.put(LONG_TERM, replace(one, record=ended)))
-        await items.write(via, puts)
+        await items.write(puts)
     return list(memories)
 
 
-async def by_words(
-    items: BaseItems, via: Via, words: Sequence[str], which: Select, limit: int
-) -> list[Hit]:
-    """Return what has one of the words, by BM25 with the numbers of its own groups."""
-    corpus = Select(tenant=which.tenant, groups=which.groups)
-    async with items.reading(via):
-        found = [one.record for one in await items.select(via, LONG_TERM, corpus)]
-    counted = [_words(one.content) for one in found]
-    having = {word: sum(word in one for one in counted) for word in dict.fromkeys(words)}
-    mean = sum(one.total() for one in counted) / len(counted) if counted else 0
-    whole = whole_score(having, len(counted))
-    hits = [
-        Hit(one, bm25(text, having, len(counted), mean), whole)
-        for one, text in zip(found, counted, strict=True)
-        if not having.keys().isdisjoint(text) and fits(one, which)
-    ]
-    return best_of(hits, limit)
-
-
-async def by_vector(
-    items: BaseItems, via: Via, vector: Vector, which: Select, space: Space, limit: int
-) -> list[Hit]:
-    """Return what is nearest by cosine among what fits."""
-    query = packed(vector, space)
-    async with items.reading(via):
-        await _must_be_current(items, via, space)
-        found = await items.select(via, LONG_TERM, which)
-    near = [one for one in found if space.name in one.vectors]
-    values = scores(query, [_unpacked(one.vectors[space.name]) for one in near])
-    pairs = zip(near, values, strict=True)
-    return best_of([Hit(one.record, value) for one, value in pairs], limit)
-
-
-async def search(
-    items: BaseItems, via: Via, query: Query, which: Select, choose: Choose
-) -> Searched:
+async def search(items: BaseItems, query: Query, which: Select, choose: Choose) -> Searched:
     """Return what is seen of memories that fit, and those that are chosen of it."""
     vector, space = query.vector, query.space
-    async with items.reading(via):
+    async with items.reading():
         if vector is not None and space is not None:
-            await _must_be_current(items, via, space)
+            await _must_be_current(items, space)
         whole = Select(tenant=which.tenant, groups=which.groups)
-        every = await items.select(via, LONG_TERM, whole)
+        every = await items.select(LONG_TERM, whole)
     found = [one for one in reversed(every) if fits(one.record, which)]
     near: dict[int, float] = {}
     if vector is not None and space is not None:
@@ -123,91 +76,91 @@ async def search(
     return Searched(sight, {at: found[places[at]].record for at in choose(sight)})
 
 
-async def _must_be_current(items: BaseItems, via: Via, space: Space) -> None:
+async def _must_be_current(items: BaseItems, space: Space) -> None:
     """Refuse to search in a space that is not the current one: it may be half full."""
-    known = await _spaces(items, via)
+    known = await _spaces(items)
     _check(known, space)
     for name, dimension in list(known.items())[:1]:
         if name != space.name:
             raise EmbeddingMismatch(str(Space(name, dimension)), str(space))
 
 
-async def unembedded(items: BaseItems, via: Via, space: Space, limit: int) -> list[Memory]:
+async def unembedded(items: BaseItems, space: Space, limit: int) -> list[Memory]:
     """Return memories without a vector in a space, oldest first."""
-    async with items.reading(via):
-        every = await items.everything(via, LONG_TERM)
+    async with items.reading():
+        every = await items.everything(LONG_TERM)
     missing = [one.record for one in reversed(every) if space.name not in one.vectors]
     return missing[:limit]
 
 
 async def put_vectors(
-    items: BaseItems, via: Via, vectors: Sequence[tuple[Memory, Vector]], space: Space
+    items: BaseItems, vectors: Sequence[tuple[Memory, Vector]], space: Space
 ) -> int:
     """Keep vectors of memories that are there and say the same."""
-    async with items.writing(via):
-        known = await _spaces(items, via)
+    async with items.writing():
+        known = await _spaces(items)
         _check(known, space)
         given = {_key(one): _packed(vector, space) for one, vector in vectors}
-        there = await _there(items, via, [one for one, _ in vectors])
+        there = await _there(items, [one for one, _ in vectors])
         kept = [
             replace(one, vectors={**one.vectors, space.name: given[key]})
             for key, one in there.items()
         ]
         puts = [items.put(LONG_TERM, one) for one in kept]
-        await items.write(via, [*_known_by(items, known, space), *puts] if puts else [])
+        await items.write([*_known_by(items, known, space), *puts] if puts else [])
     return len(kept)
 
 
 async def vectors_of(
-    items: BaseItems, via: Via, memories: Sequence[Memory], space: Space
+    items: BaseItems, memories: Sequence[Memory], space: Space
 ) -> list[Vector | None]:
     """Return the vectors of memories that are there and say the same."""
-    async with items.reading(via):
-        _check(await _spaces(items, via), space)
-        there = await _there(items, via, memories)
+    async with items.reading():
+        _check(await _spaces(items), space)
+        there = await _there(items, memories)
     kept = [there.get(_key(one)) for one in memories]
     texts = [None if one is None else one.vectors.get(space.name) for one in kept]
     return [None if one is None else unpacked(_unpacked(one)) for one in texts]
 
 
-async def _there(items: BaseItems, via: Via, memories: Sequence[Memory]) -> dict[_Key, Kept]:
+async def _there(items: BaseItems, memories: Sequence[Memory]) -> dict[_Key, Kept]:
     """Return those of memories that are there and say the same."""
-    values = await items.get(via, [items.place(LONG_TERM, one) for one in memories])
+    values = await items.get([items.place(LONG_TERM, one) for one in memories])
     found = [kept_of(LONG_TERM, value) for value in values if value is not None]
     wanted = {_key(one) for one in memories}
     return {_key(one.record): one for one in found if _key(one.record) in wanted}
 
 
-async def spaces(items: BaseItems, via: Via) -> dict[Space, int]:
+async def spaces(items: BaseItems) -> dict[Space, int]:
     """Return every space and how many vectors it has, the current one first."""
-    async with items.reading(via):
-        known = await _spaces(items, via)
-        every = await items.everything(via, LONG_TERM)
+    async with items.reading():
+        known = await _spaces(items)
+        every = await items.everything(LONG_TERM)
     counts = Counter(name for one in every for name in one.vectors)
     return {Space(name, dimension): counts[name] for name, dimension in known.items()}
 
 
-async def known_spaces(items: BaseItems, via: Via) -> list[Space]:
+async def known_spaces(items: BaseItems) -> list[Space]:
     """Return every space, the current one first."""
-    async with items.reading(via):
-        known = await _spaces(items, via)
+    async with items.reading():
+        known = await _spaces(items)
     return [Space(name, dimension) for name, dimension in known.items()]
 
 
-async def adopt(items: BaseItems, via: Via, space: Space, *, drop_others: bool) -> None:
+async def adopt(items: BaseItems, space: Space, *, drop_others: bool) -> None:
     """Make a space the current one."""
-    async with items.writing(via):
-        known = await _spaces(items, via)
+    async with items.writing():
+        known = await _spaces(items)
         _check(known, space)
         others = {} if drop_others else known
         new = {space.name: space.dimension, **others}
         puts = [_spaces_put(items, new)]
         if drop_others:
-            for one in await items.everything(via, LONG_TERM):
+            for one in await items.everything(LONG_TERM):
                 kept = {name: data for name, data in one.vectors.items() if name == space.name}
                 if kept != one.vectors:
                     puts.append(items.put(LONG_TERM, replace(one, vectors=kept)))
-        await items.write(via, puts)
+        await items.write(puts)
 
 
 # Spaces: one item has them all, the current one first.
@@ -221,8 +174,8 @@ def _spaces_put(items: BaseItems, known: dict[str, int]) -> Any:
     return items.put_value(_spaces_place(items), {"spaces": [list(one) for one in known.items()]})
 
 
-async def _spaces(items: BaseItems, via: Via) -> dict[str, int]:
-    (value,) = await items.get(via, [_spaces_place(items)])
+async def _spaces(items: BaseItems) -> dict[str, int]:
+    (value,) = await items.get([_spaces_place(items)])
     return {} if value is None else dict(value["spaces"])
 
 

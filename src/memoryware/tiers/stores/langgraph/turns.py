@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.errors import StoreUnavailable
 
 _SHORTEST_PAUSE: Final = 0.0005
@@ -27,20 +27,20 @@ class Turns:
         self._waiting = 0
 
     @asynccontextmanager
-    async def reading(self, via: Via, patience: float) -> AsyncIterator[None]:
+    async def reading(self, runner: Runner, patience: float) -> AsyncIterator[None]:
         """Wait until nobody writes, and keep writers out meanwhile.
 
         Raises:
             StoreUnavailable: If that takes longer than the patience, in seconds.
         """
-        await via(self._wait, self._await, writes=False, patience=patience)
+        await runner.call(self._wait, self._await, writes=False, patience=patience)
         try:
             yield
         finally:
             self._leave(writes=False)
 
     @asynccontextmanager
-    async def writing(self, via: Via, patience: float) -> AsyncIterator[None]:
+    async def writing(self, runner: Runner, patience: float) -> AsyncIterator[None]:
         """Wait until nobody reads or writes, and keep everybody out meanwhile.
 
         Raises:
@@ -49,7 +49,7 @@ class Turns:
         with self._changed:
             self._waiting += 1  # so that readers do not come one after the other for ever
         try:
-            await via(self._wait, self._await, writes=True, patience=patience)
+            await runner.call(self._wait, self._await, writes=True, patience=patience)
         finally:
             with self._changed:
                 self._waiting -= 1

@@ -11,21 +11,19 @@ as you let them.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from types import EllipsisType
 from typing import Any, TypeVar
 
-from memoryware._twins import finish, in_thread
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.stores.postgres.address import address_of
 from memoryware.tiers.stores.postgres.opening import admitted, opened
 from memoryware.tiers.stores.postgres.server import BlockingServer, Ground, NativeServer
 from memoryware.tiers.stores.protocol import Stores
 from memoryware.tiers.stores.sql.port import Port
-from memoryware.tiers.stores.sql.stores import LongTermInSql, QuarantineInSql, WorkingInSql
+from memoryware.tiers.stores.sql.stores import SqlStore
 
 T = TypeVar("T")
 
@@ -48,8 +46,11 @@ def postgres_stores(
     limits = limits or PostgresLimits()
     if lock_timeout is not None:
         limits = replace(limits, lock_timeout=max(0.001, lock_timeout))
-    database = _Postgres(opened(address_of(url, limits)))
-    return Stores(QuarantineInSql(database), WorkingInSql(database), LongTermInSql(database))
+    ground = opened(address_of(url, limits))
+    blocking = _Blocking(ground)
+    # psycopg cannot wait in the event loop that is usual on Windows: threads serve there.
+    native = None if sys.platform == "win32" else _Native(ground)
+    return Stores.of(SqlStore(blocking, native))
 
 
 def admit_role(
@@ -75,25 +76,31 @@ def admit_role(
         admitted(address, role, tenant, bound=True)
 
 
-class _Postgres:
-    """Does operations over a server, with connections of its own for each half."""
+class _Blocking:
+    """Runs operations over a server; they never suspend."""
+
+    suspends = False
 
     def __init__(self, ground: Ground) -> None:
-        self._blocking, self._native = BlockingServer(ground), NativeServer(ground)
+        self._server = BlockingServer(ground)
 
-    def do(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
-        return finish(self._blocking.tried(work))
+    async def run(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
+        return await self._server.tried(work)
 
-    async def ado(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
-        if sys.platform == "win32" and isinstance(
-            asyncio.get_running_loop(), asyncio.ProactorEventLoop
-        ):  # psycopg cannot wait in such a loop, which is the usual one there
-            return await in_thread(self.do, work)
-        return await self._native.tried(work)
+    async def close(self) -> None:
+        self._server.close()
 
-    def close(self) -> None:
-        self._native.close()
-        self._blocking.close()
 
-    async def aclose(self) -> None:
-        self.close()  # which waits for nobody
+class _Native:
+    """Runs operations over a server on an event loop."""
+
+    suspends = True
+
+    def __init__(self, ground: Ground) -> None:
+        self._server = NativeServer(ground)
+
+    async def run(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
+        return await self._server.tried(work)
+
+    async def close(self) -> None:
+        self._server.close()  # which waits for nobody

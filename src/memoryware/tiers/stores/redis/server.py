@@ -7,7 +7,6 @@ import hashlib
 import math
 import re
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoPermissionError, NoScriptError, RedisError
 from redis.retry import Retry
 
-from memoryware._twins import Via, in_thread
+from memoryware._runner import Runner, in_thread
 from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.stores.redis.errors import told
 from memoryware.tiers.stores.redis.settings import RedisSettings, read_address
@@ -88,12 +87,17 @@ class RedisServer:
             self.is_cluster, self._closed = True, False
 
     async def ask(
-        self, via: Via, commands: Sequence[Command], *, together: bool = False, again: bool = True
+        self,
+        runner: Runner,
+        commands: Sequence[Command],
+        *,
+        together: bool = False,
+        again: bool = True,
     ) -> list[Any]:
         """Return the answers to some commands, in their order.
 
         Args:
-            via: How to wait.
+            runner: How to wait.
             commands: What to ask for.
             together: Nobody else is served in between; in a cluster that cannot be had.
             again: If there is no answer, ask once more: doing it twice does no harm.
@@ -104,13 +108,13 @@ class RedisServer:
         """
         try:
             with told(self._address.shown, self.settings):
-                return await self._asked(via, commands, together=together)
+                return await self._asked(runner, commands, together=together)
         except StoreUnconfirmed:
             if not again:
                 raise
-        await pause(via, _PAUSE)
+        await runner.sleep(_PAUSE)
         with told(self._address.shown, self.settings):
-            return await self._asked(via, commands, together=together)
+            return await self._asked(runner, commands, together=together)
 
     def close(self) -> None:
         """Close all connections, also those of event loops as far as that can be done here."""
@@ -132,16 +136,18 @@ class RedisServer:
 
     # Asking.
 
-    async def _asked(self, via: Via, commands: Sequence[Command], *, together: bool) -> list[Any]:
+    async def _asked(
+        self, runner: Runner, commands: Sequence[Command], *, together: bool
+    ) -> list[Any]:
         if self._closed:
             raise StoreUnavailable("Working memory in Redis was closed; open the memory again")
-        replies = await self._replies(via, [_words(one) for one in commands], together=together)
+        replies = await self._replies(runner, [_words(one) for one in commands], together=together)
         # A server that was started again, or was told to forget, knows no scripts anymore.
         unknown = [n for n, one in enumerate(replies) if isinstance(one, NoScriptError)]
         if unknown:
             wanted = range(len(commands)) if together else unknown
             whole = [_words(commands[n], whole=True) for n in wanted]
-            more = await self._replies(via, whole, together=together)
+            more = await self._replies(runner, whole, together=together)
             for n, reply in zip(wanted, more, strict=True):
                 replies[n] = reply
         for one in replies:
@@ -149,14 +155,16 @@ class RedisServer:
                 raise one
         return replies
 
-    async def _replies(self, via: Via, commands: list[list[Any]], *, together: bool) -> list[Any]:
-        client = await via(self._blocking, self._native)
+    async def _replies(
+        self, runner: Runner, commands: list[list[Any]], *, together: bool
+    ) -> list[Any]:
+        client = await runner.call(self._blocking, self._native)
         if self.is_cluster:
-            return [await _reply(via, client, one) for one in commands]
+            return [await _reply(runner, client, one) for one in commands]
         pipe = client.pipeline(transaction=together)
         for one in commands:
             pipe.execute_command(*one)
-        replies: list[Any] = await via(pipe.execute, pipe.execute, raise_on_error=False)
+        replies: list[Any] = await runner.call(pipe.execute, pipe.execute, raise_on_error=False)
         return replies
 
     # Clients.
@@ -220,15 +228,6 @@ class RedisServer:
         return known
 
 
-async def pause(via: Via, seconds: float) -> None:
-    """Wait."""
-    await via(time.sleep, _asleep, seconds)
-
-
-async def _asleep(seconds: float) -> None:
-    await asyncio.sleep(seconds)
-
-
 def _words(command: Command, *, whole: bool = False) -> list[Any]:
     """Return a command as it is sent, a script by its digest or as a whole."""
     first, *rest = command
@@ -237,10 +236,10 @@ def _words(command: Command, *, whole: bool = False) -> list[Any]:
     return ["EVAL", first.text, *rest] if whole else ["EVALSHA", first.digest, *rest]
 
 
-async def _reply(via: Via, client: Any, command: list[Any]) -> Any:
+async def _reply(runner: Runner, client: Any, command: list[Any]) -> Any:
     """Return the answer of a cluster to one command; a script that it does not know is one."""
     try:
-        return await via(client.execute_command, client.execute_command, *command)
+        return await runner.call(client.execute_command, client.execute_command, *command)
     except NoScriptError as unknown:
         return unknown
 

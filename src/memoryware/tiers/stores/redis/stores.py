@@ -19,22 +19,26 @@ is on the disk; with the usual settings the last second may be lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from typing import Any, TypeVar
 
 from memoryware._copying import SharedOnCopy
-from memoryware._twins import blocking, finish, native
+from memoryware._runner import ASYNC, BLOCKING, Runner
+from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores._pages import Part
-from memoryware.tiers.stores.protocol import Page, Select, Stretch
+from memoryware.tiers.stores.protocol import Page, Select, Store, Stretch, Tier, Transaction
 from memoryware.tiers.stores.redis import working
 from memoryware.tiers.stores.redis.server import RedisServer
 from memoryware.tiers.stores.redis.settings import RedisSettings
 
 __all__ = ["RedisSettings", "RedisWorking"]
 
+T = TypeVar("T")
 
-class RedisWorking(SharedOnCopy):
+
+class RedisWorking(SharedOnCopy, Store):
     """Tier 2 in Redis or Valkey.
 
     Args:
@@ -49,57 +53,95 @@ class RedisWorking(SharedOnCopy):
     """
 
     def __init__(self, url: str, settings: RedisSettings | None = None) -> None:
-        self._server = RedisServer(url, settings or RedisSettings())
-        self._lists = working.Lists(self._server)
+        server = RedisServer(url, settings or RedisSettings())
+        self._blocking, self._native = _Half(server, BLOCKING), _Half(server, ASYNC)
 
-    def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        finish(working.push(self._lists, blocking, entry, keep, renew=renew))
+    def halves(self) -> tuple[Store, Store]:
+        return self._blocking, self._native
 
-    async def apush(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        await working.push(self._lists, native, entry, keep, renew=renew)
+    async def transaction(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        about: Select | None = None,
+        writes: bool = True,
+    ) -> T:
+        return await self._blocking.transaction(work, about=about, writes=writes)
 
-    def find(
-        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
-    ) -> Page[Entry]:
-        return finish(working.find(self._lists, blocking, which, Part(limit, offset, after)))
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
+        return await self._blocking.walk(tier, mark, limit=limit)
 
-    async def afind(
-        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
-    ) -> Page[Entry]:
-        return await working.find(self._lists, native, which, Part(limit, offset, after))
+    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
+        return await self._blocking.load(tier, records)
 
-    def edit(self, which: Select, change: Callable[[Entry], Entry]) -> list[Entry]:
-        return finish(working.edit(self._lists, blocking, which, change))
+    async def purge(self, now: datetime) -> int:
+        return await self._blocking.purge(now)
 
-    async def aedit(self, which: Select, change: Callable[[Entry], Entry]) -> list[Entry]:
-        return await working.edit(self._lists, native, which, change)
+    async def close(self) -> None:
+        await self._blocking.close()
 
-    def delete(self, which: Select) -> int:
-        return finish(working.delete(self._lists, blocking, which))
 
-    async def adelete(self, which: Select) -> int:
-        return await working.delete(self._lists, native, which)
+class _Half(Store):
+    """Working memory for one kind of clients.
 
-    def purge(self, now: datetime) -> int:
-        return finish(working.purge(self._lists, blocking, now))
+    Each change is one script on the server, which is a unit by itself: a transaction of several
+    changes is not undone as a whole.
+    """
 
-    async def apurge(self, now: datetime) -> int:
-        return await working.purge(self._lists, native, now)
+    def __init__(self, server: RedisServer, runner: Runner) -> None:
+        self._server, self.suspends = server, runner.suspends
+        self._lists = working.Lists(server, runner)
 
-    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[Entry]:
-        return finish(working.walk(self._lists, blocking, mark, limit))
+    async def transaction(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        about: Select | None = None,  # noqa: ARG002 - a script is alone with its lists
+        writes: bool = True,  # noqa: ARG002
+    ) -> T:
+        return await work(_RedisTransaction(self._lists))
 
-    async def awalk(self, mark: str | None = None, *, limit: int) -> Stretch[Entry]:
-        return await working.walk(self._lists, native, mark, limit)
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:  # noqa: ARG002
+        return await working.walk(self._lists, mark, limit)
 
-    def load(self, records: Sequence[Entry]) -> list[Entry]:
-        return finish(working.load(self._lists, blocking, records))
+    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:  # noqa: ARG002
+        return await working.load(self._lists, records)
 
-    async def aload(self, records: Sequence[Entry]) -> list[Entry]:
-        return await working.load(self._lists, native, records)
+    async def purge(self, now: datetime) -> int:
+        return await working.purge(self._lists, now)
 
-    def close(self) -> None:
-        self._server.close()
+    async def close(self) -> None:
+        if self.suspends:
+            await self._server.aclose()
+        else:
+            self._server.close()
 
-    async def aclose(self) -> None:
-        await self._server.aclose()
+
+class _RedisTransaction(Transaction):
+    """Changes of lists, each of them at once."""
+
+    def __init__(self, lists: working.Lists) -> None:
+        self._lists = lists
+
+    async def find(
+        self,
+        tier: Tier,  # noqa: ARG002 - there is but one
+        which: Select,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        after: str | None = None,
+    ) -> Page[Any]:
+        return await working.find(self._lists, which, Part(limit, offset, after))
+
+    async def add(self, *_: Any, **__: Any) -> list[Any]:
+        raise StoreUnavailable("Redis keeps working memory only, which entries are pushed to")
+
+    async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:  # noqa: ARG002
+        return await working.edit(self._lists, which, change)
+
+    async def delete(self, tier: Tier, which: Select) -> int:  # noqa: ARG002
+        return await working.delete(self._lists, which)
+
+    async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        await working.push(self._lists, entry, keep, renew=renew)

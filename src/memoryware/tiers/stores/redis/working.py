@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from memoryware._twins import Via
+from memoryware._runner import Runner
 from memoryware.errors import SettingError, StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores._pages import Part, page_of
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Page, Select, Stretch
 from memoryware.tiers.stores.redis import lists
-from memoryware.tiers.stores.redis.server import Command, RedisServer, pause
+from memoryware.tiers.stores.redis.server import Command, RedisServer
 
 Change = Callable[[Entry], Entry]
 
@@ -45,6 +45,7 @@ class Lists:
     """
 
     server: RedisServer
+    runner: Runner
 
     def key(self, name: str) -> str:
         return lists.key_of(self.server.settings.prefix, name)
@@ -97,7 +98,7 @@ class _Plan:
     expiries: list[str] = field(default_factory=list)
 
 
-async def push(of: Lists, via: Via, entry: Entry, keep: int, *, renew: bool) -> None:
+async def push(of: Lists, entry: Entry, keep: int, *, renew: bool) -> None:
     """Put an entry first in the list of its group."""
     name = lists.name_of(entry.scope.tenant, entry.scope.group_id)
     expires = lists.micros_of(entry.expires_at)
@@ -106,13 +107,13 @@ async def push(of: Lists, via: Via, entry: Entry, keep: int, *, renew: bool) -> 
     values = (keep, int(renew), lists.id_of(entry), expires, life, written)
     indexed = of.named(name, expires)
     run = lists.PUSH.on(of.key(name), values=values)
-    await of.server.ask(via, [*indexed, run, *indexed], together=True)
+    await of.server.ask(of.runner, [*indexed, run, *indexed], together=True)
 
 
-async def find(of: Lists, via: Via, which: Select, part: Part) -> Page[Entry]:
+async def find(of: Lists, which: Select, part: Part) -> Page[Entry]:
     """Return a page of what fits, what was stored last first."""
     with _asking():
-        read = await _read(of, via, await _names(of, via, which))
+        read = await _read(of, await _names(of, which))
     found = [
         (_number(seen.name, one), one.entry)
         for seen in read
@@ -122,7 +123,7 @@ async def find(of: Lists, via: Via, which: Select, part: Part) -> Page[Entry]:
     return page_of(_newest_first(found), part)
 
 
-async def edit(of: Lists, via: Via, which: Select, change: Change) -> list[Entry]:
+async def edit(of: Lists, which: Select, change: Change) -> list[Entry]:
     """Change what fits; in a cluster group by group, else all of it or nothing."""
     mark, grace = _mark(), of.server.settings.grace
 
@@ -144,28 +145,28 @@ async def edit(of: Lists, via: Via, which: Select, change: Change) -> list[Entry
             made.expiries.append(expires)
         return made
 
-    done = await _swapped(of, via, which, plan, mark)
+    done = await _swapped(of, which, plan, mark)
     changed = _newest_first([both for one in done for both in one.changed])
     return [entry for _, entry in changed]
 
 
-async def delete(of: Lists, via: Via, which: Select) -> int:
+async def delete(of: Lists, which: Select) -> int:
     """Remove what fits; in a cluster group by group, else all of it at once."""
 
     def plan(seen: _Seen) -> _Plan:
         fitting = [n for n, one in enumerate(seen.elements) if fits(one.entry, which)]
         return _Plan(seen, [(place, "", "", "") for place in fitting])
 
-    done = await _swapped(of, via, which, plan, _mark())
+    done = await _swapped(of, which, plan, _mark())
     return sum(len(one.ops) for one in done)
 
 
-async def purge(of: Lists, via: Via, now: datetime) -> int:
+async def purge(of: Lists, now: datetime) -> int:
     """Remove what has expired, in all groups."""
     gone, moment = 0, lists.micros_of(now)
     asked: Command = ("ZRANGEBYSCORE", of.expiry, "-inf", moment, "LIMIT", 0, _AT_ONCE)
     while True:
-        (raw,) = await of.server.ask(via, [asked])
+        (raw,) = await of.server.ask(of.runner, [asked])
         names = [_text(one) for one in raw]
         if not names:
             return gone
@@ -174,12 +175,12 @@ async def purge(of: Lists, via: Via, now: datetime) -> int:
         for name in names:
             commands.append(("ZADD", of.expiry, "XX", "+inf", name))
             commands.append(lists.PURGE.on(of.key(name), values=[moment]))
-        answers = (await of.server.ask(via, commands))[1::2]
+        answers = (await of.server.ask(of.runner, commands))[1::2]
         gone += sum(answer[0] for answer in answers)
-        await _settled(of, via, [(n, a[1], a[2]) for n, a in zip(names, answers, strict=True)])
+        await _settled(of, [(n, a[1], a[2]) for n, a in zip(names, answers, strict=True)])
 
 
-async def walk(of: Lists, via: Via, mark: str | None, limit: int) -> Stretch[Entry]:
+async def walk(of: Lists, mark: str | None, limit: int) -> Stretch[Entry]:
     """Return the lists of some groups, in the order of their names, behind that of the mark."""
     most = max(1, limit // _IN_A_LIST)
     if not str(mark).isascii():
@@ -187,29 +188,29 @@ async def walk(of: Lists, via: Via, mark: str | None, limit: int) -> Stretch[Ent
     first = "-" if mark is None else f"({mark}"
     asked: Command = ("ZRANGEBYLEX", of.groups, first, "+", "LIMIT", 0, most)
     with _asking():
-        (raw,) = await of.server.ask(via, [asked])
+        (raw,) = await of.server.ask(of.runner, [asked])
         names = [_text(one) for one in raw]
-        seen = await _read(of, via, names)
+        seen = await _read(of, names)
     entries = [one.entry for some in seen for one in reversed(some.elements)]
     return Stretch(entries, names[-1] if len(names) == most else None)
 
 
-async def load(of: Lists, via: Via, entries: Sequence[Entry]) -> list[Entry]:
+async def load(of: Lists, entries: Sequence[Entry]) -> list[Entry]:
     """Keep entries as they are, one after the other; return those that were not there so."""
     of_names: dict[str, dict[str, Entry]] = {}
     for one in entries:
         name = lists.name_of(one.scope.tenant, one.scope.group_id)
         of_names.setdefault(name, {})[one.id] = one
     kept = []
-    for seen in await _read(of, via, list(of_names)):
+    for seen in await _read(of, list(of_names)):
         mine, there = of_names[seen.name], {one.entry.id: one.entry for one in seen.elements}
         differing = {id_: one for id_, one in mine.items() if there.get(id_, one) != one}
         new = [one for id_, one in mine.items() if id_ not in there]
         for one in differing.values():
             which = Select.within(one.scope, ids=(one.id,))
-            await edit(of, via, which, lambda old: differing.get(old.id, old))  # noqa: B023
+            await edit(of, which, lambda old: differing.get(old.id, old))  # noqa: B023
         for one in new:
-            await push(of, via, one, _ALL, renew=False)
+            await push(of, one, _ALL, renew=False)
         kept += [*new, *differing.values()]
     return kept
 
@@ -226,30 +227,32 @@ def _asking() -> Iterator[None]:
         raise StoreUnavailable(str(error)) from error
 
 
-async def _names(of: Lists, via: Via, which: Select) -> list[str]:
+async def _names(of: Lists, which: Select) -> list[str]:
     """Return the names of the groups that a selection looks at."""
     if which.groups is not None:
         return [lists.name_of(which.tenant, one) for one in dict.fromkeys(which.groups)]
     if which.tenant is None:  # a name with a slash is one of a tenant
-        (raw,) = await of.server.ask(via, [("ZRANGEBYLEX", of.groups, "-", "+")])
+        (raw,) = await of.server.ask(of.runner, [("ZRANGEBYLEX", of.groups, "-", "+")])
         return [name for name in map(_text, raw) if "/" not in name]
     first = lists.name_of(which.tenant, None)
     asked = ("ZRANGEBYLEX", of.groups, f"[{first}", f"({first[:-1]}0")  # "0" follows "/"
-    (raw,) = await of.server.ask(via, [asked])
+    (raw,) = await of.server.ask(of.runner, [asked])
     return [_text(one) for one in raw]
 
 
-async def _read(of: Lists, via: Via, names: Sequence[str]) -> list[_Seen]:
+async def _read(of: Lists, names: Sequence[str]) -> list[_Seen]:
     found = []
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]
         asked: list[Command] = [("LRANGE", of.key(name), 0, -1) for name in some]
-        for name, raw in zip(some, await of.server.ask(via, asked, together=True), strict=True):
+        for name, raw in zip(
+            some, await of.server.ask(of.runner, asked, together=True), strict=True
+        ):
             found.append(_Seen(name, raw, [lists.element_of(one) for one in raw]))
     return found
 
 
-async def _settled(of: Lists, via: Via, left: Iterable[tuple[str, int, bytes]]) -> None:
+async def _settled(of: Lists, left: Iterable[tuple[str, int, bytes]]) -> None:
     """Put right what the indexes say of some groups, of which so much is left until then."""
     commands: list[Command] = []
     empty = []
@@ -260,32 +263,32 @@ async def _settled(of: Lists, via: Via, left: Iterable[tuple[str, int, bytes]]) 
             commands.append(("ZADD", of.expiry, "LT", _text(first), name))
     commands += of.unnamed(empty)
     if commands:
-        await of.server.ask(via, commands)
+        await of.server.ask(of.runner, commands)
     if empty:  # somebody may have begun one of these lists anew in between
-        there = await of.server.ask(via, [("EXISTS", of.key(name)) for name in empty])
+        there = await of.server.ask(of.runner, [("EXISTS", of.key(name)) for name in empty])
         again = [name for name, is_there in zip(empty, there, strict=True) if is_there]
         # When the first of them expires is not known: look at them at the next purge.
         commands = [one for name in again for one in of.named(name, "-inf")]
         if commands:
-            await of.server.ask(via, commands)
+            await of.server.ask(of.runner, commands)
 
 
 # Changing what was seen.
 
 
 async def _swapped(
-    of: Lists, via: Via, which: Select, plan: Callable[[_Seen], _Plan], mark: str
+    of: Lists, which: Select, plan: Callable[[_Seen], _Plan], mark: str
 ) -> list[_Plan]:
     """Change lists while they are as they were seen; what others changed is seen anew."""
     with _asking():
-        names = await _names(of, via, which)
+        names = await _names(of, which)
     done, unsure = list[_Plan](), list[_Plan]()
     patience = of.server.settings.lock_timeout
     end, longest = time.monotonic() + patience, _SHORTEST_PAUSE
     refused: dict[str, _Plan] = {}
     while True:
         with nullcontext() if unsure else _asking():
-            seen = await _read(of, via, names)
+            seen = await _read(of, names)
         unsure = [one for one in unsure if one.seen.name in names]
         found = unsure if unsure and _was_done(unsure, seen, mark) else []
         # The client of a cluster may ask twice by itself; the second answer is a refusal then.
@@ -299,7 +302,7 @@ async def _swapped(
         waiting = False
         for some in units:
             try:
-                swapped = await _swap(of, via, some)
+                swapped = await _swap(of, some)
             except StoreUnconfirmed:
                 if unsure:
                     raise
@@ -315,11 +318,11 @@ async def _swapped(
             raise StoreUnavailable(
                 f"Others have been changing the same entries for {patience:g} seconds; try again"
             )
-        await pause(via, random.uniform(0, longest))  # noqa: S311 - no secret
+        await of.runner.sleep(random.uniform(0, longest))  # noqa: S311 - no secret
         longest = min(longest * 2, _LONGEST_PAUSE)
 
 
-async def _swap(of: Lists, via: Via, plans: Sequence[_Plan]) -> bool:
+async def _swap(of: Lists, plans: Sequence[_Plan]) -> bool:
     """Change some lists at once; say whether all of them still were what was seen."""
     values: list[str | int] = [lists.digest_of(one.seen.raw) for one in plans]
     for one in plans:
@@ -331,12 +334,12 @@ async def _swap(of: Lists, via: Via, plans: Sequence[_Plan]) -> bool:
         if expires
     ]
     run = lists.SWAP.on(*(of.key(one.seen.name) for one in plans), values=values)
-    replies = await of.server.ask(via, [*due, run, *due], together=True, again=False)
+    replies = await of.server.ask(of.runner, [*due, run, *due], together=True, again=False)
     answers = replies[len(due)]
     if answers is None:
         return False
     left = zip(plans, answers, strict=True)
-    await _settled(of, via, [(one.seen.name, 0, b"") for one, answer in left if not answer[0]])
+    await _settled(of, [(one.seen.name, 0, b"") for one, answer in left if not answer[0]])
     return True
 
 

@@ -143,11 +143,8 @@ async def add_document(
     memories: Sequence[Memory],
     vectors: Sequence[Vector | None],
     space: Space | None,
-    replaces: Sequence[str],
 ) -> list[Memory]:
     """Keep all chunks of a document, or return those of the current one with the same text."""
-    if not memories:
-        return []
     first = memories[0]
     given = zip(memories, vectors or (None,) * len(memories), strict=True)
     found = {place: one for place, (_, one) in enumerate(given) if space and one is not None}
@@ -161,8 +158,6 @@ async def add_document(
         if ready:
             made = [numbers[place] for place in found]
             await tx.put_vectors(number, list(zip(made, ready, strict=True)))
-        if replaces:
-            await _end(tx, port, first, replaces)
     return list(memories)
 
 
@@ -350,15 +345,6 @@ async def _same_document(tx: Transaction, rows: Rows, first: Memory) -> list[Mem
     known = [sql_rows.record_of("long_term", row) for row in found]
     same = [one for one in known if one.document_id == known[0].document_id]
     return sorted(same, key=lambda one: one.chunk_index)
-
-
-async def _end(tx: Transaction, port: Port, first: Memory, replaces: Sequence[str]) -> None:
-    which = Select.within(first.scope, documents=tuple(replaces))
-    for row in await held(tx, port, "long_term", which):
-        one = sql_rows.record_of("long_term", row)
-        if one.valid_to is None:
-            ended = replace(one, valid_to=first.valid_from, superseded_by=first.document_id)
-            await replaced(tx, port, "long_term", row[2], one, ended)
 
 
 async def _put(

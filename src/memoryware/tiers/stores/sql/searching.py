@@ -12,12 +12,11 @@ from typing import Final
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.records import Memory
-from memoryware.tiers.scoring import SATURATION, bm25, rarity, whole_score
+from memoryware.tiers.scoring import SATURATION, rarity
 from memoryware.tiers.stores._looking import beside, newest_best
-from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores._vectors import packed
-from memoryware.tiers.stores.protocol import Hit, Select
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Seen, Sight, Space, Vector
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Choose, Query, Searched, Seen, Sight, Space
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Corpus, Port, Transaction
 from memoryware.tiers.stores.sql.rows import Condition, Rows
@@ -26,61 +25,6 @@ _WORD: Final = re.compile("[a-z0-9_\x80-\ud7ff\ue000-\U0010ffff]+")
 """What can be a word that `words_of` made; nothing that an index could take for more."""
 _FEW: Final = 500
 """Texts that are scored sooner than another look takes."""
-
-
-async def by_words(port: Port, words: Sequence[str], which: Select, limit: int) -> list[Hit]:
-    """Return what has one of the words, by BM25 with the numbers of its own groups."""
-    wanted = [one for one in dict.fromkeys(words) if _WORD.fullmatch(one)]
-    if not wanted or limit < 1 or which.groups == ():
-        return []
-    async with port.transaction(which) as tx:
-        seen = await tx.sight(Query(words=wanted, limit=limit, reach=0), which, None)
-        if seen is None:
-            corpus = await _corpus(tx, port.rows, which, wanted)
-            where = port.rows.condition("long_term", which)
-            best = await _scored(tx, corpus, where, limit) if any(corpus.having.values()) else {}
-        else:
-            sight, numbers = seen
-            having = dict(zip(wanted, sight.having, strict=True))
-            corpus = Corpus((), having, sight.count, sight.mean)
-            scores = [
-                bm25(
-                    dict(zip(wanted, one.counts, strict=True)),
-                    having,
-                    sight.count,
-                    sight.mean,
-                    one.size,
-                )
-                for one in sight.seen
-            ]
-            best = _first(dict(zip(numbers, scores, strict=True)), limit)
-        found = await _memories(tx, port.rows, which, best)
-    whole = whole_score(corpus.having, corpus.count)
-    return best_of([Hit(one, best[seq], whole) for seq, one in found.items()], limit)
-
-
-async def by_vector(
-    port: Port, vector: Vector, which: Select, space: Space, limit: int
-) -> list[Hit]:
-    """Return what is nearest by cosine among what fits."""
-    query = packed(vector, space)
-    async with port.transaction(which) as tx:
-        number = await number_of(tx, space)
-        await _must_be_current(tx, space)
-        if number is None or limit < 1:
-            return []
-        asked = Query(words=(), vector=vector, space=space, limit=limit, reach=0)
-        seen = await tx.sight(asked, which, (number, query))
-        if seen is None:
-            where = port.rows.condition("long_term", which)
-            near = dict(await tx.nearest(number, query, where, limit))
-        else:
-            sight, numbers = seen
-            pairs = zip(numbers, sight.seen, strict=True)
-            near = {seq: one.similarity for seq, one in pairs if one.similarity is not None}
-        best = _first(near, limit)
-        found = await _memories(tx, port.rows, which, best)
-    return best_of([Hit(one, best[seq]) for seq, one in found.items()], limit)
 
 
 async def search(port: Port, query: Query, which: Select, choose: Choose) -> Searched:

@@ -16,11 +16,10 @@ import os
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, get_args
 
-from memoryware._twins import in_thread
 from memoryware.errors import SettingError
 from memoryware.tiers.stores.protocol import Stores
 from memoryware.tiers.stores.sql.port import Port
-from memoryware.tiers.stores.sql.stores import LongTermInSql, QuarantineInSql, WorkingInSql
+from memoryware.tiers.stores.sql.stores import SqlStore
 from memoryware.tiers.stores.sqlite.file import Durability, SqliteFile
 
 T = TypeVar("T")
@@ -52,26 +51,19 @@ def sqlite_stores(
     if durability not in get_args(Durability):
         raise SettingError(f'durability={durability!r}: must be "full" or "normal"')
     database = SqliteFile(path, lock_timeout, durability, indexed)
-    file = _Sqlite(database)
-    return Stores(
-        QuarantineInSql(file), WorkingInSql(file), LongTermInSql(file), backup=database.back_up
-    )
+    return Stores.of(SqlStore(_Sqlite(database)), backup=database.back_up)
 
 
 class _Sqlite:
-    """Does operations over a file; the async half in a thread, so that the loop is free."""
+    """Runs operations over a file; they never suspend."""
+
+    suspends = False
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
-    def do(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
+    async def run(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
         return self._file.do(work)
 
-    async def ado(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
-        return await in_thread(self.do, work)
-
-    def close(self) -> None:
+    async def close(self) -> None:
         self._file.close()
-
-    async def aclose(self) -> None:
-        await in_thread(self._file.close)
