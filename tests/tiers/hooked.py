@@ -137,3 +137,10 @@ def failing(
             raise error()
 
     return hooked(stores, before)
+
+
+def redis_working(*args: Any, **more: Any) -> TierHandle:
+    """Return working memory in Redis with both doors."""
+    from memoryware.tiers.stores.redis import RedisWorking
+
+    return TierHandle(RedisWorking(*args, **more), "working")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from memoryware import StoreUnavailable
 from memoryware.conformance._tiers import entry, within
 from memoryware.scope import MemoryScope
+from memoryware.tiers.stores.protocol import TierHandle
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
 
 GROUPS = 5
@@ -16,7 +17,7 @@ GROUPS = 5
 
 def main(url: str, me: str, count: str) -> None:
     """Push entries to all groups and count up one that all share, through thick and thin."""
-    store = RedisWorking(url, RedisSettings(timeout=2))
+    store = TierHandle(RedisWorking(url, RedisSettings(timeout=2)), "working")
     for n in range(int(count)):
         scope = MemoryScope(tenant="t", group_id=f"g{n % GROUPS}")
         one = entry(f"{me} {n}", scope, id=f"{me}-{n}")

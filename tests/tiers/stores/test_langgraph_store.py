@@ -128,7 +128,7 @@ def test_a_document_is_written_before_what_it_ends():
     long_term.add(old)
     long_term.add(new, replaces=[old[0].document_id])
     keys = [one.key for one in spied.batches[-1]]
-    assert keys == [*(one.id for one in new), *(one.id for one in old)]
+    assert keys == [*(one.id for one in new), *(one.id for one in reversed(old))]
 
 
 def test_the_store_embeds_nothing_by_itself():

@@ -15,8 +15,9 @@ from memoryware.conformance._tiers import ACME, NASTY, NEIGHBOURS, NOON, entry, 
 from memoryware.errors import SettingError, StoreNewer
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
+from memoryware.tiers.stores.redis import RedisSettings
 from memoryware.tiers.stores.redis.lists import key_of, name_of
+from tiers.hooked import redis_working
 
 HOUR = 3600
 
@@ -33,7 +34,7 @@ def make(redis_url, redis_prefix):
     known = []
 
     def make_one(**settings):
-        known.append(RedisWorking(redis_url, RedisSettings(prefix=redis_prefix, **settings)))
+        known.append(redis_working(redis_url, RedisSettings(prefix=redis_prefix, **settings)))
         return known[-1]
 
     yield make_one
@@ -89,7 +90,7 @@ def test_what_is_stored_is_where_it_was_said_to_be(store, keys):
 
 
 def test_two_prefixes_are_strangers(redis_url, redis_prefix, store):
-    other = RedisWorking(redis_url, RedisSettings(prefix=f"{redis_prefix}2:"))
+    other = redis_working(redis_url, RedisSettings(prefix=f"{redis_prefix}2:"))
     store.push(entry(expires_at=NOON), keep=5)
     assert other.find(within()).total == 0
     assert other.purge(NOON) == 0
@@ -230,13 +231,13 @@ def test_a_wrong_setting_is_refused(settings, said):
 
 
 def test_settings_stand_in_an_address_too(redis_url, redis_prefix, client):
-    store = RedisWorking(f"{redis_url}?prefix={redis_prefix}x:&timeout=2.5&decode_responses=True")
+    store = redis_working(f"{redis_url}?prefix={redis_prefix}x:&timeout=2.5&decode_responses=True")
     store.push(entry(scope=MemoryScope(group_id="g")), keep=5)
     assert client.exists(f"{redis_prefix}x:{{g}}")
     assert store.find(within(MemoryScope(group_id="g"))).total == 1
     store.close()
     with pytest.raises(SettingError, match="no number"):
-        RedisWorking(f"{redis_url}?timeout=soon")
+        redis_working(f"{redis_url}?timeout=soon")
 
 
 # Threads, tasks and event loops.

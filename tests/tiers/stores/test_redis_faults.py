@@ -20,8 +20,9 @@ from memoryware import StoreUnavailable, StoreUnconfirmed, open_stores
 from memoryware.conformance._tiers import NOON, entry, within
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
+from memoryware.tiers.stores.redis import RedisSettings
 from servers.redis import redis_server
+from tiers.hooked import redis_working
 from tiers.stores.lossy import Lossy
 
 GROUPS = [MemoryScope(tenant="t", group_id=f"g{n}") for n in range(3)]
@@ -36,7 +37,7 @@ def server():
 
 @pytest.fixture
 async def store(server):
-    one = RedisWorking(server.url, RedisSettings(timeout=0.5))
+    one = redis_working(server.url, RedisSettings(timeout=0.5))
     yield one
     await one.aclose()
 
@@ -64,7 +65,7 @@ DOORS = pytest.mark.parametrize("door", ["blocking", "native"])
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:1", "unix:///nowhere/redis.sock"])
 def test_a_server_that_is_not_there_is_said(url):
     with pytest.raises(StoreUnavailable, match="cannot be reached"):
-        RedisWorking(url)
+        redis_working(url)
 
 
 @pytest.mark.parametrize(
@@ -72,17 +73,17 @@ def test_a_server_that_is_not_there_is_said(url):
 )
 def test_an_address_that_cannot_be_is_said(url):
     with pytest.raises(StoreUnavailable, match="address"):
-        RedisWorking(url)
+        redis_working(url)
 
 
 def test_a_wrong_password_is_said_and_never_shown():
     with redis_server("--requirepass", "hush") as server:
         for given in ("", ":wrong@", "ann:wrong@"):
             with pytest.raises(StoreUnavailable, match="user and password") as raised:
-                RedisWorking(f"unix://{given}{server.socket}")
+                redis_working(f"unix://{given}{server.socket}")
             assert "hush" not in str(raised.value)
             assert "wrong@" not in str(raised.value)
-        RedisWorking(f"unix://:hush@{server.socket}").close()
+        redis_working(f"unix://:hush@{server.socket}").close()
 
 
 def test_a_user_without_rights_is_told_which_it_needs(server):
@@ -91,11 +92,11 @@ def test_a_user_without_rights_is_told_which_it_needs(server):
         client.execute_command(
             "ACL SETUSER bob on >x ~wm:* +@read +@write +@scripting +@transaction +time +info"
         )
-    ann = RedisWorking(f"unix://ann:x@{server.socket}")
+    ann = redis_working(f"unix://ann:x@{server.socket}")
     with pytest.raises(StoreUnavailable, match=r"~wm:\* and the commands \+@read"):
         ann.push(entry(), keep=5)
     ann.close()
-    bob = RedisWorking(f"unix://bob:x@{server.socket}")
+    bob = redis_working(f"unix://bob:x@{server.socket}")
     bob.push(entry(expires_at=NOON), keep=5)
     assert len(bob.edit(within(), counted)) == bob.purge(NOON) == 1
     bob.push(entry(), keep=5)
@@ -127,17 +128,17 @@ def answering(text):
 def test_a_server_that_is_too_old_is_said(version, good):
     with answering(f"# Server\r\nredis_version:{version}\r\n") as url:
         if good:
-            RedisWorking(url).close()
+            redis_working(url).close()
         else:
             with pytest.raises(StoreUnavailable, match=f"{version}.*6\\.2 or later"):
-                RedisWorking(url)
+                redis_working(url)
 
 
 def test_a_server_that_drops_data_is_refused_unless_that_may_be():
     with redis_server("--maxmemory", "100mb", "--maxmemory-policy", "volatile-lru") as server:
         with pytest.raises(StoreUnavailable, match=r"volatile-lru.*eviction=allow"):
-            RedisWorking(server.url)
-        store = RedisWorking(f"{server.url}?eviction=allow")
+            redis_working(server.url)
+        store = redis_working(f"{server.url}?eviction=allow")
         store.push(entry(), keep=5)
         with admin(server) as client:
             client.delete("wm:{t/acme}")  # dropped: the group has no working memory anymore
@@ -196,7 +197,7 @@ async def test_a_server_that_hangs_is_waited_for_no_longer_than_was_said(server,
 
 
 def test_who_finds_no_free_connection_is_told_so(server):
-    store = RedisWorking(server.url, RedisSettings(timeout=3, lock_timeout=0.2, connections=1))
+    store = redis_working(server.url, RedisSettings(timeout=3, lock_timeout=0.2, connections=1))
     said = []
 
     def find():
@@ -280,7 +281,7 @@ def lossy(server, tmp_path):
 
 @pytest.fixture
 async def far(lossy):
-    one = RedisWorking(lossy.url, RedisSettings(timeout=2))
+    one = redis_working(lossy.url, RedisSettings(timeout=2))
     # A server that knows the scripts already does what it is asked for at once.
     one.push(entry(), keep=5)
     one.edit(within(), counted)
@@ -334,7 +335,7 @@ def test_an_edit_that_was_overtaken_without_an_answer_is_not_made_twice(lossy, f
         return counted(record)
 
     # Somebody else changes it between the lost answer and the look whether it was done.
-    server_reads = far._server.ask
+    server_reads = far.store._blocking._server.ask
 
     async def ask(via, commands, **more):
         if lossy.lost and not seen[1:] and commands[0][0] == "LRANGE":
@@ -342,7 +343,7 @@ def test_an_edit_that_was_overtaken_without_an_answer_is_not_made_twice(lossy, f
             store.edit(within(), counted)
         return await server_reads(via, commands, **more)
 
-    far._server.ask = ask
+    far.store._blocking._server.ask = ask
     with pytest.raises(StoreUnconfirmed, match="did not say"):
         far.edit(within(), change)
     assert store.find(within()).items[0].metadata == {"count": 2}

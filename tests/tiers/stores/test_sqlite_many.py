@@ -16,7 +16,7 @@ SPACE = Space("model", 2)
 
 def statements(stores, work):
     """Return each statement that SQLite was told to do, once: it tells of triggers as well."""
-    db, told = stores.long_term._database._file._db, set()
+    db, told = stores.long_term.store._database._file._db, set()
     db.set_trace_callback(told.add)
     try:
         work()

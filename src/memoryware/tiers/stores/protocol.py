@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from importlib import import_module
 from os import PathLike
 from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args
 
@@ -379,11 +380,11 @@ class TierHandle(SharedOnCopy):
         self.store, self.tier = store, tier
 
     def __getattr__(self, name: str) -> Any:
-        from memoryware.tiers.stores.views import both_doors
-
         if name.startswith("_"):
             raise AttributeError(name)
-        return both_doors(self, name)
+        # The views are written over this module, so it cannot import them while it is loaded.
+        views = import_module("memoryware.tiers.stores.views")
+        return views.both_doors(self, name)
 
 
 class Backup(Protocol):

@@ -94,6 +94,11 @@ class SeenColumns(Sequence[Seen]):
         self.similarities = similarities
         self.follows = follows
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]  # like a list
+
     def __len__(self) -> int:
         return len(self.sizes)
 

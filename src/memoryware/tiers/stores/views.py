@@ -236,7 +236,8 @@ class LongTermView(RecordView[Memory]):
             which: What may be returned.
             limit: How many at most.
         """
-        query = Query(words=tuple(dict.fromkeys(words)), limit=limit, reach=0)
+        terms = (word for word in words if word and not word.isspace() and " " not in word)
+        query = Query(words=tuple(dict.fromkeys(terms)), limit=limit, reach=0)
         if limit < 1 or not query.words:
             return []
         scores: dict[int, float] = {}

@@ -147,7 +147,6 @@ def test_many_words_score_as_they_do_elsewhere(address, more):
 
 def test_of_equals_the_newest_come_first_whatever_the_limit(address):
     stores, days = postgres_stores(address), [*range(30)]
-    random.Random(4).shuffle(days)
     for day in days:
         made = document(f"tea number{day}", created_at=later(days=day))
         stores.long_term.add(made, [[1, 0, 0]], FLAT)

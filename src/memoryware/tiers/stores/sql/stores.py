@@ -40,12 +40,15 @@ class SqlStore(SharedOnCopy, Store):
     Args:
         blocking: The database for blocking clients.
         native: The database for asynchronous clients; the same by default.
+        beside: A database that is closed together with this one.
     """
 
-    def __init__(self, blocking: Database, native: Database | None = None) -> None:
+    def __init__(
+        self, blocking: Database, native: Database | None = None, *, beside: Database | None = None
+    ) -> None:
         self._database, self.suspends = blocking, blocking.suspends
-        self._native = SqlStore(native) if native is not None else self
-        self._databases = [blocking] if native is None else [blocking, native]
+        self._native = self if native is None else SqlStore(native, beside=blocking)
+        self._databases = [one for one in (blocking, native, beside) if one is not None]
 
     def halves(self) -> tuple[Store, Store]:
         return self, self._native
