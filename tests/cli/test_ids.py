@@ -8,6 +8,7 @@ import pytest
 
 from memoryware import MemoryScope, TieredMemory
 from memoryware.cli import _ids
+from memoryware.tiers.stores.views import RecordView
 
 SHOP, OTHER = MemoryScope(group_id="shop"), MemoryScope(group_id="other")
 IDS = [f"{beginning:0<32}" for beginning in ("abcdef1", "abcdef2", "abcdef2e", "fedcba", "123456")]
@@ -91,14 +92,13 @@ def test_not_more_than_the_newest_are_looked_at(cli, memory, monkeypatch):
 
 def test_for_a_whole_id_no_others_are_read(cli, memory, monkeypatch):
     asked = []
-    kind = type(memory.parts.stores.quarantine)
-    find = kind.find
+    find = RecordView.find
 
-    def watched(self, which, **how):
+    async def watched(self, which, **how):
         asked.append(which)
-        return find(self, which, **how)
+        return await find(self, which, **how)
 
-    monkeypatch.setattr(kind, "find", watched)
+    monkeypatch.setattr(RecordView, "find", watched)
     memory.log_quarantine("We deploy on Fridays.", SHOP)
     for command in (["reject", IDS[0]], ["promote", IDS[0]], ["forget", IDS[1], "--dry-run"]):
         cli(*command)

@@ -29,7 +29,7 @@ MODULES = {
     "memoryware.tiers.stores.langgraph": ("langgraph_stores",),
     "memoryware.tiers.stores.opening": ("open_stores", "aopen_stores"),
     "memoryware.tiers.stores.postgres": None,
-    "memoryware.tiers.stores.protocol": ("LongTermStore", "QuarantineStore", "Select", "Stores", "WorkingStore"),
+    "memoryware.tiers.stores.protocol": ("Select", "Store", "Stores", "Transaction"),
     "memoryware.tiers.stores.sight": ("Query", "Searched", "Seen", "Sight", "Space"),
 }  # fmt: skip
 """Modules that the documentation imports from, and their public names; None means `__all__`."""

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from inspector.rig import FACT, HOST, SCOPE, Forms, decide, form, long_term, opened, record, send
 from memoryware import InspectorLimits, SettingError
 from memoryware.inspector import Keys, inspector
+from memoryware.tiers.stores.views import LongTermView
 
 PAGES = (
     "/", "/review", "/memories", "/memories?q=server", "/memories?tier=quarantine",
@@ -225,7 +226,7 @@ def test_an_error_is_a_sentence_and_no_trace(memory, monkeypatch):
     def fails(*args, **more):
         raise RuntimeError("the secret inside")
 
-    monkeypatch.setattr(type(memory.parts.stores.long_term), "afind", fails)
+    monkeypatch.setattr(LongTermView, "find", fails)
     keys = Keys()
     app = inspector(memory, scope=SCOPE, by="ann", keys=keys)
     client = TestClient(app, base_url=HOST)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hooked import hooked
 from memoryware import (
     BundleRefused,
     ImportReport,
@@ -22,7 +23,6 @@ from memoryware import (
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Stores
 from memoryware.tiers.stores.sqlite import sqlite_stores
-from tiers.hooked import hooked
 
 SHOP = MemoryScope(group_id="shop", agent_id="helper")
 TEXTS = [

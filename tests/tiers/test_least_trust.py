@@ -9,6 +9,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, StateGraph
 
+from hooked import hooked
 from kit import ScriptedModel
 from memoryware import (
     ContextBuilder,
@@ -22,7 +23,6 @@ from memoryware import (
     Trust,
 )
 from memoryware.errors import SettingError
-from tiers.hooked import hooked
 from tiers.kit import DOORS
 from tiers.long_term import KINDS, both_stores
 

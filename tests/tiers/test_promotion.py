@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from hooked import failing
 from memoryware import TieredMemory
 from memoryware._clock import random_id
 from memoryware.errors import (
@@ -37,7 +38,6 @@ from memoryware.tiers.revocation import revoke
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.values import Insight
-from tiers.hooked import failing
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import (
     ACME,

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from hooked import failing
 from memoryware._twins import finish
 from memoryware.errors import EntryMissing, EntryRefused, SettingError, StoreUnavailable
 from memoryware.events import listen
@@ -35,7 +36,6 @@ from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from memoryware.tiers.values import ContextItem
-from tiers.hooked import failing
 from tiers.kit import DOORS, Clock, Door, parts, run
 
 SCOPE = MemoryScope(group_id="acme", agent_id="planner", session_id="s1", node_id="plan")

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from hooked import hooked
 from memoryware import TieredMemory
 from memoryware._clock import random_id
 from memoryware._twins import finish
@@ -17,7 +18,6 @@ from memoryware.tiers.promotion import promote
 from memoryware.tiers.recall import RetrieveOptions, retrieve
 from memoryware.tiers.reindexing import check_space, embed_pending, reindex
 from memoryware.tiers.stores.sight import Space
-from tiers.hooked import hooked
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import ACME, KINDS, MYSQL, POSTGRES, Moody, both_stores, current
 

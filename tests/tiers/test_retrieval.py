@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from langchain_core.embeddings import Embeddings
 
+from hooked import failing
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.events import listen
 from memoryware.scope import MemoryScope
@@ -20,7 +21,6 @@ from memoryware.tiers.recall import RetrieveOptions
 from memoryware.tiers.records import Verdict
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Space
-from tiers.hooked import failing
 from tiers.kit import DOORS, Clock, HashEmbeddings, parts
 from tiers.known import SHOP, cold, hot, recall, texts
 from tiers.long_term import KINDS, Moody, both_stores

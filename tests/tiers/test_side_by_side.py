@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from hooked import hooked
 from memoryware import (
     MemoryScope,
     Origin,
@@ -18,7 +19,6 @@ from memoryware import (
     TieredMemory,
     Verdict,
 )
-from tiers.hooked import hooked
 from tiers.kit import Clock
 
 SHOP = MemoryScope(group_id="shop")

@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.tools import tool
 from langgraph.types import Command
 
+from hooked import failing
 from kit import ScriptedModel
 from memoryware import MemoryScope
 from memoryware.middleware.tiered import TieredMemoryMiddleware
@@ -107,26 +108,16 @@ def all_text(messages: Sequence[BaseMessage]) -> str:
     return "\n".join(str(one.text) for one in messages)
 
 
-class Breaking:
-    """A store whose every call fails, in place of another."""
-
-    def __init__(self, store: Any, *broken: str) -> None:
-        self._store, self.broken = store, set(broken)
-
-    def __getattr__(self, name: str) -> Any:
-        if not self.broken or name in self.broken or name.removeprefix("a") in self.broken:
-            raise ConnectionError("the disk is away")
-        return getattr(self._store, name)
+def away(stores: Stores, *tiers: str) -> Stores:
+    """Stores of which some tiers fail, whatever they are asked."""
+    for tier in tiers:
+        stores = failing(stores, tier, error=lambda: ConnectionError("the disk is away"))
+    return stores
 
 
 def broken(*tiers: str) -> Stores:
-    """Stores of which some fail."""
-    whole = embedded()
-    return Stores(
-        quarantine=Breaking(whole.quarantine) if "quarantine" in tiers else whole.quarantine,
-        working=Breaking(whole.working) if "working" in tiers else whole.working,
-        long_term=Breaking(whole.long_term) if "long_term" in tiers else whole.long_term,
-    )
+    """Empty stores of which some fail."""
+    return away(embedded(), *tiers)
 
 
 # A run that waits for a person.

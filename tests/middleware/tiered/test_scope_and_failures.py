@@ -11,10 +11,12 @@ from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
+from hooked import hooked
 from kit import ScriptedModel, call, say
 from memoryware import MemoryScope, SettingError
 from memoryware.events import Counters, listen
 from memoryware.middleware.tiered import TieredMemoryMiddleware
+from memoryware.tiers.stores.embedded import embedded
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,
@@ -208,12 +210,17 @@ async def test_with_raise_it_ends_the_run(tiers, door):
 
 
 def test_a_memory_that_comes_back_is_used_again():
-    stores = broken("long_term")
-    memory = a_memory(stores=stores)
+    away = [True]
+
+    def before(tier, _):
+        if tier == "long_term" and away:
+            raise ConnectionError("the disk is away")
+
+    memory = a_memory(stores=hooked(embedded(), before))
     model = ScriptedModel()
     agent = an_agent(memory, model, checkpointer=InMemorySaver())
     turn(agent, QUESTION, "t")
-    stores.long_term.broken = {"nothing"}
+    away.clear()
     memory.promote(FACT, "shop", by="ann")
     turn(agent, QUESTION, "t")
 

@@ -23,12 +23,12 @@ from middleware.tiered.rig import (
     OTHER,
     PART,
     SECRET,
-    Breaking,
     a_memory,
     all_text,
     an_agent,
     approved,
     aturn,
+    away,
     deploy,
     entries,
     everything,
@@ -171,8 +171,8 @@ def test_without_the_store_a_resumed_run_says_that_it_could_not_be_looked_up():
     given, config, more = told("hello", "t")
     agent.invoke(given, config, **more)
     whole = memory.parts.stores
-    away = type(whole)(*(Breaking(getattr(whole, one)) for one in whole.__slots__))
-    agent, model = looking(a_memory(stores=away), saver, say(ANSWER))
+    gone = away(whole, "quarantine", "working", "long_term")
+    agent, model = looking(a_memory(stores=gone), saver, say(ANSWER))
     agent.invoke(GO_ON, config, **more)
 
     assert "could not be looked up again" in everything(model)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 import redis
 
+from hooked import redis_working
 from memoryware import StoreUnavailable
 from memoryware.conformance._tiers import ACME, NASTY, NEIGHBOURS, NOON, entry, later, shout, within
 from memoryware.errors import SettingError, StoreNewer
@@ -17,7 +18,6 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings
 from memoryware.tiers.stores.redis.lists import key_of, name_of
-from tiers.hooked import redis_working
 
 HOUR = 3600
 

@@ -16,13 +16,13 @@ from dataclasses import replace
 import pytest
 import redis
 
+from hooked import redis_working
 from memoryware import StoreUnavailable, StoreUnconfirmed, open_stores
 from memoryware.conformance._tiers import NOON, entry, within
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings
 from servers.redis import redis_server
-from tiers.hooked import redis_working
 from tiers.stores.lossy import Lossy
 
 GROUPS = [MemoryScope(tenant="t", group_id=f"g{n}") for n in range(3)]
