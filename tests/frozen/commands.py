@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -97,6 +98,8 @@ def outputs(folder: Path, labels: Mapping[str, str]) -> dict[str, Any]:
         for number, line in enumerate((*READS, *WRITES)):
             answer = run([_with_ids(word, ids) for word in _words(line)])
             text = reader.text(json.dumps(answer)).replace(str(folder), "FOLDER")
+            # how large a file is belongs to its schema
+            text = re.sub(r'"bytes": \d+', '"bytes": "a number"', text)
             found[f"{number + 1}. {line}"] = json.loads(text)
     return found
 

@@ -6,6 +6,8 @@ forked, so that none of them costs the imports.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import os
 import posix
@@ -57,6 +59,12 @@ def count_calls(kill_at: int, inside: int) -> list[int]:
     return number
 
 
+def move_few_rows_at_once() -> None:
+    """Let a migration that moves rows do so in many transactions, as with a large file."""
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module("memoryware.tiers.stores.sqlite.migration").BATCH = 20
+
+
 def child(
     path: str, kill_at: int = 0, inside: int = 0, bytes_free: int = -1, at: float = 0.0
 ) -> Any:
@@ -83,6 +91,7 @@ def child(
 
 def main() -> None:
     """Answer each line that is read."""
+    move_few_rows_at_once()
     for line in sys.stdin:
         wanted = json.loads(line)
         reading, writing = os.pipe()

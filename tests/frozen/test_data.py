@@ -185,10 +185,9 @@ def test_commands_print_the_same_json(tmp_path):
     "statement",
     [
         'UPDATE record SET body = replace(body, \'"status":"rejected"\', \'"status":"pending"\')',
-        "UPDATE record SET tenant = 'acme', part = '[\"acme\", \"shop\"]' WHERE tenant IS NULL AND once IS NULL",
-        "DELETE FROM source",
+        'UPDATE record SET body = replace(body, \'"group_id":"shop"\', \'"group_id":"other"\')',
+        "UPDATE record SET body = replace(body, '\"sources\":[', '\"lost\":[')",
         "DELETE FROM vector WHERE seq = (SELECT min(seq) FROM vector)",
-        "DELETE FROM word_index",
     ],
 )
 def test_lost_data_is_seen(statement, frozen, tmp_path):
