@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
@@ -226,7 +227,7 @@ def items_of(
     scores: Iterable[float],
     similarities: Iterable[float | None],
 ) -> list[ContextItem]:
-    """Return records as recalled items.
+    """Return records as recalled items, which own their metadata: records may be in a cache.
 
     Args:
         records: Entries and memories.
@@ -236,10 +237,10 @@ def items_of(
     items = []
     for record, score, similarity in zip(records, scores, similarities, strict=True):
         memory = record if isinstance(record, Memory) else None
-        metadata = record.metadata
+        metadata = deepcopy(dict(record.metadata)) if record.metadata else {}
         if memory is not None:
-            place = {"chunk_index": memory.chunk_index, "chunk_count": memory.chunk_count}
-            metadata = {**metadata, **place}
+            metadata["chunk_index"] = memory.chunk_index
+            metadata["chunk_count"] = memory.chunk_count
         items.append(
             ContextItem(
                 id=record.id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -27,6 +28,7 @@ Part = Literal["hot", "group", "agent"]
 """Where a text is: working memory, memory of the group, experience of the agent."""
 BOTH: Final[tuple[Source, ...]] = ("hot", "cold")
 """Both tiers that are recalled from."""
+_SINGLE: Final = (("hot",), ("cold",))
 SPEAKER: Final = "speaker"
 """Metadata key of a text: who said it, where that is another than its origin."""
 _SPEAKS: Final = frozenset({"person", "user", "agent"})
@@ -83,7 +85,7 @@ class RetrieveOptions:
 
     def __post_init__(self) -> None:
         # Values that are left as they were need no check: most calls set one or two.
-        if self.layers is not BOTH:
+        if self.layers is not BOTH and self.layers not in _SINGLE:
             object.__setattr__(self, "layers", checking.choices("layers", self.layers, BOTH))
         for name in ("session_id", "agent_id"):
             if getattr(self, name) is not None:
@@ -215,6 +217,11 @@ class Search:
         names: Words that may name somebody: those, and capitalised ones that else say nothing,
             as "Will".
         periods: The days that the query names.
+        ranks_hot: Whether working memory is ranked by relevance, not by time.
+        agent_id: The agent whose experience is searched as well.
+        limits: How many texts of each part are shown at most.
+        current: The selection of what may be shown now, of this tenant and group.
+        since: The moment before which nothing is shown.
         vector: The vector of the query.
         coverage: The largest share of the query's words that any text has.
         has_comparable_vectors: Whether long-term memory has vectors of the query's space.
@@ -233,6 +240,11 @@ class Search:
     words: list[str] = field(init=False)
     names: set[str] = field(init=False)
     periods: list[Period] = field(init=False)
+    ranks_hot: bool = field(init=False)
+    agent_id: str | None = field(init=False)
+    limits: dict[Part, int] = field(init=False)
+    current: Select = field(init=False)
+    since: datetime | None = field(init=False, default=None)
     vector: Vector | None = None
     coverage: float = 0.0
     has_comparable_vectors: bool = True
@@ -249,25 +261,23 @@ class Search:
         if capitalised := _CAPITALISED.findall(self.query):
             self.names.update(words_of(" ".join(capitalised)))
         self.periods = periods_of(self.query, self.now)
-
-    @property
-    def ranks_hot(self) -> bool:
-        """Whether working memory is ranked by relevance, not by time."""
-        return self.parts.hot_ranking != "recency"
-
-    @property
-    def since(self) -> datetime | None:
-        """The moment before which nothing is shown."""
-        days = self.options.time_range_days
-        try:
-            return None if days is None else self.now - timedelta(days=days)
-        except OverflowError:
-            return None
-
-    @property
-    def agent_id(self) -> str | None:
-        """The agent whose experience is searched as well."""
-        return self.options.agent_id or self.scope.agent_id
+        limits, options = self.parts.limits, self.options
+        self.ranks_hot = self.parts.hot_ranking != "recency"
+        self.agent_id = options.agent_id or self.scope.agent_id
+        self.limits = {
+            "hot": limits.hot_items if options.hot_items is None else options.hot_items,
+            "group": limits.cold_items if options.cold_items is None else options.cold_items,
+            "agent": limits.agent_items,
+        }
+        self.current = (
+            current_in(self.parts, self.scope)
+            if options.at is None
+            else Select.within(self.scope, live_at=self.now)
+        )
+        if options.time_range_days is not None:
+            # An age before the first year of the calendar leaves nothing out.
+            with suppress(OverflowError):
+                self.since = self.now - timedelta(days=options.time_range_days)
 
     @property
     def measures_meaning(self) -> bool:
@@ -278,15 +288,6 @@ class Search:
     def corpus(self) -> WordStatistics:
         """Statistics of both tiers, by which the scores of both can be compared."""
         return self.cold_words.with_more(self.hot_words)
-
-    def limit_of(self, part: Part) -> int:
-        """Return how many texts of a part are shown at most."""
-        limits, options = self.parts.limits, self.options
-        if part == "hot":
-            return limits.hot_items if options.hot_items is None else options.hot_items
-        if part == "group":
-            return limits.cold_items if options.cold_items is None else options.cold_items
-        return limits.agent_items
 
     def are_named(self, records: Iterable[Entry | Memory]) -> list[bool]:
         """Decide of each text whether the query names who said it."""
@@ -302,12 +303,6 @@ class Search:
                 is_named = known[name] = not self.names.isdisjoint(words_of(name[:_NAME]))
             answers.append(is_named)
         return answers
-
-    def live(self) -> Select:
-        """Return the selection of what may be shown now, of this tenant and group."""
-        if self.options.at is None:
-            return current_in(self.parts, self.scope)
-        return Select.within(self.scope, live_at=self.now)
 
     async def vectors_of(self, texts: Sequence[RankedRecord]) -> Sequence[Vector | None]:
         """Return a vector for each text, None for all where nothing can be compared."""

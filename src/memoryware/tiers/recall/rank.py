@@ -183,7 +183,7 @@ def _with_kept_places(search: Search, texts: list[RankedRecord]) -> list[RankedR
     right = [text for text in texts if not text.is_wrong]
     count = len(right)
     if not (search.options.explain or search.parts.rescorer):
-        count = min(count, _SPARE + 2 * search.limit_of(texts[0].part))
+        count = min(count, _SPARE + 2 * search.limits[texts[0].part])
     kept = kept_places(rules, scarce=search.coverage < rules.scarce, count=count)
     near = [text for text in right if text.match.similarity is not None]
     if not near:
@@ -206,7 +206,7 @@ _SPARE: Final = 12
 
 def _limited(search: Search, by_part: _ByPart, part: Part) -> list[RankedRecord]:
     """Return the best of a part, as many as may be shown; leave out the others."""
-    most = max(0, search.limit_of(part))
+    most = max(0, search.limits[part])
     texts = [text for text in by_part[part] if text.left_out is None]
     if search.options.explain:
         _leave_out(texts[most:], f"not among the best {most} of {_WHERE[part]}")
@@ -249,7 +249,7 @@ def _drop_same(search: Search, by_part: _ByPart) -> None:
     # Behind those that are shown nothing is looked at, unless an order of another part, of a
     # reranker or an explanation depends on it.
     is_whole = bool(agent) or search.parts.rescorer is not None or search.options.explain
-    most = len(texts) if is_whole else search.limit_of("group")
+    most = len(texts) if is_whole else search.limits["group"]
     first: dict[str, RankedRecord] = {}
     for text in texts:
         if len(first) >= most:
@@ -273,7 +273,7 @@ async def _drop_doubles(
     for text in hot:
         if text.left_out is None and (same := hashes.get(text.content_hash)):
             text.leave_out("duplicate", f"the same as {same.record.id} of long-term memory")
-    first = [text for text in hot if text.left_out is None][: 2 * search.limit_of("hot")]
+    first = [text for text in hot if text.left_out is None][: 2 * search.limits["hot"]]
     vectors = await search.vectors_of([*first, *cold])
     table = cosine_table(vectors[: len(first)], vectors[len(first) :])
     least = search.parts.limits.near_duplicate
@@ -338,7 +338,7 @@ async def _rerank(search: Search, by_part: _ByPart) -> None:
             continue
         remaining = [text for text in texts if text.left_out is None]
         ranked += remaining
-        if search.limit_of(part) > 0:
+        if search.limits[part] > 0:
             chosen += remaining[: limits.rerank_candidates]
     if rescorer is None or not chosen:
         return

@@ -146,9 +146,7 @@ async def _read(search: Search) -> list[RankedRecord]:
         entries = _judge_working(search, working, answers[0])
     measured = any(entry.match.similarity is not None for entry in entries)
     vectors = measured or (cold and search.measures_meaning)
-    weigh(search, memories, vectors=vectors)
-    if search.ranks_hot:
-        weigh(search, entries, vectors=vectors)
+    weigh(search, [*memories, *entries] if search.ranks_hot else memories, vectors=vectors)
     if working is not None and search.options.explain:
         entries += await _safely(search, "hot", _load_revoked(search)) or []
     return [*entries, *memories]
@@ -232,7 +230,7 @@ class _Working:
 async def _load_working(search: Search) -> _Working:
     """Read working memory of the group, and count its words for the search of both tiers."""
     limits, words, is_by_time = search.parts.limits, search.words, not search.ranks_hot
-    page = await search.parts.tiers.working.find(search.live(), limit=limits.working_entries)
+    page = await search.parts.tiers.working.find(search.current, limit=limits.working_entries)
     working = _Working([RankedRecord(record, "hot") for record in page.items])
     # Characters of a script without blanks stand in pairs among the words of a text.
     lone = set(lone_characters(words))
@@ -470,7 +468,7 @@ async def _search_long_term(search: Search) -> list[RankedRecord]:
 
 async def _search_part(search: Search, part: Part, agent: str | None) -> list[RankedRecord]:
     session, since, explain = search.options.session_id, search.since, search.options.explain
-    whole = search.live().also(agents=(agent,))
+    whole = search.current.also(agents=(agent,))
     which = whole.also(since=since) if since is not None else whole
     if session is not None:
         which = which.also(sessions=(session,))
@@ -580,7 +578,7 @@ class _Look:
     @property
     def most_shown(self) -> int:
         """How many texts of the part are shown, or scored by a reranker, at most."""
-        shown = self.search.limit_of(self.part)
+        shown = self.search.limits[self.part]
         if self.search.parts.rescorer is not None and shown > 0:
             shown = max(shown, self.search.parts.limits.rerank_candidates)
         return shown

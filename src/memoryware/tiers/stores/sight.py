@@ -166,7 +166,10 @@ Choose: TypeAlias = Callable[[Sight], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search saw, and the memories that were chosen of it, by their places."""
+    """What a search saw, and the memories that were chosen of it, by their places.
+
+    The memories may be those of a cache: whoever hands them on copies their metadata.
+    """
 
     sight: Sight = field(default_factory=Sight)
     memories: dict[int, Memory] = field(default_factory=dict)
