@@ -35,16 +35,17 @@ class _Known:
     refused: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, texts: Iterable[str]) -> dict[str, array[float] | None]:
+    def get(self, texts: Iterable[str]) -> list[array[float] | None]:
         """Return the vector of each text, None of one that is not known."""
-        found: dict[str, array[float] | None] = {}
+        found = []
         vectors = self.vectors
         with self.lock:
             for text in texts:
                 key = _key(text)
-                vector = found[text] = vectors.get(key)
+                vector = vectors.get(key)
                 if vector is not None:
                     vectors.move_to_end(key)
+                found.append(vector)
         return found
 
     def put(self, texts: Sequence[str], vectors: Sequence[array[float]]) -> None:
@@ -119,8 +120,9 @@ class Embedder:
     async def _embedded(self, runner: Runner, texts: Sequence[str]) -> list[array[float]]:
         """Return a vector for each text, empty where the model returns nothing but zeros."""
         known = self.known.get(texts)
-        found = {text: vector for text, vector in known.items() if vector is not None}
-        missing = [text for text in known if text not in found]
+        pairs = zip(texts, known, strict=True)
+        found = {text: vector for text, vector in pairs if vector is not None}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
         for start in range(0, len(missing), self.batch):
             some = missing[start : start + self.batch]
             made = self._checked(await self._asked(runner, "embed_documents", some), len(some))
@@ -160,6 +162,23 @@ class Embedder:
         Raises:
             EmbeddingFailed: As for `each`.
         """
+        vectors: list[array[float] | None] = self.known.get(texts)
+        missing = [text for text, vector in zip(texts, vectors, strict=True) if vector is None]
+        if missing:
+            made = await self._embedded_apart(runner, missing)
+            new = iter([made[text] for text in missing])
+            vectors = [next(new) if vector is None else vector for vector in vectors]
+        if len({len(vector) for vector in vectors if vector}) > 1:
+            # The model makes other vectors now than those that are remembered.
+            self.known.clear()
+            made = await self._embedded_apart(runner, texts)
+            vectors = [made[text] for text in texts]
+        return [vector or None for vector in vectors]
+
+    async def _embedded_apart(
+        self, runner: Runner, texts: Sequence[str]
+    ) -> dict[str, array[float]]:
+        """Return a vector for each text, empty for one that the model cannot embed."""
         found: dict[str, array[float]] = {}
         waiting = [list(dict.fromkeys(texts))]
         while waiting:
@@ -180,7 +199,7 @@ class Embedder:
             for text, vector in zip(some, vectors, strict=True):
                 if not vector:
                     self.known.refuse(text)
-        return [found[text] or None for text in texts]
+        return found
 
     def _without_direction(self) -> EmbeddingFailed:
         return EmbeddingFailed(

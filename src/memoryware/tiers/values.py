@@ -237,7 +237,10 @@ def items_of(
     items = []
     for record, score, similarity in zip(records, scores, similarities, strict=True):
         memory = record if isinstance(record, Memory) else None
-        metadata = deepcopy(dict(record.metadata)) if record.metadata else {}
+        metadata = {
+            key: deepcopy(value) if isinstance(value, dict | list) else value
+            for key, value in record.metadata.items()
+        }
         if memory is not None:
             metadata["chunk_index"] = memory.chunk_index
             metadata["chunk_count"] = memory.chunk_count
