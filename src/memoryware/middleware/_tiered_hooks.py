@@ -35,7 +35,7 @@ from memoryware.middleware._tiered_recording import Moment, Recorder, tool_messa
 from memoryware.middleware._tiered_runs import OUTER, Run, Runs
 from memoryware.middleware._tiered_state import Keys, Thread
 from memoryware.middleware._tiered_tools import Said
-from memoryware.tiers.extraction import has_user
+from memoryware.tiers.messages import has_user
 from memoryware.tiers.tool_results import (
     KEPT,
     KEPT_FOR_REVIEW,

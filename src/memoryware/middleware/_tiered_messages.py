@@ -16,7 +16,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from memoryware.tiers.extraction import answer_of
+from memoryware.tiers.messages import answer_of
 from memoryware.tiers.tool_results import KEPT, RECALLED
 
 

@@ -32,7 +32,7 @@ from memoryware.middleware._tiered_state import Thread
 from memoryware.scope import MemoryScope
 from memoryware.tiers.declaring import declared_origins
 from memoryware.tiers.discarded import position_in, settle_thread
-from memoryware.tiers.extraction import answer_of, has_user, media_in, text_of, value_in
+from memoryware.tiers.messages import answer_of, has_user, media_in, text_of, value_in
 from memoryware.tiers.records import UNTRUSTED, Entry, Origin, Provenance, Role, hash_of
 from memoryware.tiers.tool_results import KEPT, RECALLED, outside_tools
 from memoryware.tiers.values import ContextItem, Layer, Recorded, item_of

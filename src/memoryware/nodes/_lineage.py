@@ -17,7 +17,7 @@ from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
-from memoryware.tiers.extraction import first_text, value_in
+from memoryware.tiers.messages import first_text, value_in
 from memoryware.tiers.records import Entry, Memory, Origin
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import Select

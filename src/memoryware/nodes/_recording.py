@@ -15,18 +15,18 @@ from memoryware.events import emit, logger
 from memoryware.nodes._lineage import Look, Step, Trace, conversations_of
 from memoryware.nodes._who import Who
 from memoryware.scope import MemoryScope
+from memoryware.tiers.activity import StepActivity, track_activity
 from memoryware.tiers.declaring import declared_origins
 from memoryware.tiers.discarded import position_in, settle_thread
-from memoryware.tiers.extraction import (
+from memoryware.tiers.ingress.making import mended
+from memoryware.tiers.messages import (
     KEYS,
     Content,
-    Said,
+    NodeOutput,
     content_of,
     has_user,
     messages_in,
 )
-from memoryware.tiers.ingress.making import mended
-from memoryware.tiers.noticing import Noticed, noticing
 from memoryware.tiers.records import Origin, Provenance, Role, hash_of
 from memoryware.tiers.roles import ROLES, Attachments, RoleRules, attachment_origins, role_in
 from memoryware.tiers.service import TieredMemory
@@ -66,7 +66,7 @@ class Ran:
     Attributes:
         result: What it returned.
         state: What it was given.
-        noticed: What happened to memory meanwhile.
+        activity: What happened to memory inside the step.
         is_made: Says whether a chat model made a message; None where nobody has watched.
         roots: Where it has asked besides.
         sources: Ids of entries that it has looked at.
@@ -74,7 +74,7 @@ class Ran:
 
     result: Any
     state: Any = None
-    noticed: Noticed = field(default_factory=Noticed)
+    activity: StepActivity = field(default_factory=StepActivity)
     is_made: Callable[[Any], bool] | None = None
     roots: tuple[Origin, ...] = ()
     sources: tuple[str, ...] = ()
@@ -84,12 +84,12 @@ _MEMORY: Final[ContextVar[TieredMemory | None]] = ContextVar("memoryware_graph",
 
 
 @contextmanager
-def running(memory: TieredMemory | None) -> Iterator[Noticed]:
+def running(memory: TieredMemory | None) -> Iterator[StepActivity]:
     """Lend a memory to what runs inside, and notice what happens to memory there."""
     reset = _MEMORY.set(memory or _MEMORY.get())
     try:
-        with noticing() as noticed:
-            yield noticed
+        with track_activity() as activity:
+            yield activity
     finally:
         _MEMORY.reset(reset)
 
@@ -115,9 +115,9 @@ async def record(how: Recording, via: Via, ran: Ran) -> None:
         said = content_of(ran.result, how.content, messages_in(ran.state)) if tiers else None
         if said is not None:
             await _recorded(via, memory, said, _Output(how, ran, scope, role, tiers))
-        elif ran.noticed.recalled:
+        elif ran.activity.recalled:
             step = Step.of(_langchain.current_config())
-            conversations_of(memory).note(scope, Trace(step, ran.noticed.recalled))
+            conversations_of(memory).note(scope, Trace(step, ran.activity.recalled))
     except Exception as error:  # stores may be anybody's; with "raise" it goes on
         if memory.on_error == "raise":
             raise
@@ -131,7 +131,7 @@ async def record(how: Recording, via: Via, ran: Ran) -> None:
         emit(memory.parts.teller(scope), "rejected", tier="quarantine", reason=reason)
 
 
-def note_asked(how: Recording, state: Any, noticed: Noticed) -> None:
+def note_asked(how: Recording, state: Any, activity: StepActivity) -> None:
     """Keep in mind what a step that waits or has failed was asked and shown, and by whom.
 
     What is said when somebody else takes it up again is made of that as well.
@@ -142,7 +142,7 @@ def note_asked(how: Recording, state: Any, noticed: Noticed) -> None:
     scope, step = how.who.asking(memory, state), Step.of(_langchain.current_config())
     asked = has_user([*_messages_of_graph(), *messages_in(state)])
     roots = frozenset({Origin("user", scope.user_id or "")} if asked else ())
-    conversations_of(memory).note(scope, Trace(step, noticed.recalled, roots))
+    conversations_of(memory).note(scope, Trace(step, activity.recalled, roots))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +156,13 @@ class _Output:
     tiers: tuple[Layer, ...]
 
 
-async def _recorded(via: Via, memory: TieredMemory, said: Said, output: _Output) -> None:
+async def _recorded(via: Via, memory: TieredMemory, said: NodeOutput, output: _Output) -> None:
     ran, scope, role, tiers = output.ran, output.scope, output.role, output.tiers
     step = Step.of(_langchain.current_config())
     provenance, shown = await _lineage(via, memory, output, step)
-    trace = Trace(step, ran.noticed.recalled, frozenset(provenance.roots))
+    trace = Trace(step, ran.activity.recalled, frozenset(provenance.roots))
     conversations_of(memory).note(scope, trace)
-    if _is_recorded(memory, said, ran.noticed):
+    if _is_recorded(memory, said, ran.activity):
         return
     metadata: Mapping[str, Any] = said.metadata
     if ran.is_made is not None and said.message is not None and not ran.is_made(said.message):
@@ -192,7 +192,7 @@ async def _lineage(
     shown = tuple(dict.fromkeys(id_ for one in messages for id_ in artifact_ids(one) or ()))
     look = Look(step, ran.state, shown)
     seen = await conversations_of(memory).before(via, memory, scope, look)
-    seen += Trace(items=ran.noticed.recalled)
+    seen += Trace(items=ran.activity.recalled)
     tools = outside_tools(messages, inside=output.how.inside_tools)
     roots = {*seen.every_root(), *ran.roots, *(Origin("tool", one) for one in tools)}
     further = [*declared_origins(), *attachment_origins(messages, output.how.attachments)]
@@ -214,14 +214,14 @@ def _messages_of_graph() -> list[Any]:
         return []
 
 
-def _is_recorded(memory: TieredMemory, said: Said, noticed: Noticed) -> bool:
+def _is_recorded(memory: TieredMemory, said: NodeOutput, activity: StepActivity) -> bool:
     """Say whether something inside the node has recorded the same text already."""
-    if not noticed.recorded:
+    if not activity.recorded:
         return False
     kept = hash_of(memory.parts.redacted(mended(said.text)))
-    return noticed.has(memory.parts.stores.quarantine, kept)
+    return activity.has_recorded(memory.parts.stores.quarantine, kept)
 
 
-def _key(scope: MemoryScope, step: Step, said: Said) -> str | None:
+def _key(scope: MemoryScope, step: Step, said: NodeOutput) -> str | None:
     """Return what is the same when a step is repeated, and different in another step."""
     return f"{scope.session_id or ''}:{step.path}:{hash_of(said.text)}" if step.path else None

@@ -11,7 +11,7 @@ from memoryware.errors import SettingError
 from memoryware.nodes._lineage import conversations_of
 from memoryware.scope import GROUP_KEYS, MemoryScope, read_id
 from memoryware.tiers._parts import scope_of
-from memoryware.tiers.extraction import value_in
+from memoryware.tiers.messages import value_in
 from memoryware.tiers.service import TieredMemory
 
 

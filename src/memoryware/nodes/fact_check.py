@@ -30,9 +30,9 @@ from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._asking import ask_model
-from memoryware.tiers.extraction import KEYS, Content, content_of
+from memoryware.tiers.activity import StepActivity
 from memoryware.tiers.ingress.making import mended
-from memoryware.tiers.noticing import Noticed
+from memoryware.tiers.messages import KEYS, Content, content_of
 from memoryware.tiers.recall import Source
 from memoryware.tiers.records import Entry, Origin, Role, Trust, Verdict, hash_of
 from memoryware.tiers.roles import ROLES
@@ -180,12 +180,12 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         said, scope = content_of(state, self._content), self._who.asking(self.memory, state)
         text = said.text if said is not None else ""
         claims = claims_in(text)
-        with running(self.memory) as noticed:
+        with running(self.memory) as activity:
             looked_at = claims[: self.memory.limits.fact_claims]
             checked = await via.all([self._claim(via, one, text, scope) for one in looked_at])
         result = self._result(checked, claims)
         if claims:
-            await self._noted(via, _Noted(text, state, noticed, result), scope, checked)
+            await self._noted(via, _Noted(text, state, activity, result), scope, checked)
         return {self._output_key: result} if self._output_key else result
 
     def _result(self, checked: Sequence[_Checked], claims: Sequence[str]) -> dict[str, Any]:
@@ -310,7 +310,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         ran = Ran(
             result=noted,
             state=noted.state,
-            noticed=noted.noticed,
+            activity=noted.activity,
             roots=(Origin("tool", self._tool_name),) if searched else (),
             sources=tuple(one.id for one in entries),
         )
@@ -364,7 +364,7 @@ class _Noted:
 
     text: str
     state: Any
-    noticed: Noticed
+    activity: StepActivity
     result: Mapping[str, Any]
 
 

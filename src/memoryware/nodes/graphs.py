@@ -19,7 +19,7 @@ from memoryware.nodes.remembering import (
     with_lent_memory,
 )
 from memoryware.scope import GROUP_KEYS, MemoryScope
-from memoryware.tiers.extraction import KEYS, Content
+from memoryware.tiers.messages import KEYS, Content
 from memoryware.tiers.records import Role
 from memoryware.tiers.roles import ROLE_KEY, Attachments, RoleRules, check_attachments
 from memoryware.tiers.service import TieredMemory

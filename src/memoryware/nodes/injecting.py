@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from memoryware.errors import SettingError
-from memoryware.tiers.extraction import first_text
+from memoryware.tiers.messages import first_text
 from memoryware.tiers.showing import FENCE, NOTE, shown, unforged
 
 

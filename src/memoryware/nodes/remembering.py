@@ -18,7 +18,7 @@ from memoryware.errors import SettingError
 from memoryware.nodes._recording import Ran, Recording, note_asked, record, running
 from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
-from memoryware.tiers.extraction import KEYS, Content
+from memoryware.tiers.messages import KEYS, Content
 from memoryware.tiers.records import Role
 from memoryware.tiers.roles import ROLE_KEY, Attachments, RoleRules, check_attachments
 from memoryware.tiers.service import TieredMemory
@@ -232,18 +232,18 @@ async def _ran(
     is_made: Callable[[Any], bool] | None = None,
 ) -> Any:
     """Run a node, and record what it returns, or hands up to a graph around by raising it."""
-    with running(how.memory) as noticed:
+    with running(how.memory) as activity:
         try:
             result = await work()
         except Exception as error:  # goes on; a command to the graph around is no failure
             command = _langchain.command_to_parent(error)
             if command is not None:
-                await record(how, via, Ran(result=command, state=state, noticed=noticed))
+                await record(how, via, Ran(result=command, state=state, activity=activity))
             else:
-                note_asked(how, state, noticed)
+                note_asked(how, state, activity)
             raise
         if not isinstance(result, Runnable):
-            ran = Ran(result=result, state=state, noticed=noticed, is_made=is_made)
+            ran = Ran(result=result, state=state, activity=activity, is_made=is_made)
             await record(how, via, ran)
         return result
 

@@ -19,7 +19,7 @@ from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers.discarded import settle_thread
-from memoryware.tiers.extraction import first_text, last_human_text, messages_in
+from memoryware.tiers.messages import first_text, last_human_text, messages_in
 from memoryware.tiers.recall import Source
 from memoryware.tiers.records import Role, Trust
 from memoryware.tiers.roles import ROLES

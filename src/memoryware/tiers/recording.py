@@ -12,13 +12,13 @@ from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import emit
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Refusal, warn_without_group
+from memoryware.tiers.activity import note_recorded
 from memoryware.tiers.grounds import SAID_AGAIN, SOURCE_GONE, inherited_receipts, taken_back
 from memoryware.tiers.ingress.chain import asked
 from memoryware.tiers.ingress.echo import DUPLICATE, ECHO, without_marks
 from memoryware.tiers.ingress.filters import ExactDuplicate
 from memoryware.tiers.ingress.knowing import Repetition, repetition_of
 from memoryware.tiers.ingress.making import Made, entry_of, redacted
-from memoryware.tiers.noticing import notice_recorded
 from memoryware.tiers.records import DECIDED, Entry, Memory, Status
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Recorded
@@ -131,7 +131,7 @@ async def _kept(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
     """Keep an entry in quarantine; return what is there now, and whether it is new."""
     quarantine = parts.tiers.quarantine
     kept = await quarantine.add(entry)
-    notice_recorded(parts.stores.quarantine, kept)
+    note_recorded(parts.stores.quarantine, kept)
     if kept.id != entry.id:
         return kept, False
     _tell_recorded(parts, entry, "quarantine")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from memoryware.tiers import checking
-from memoryware.tiers.extraction import attachments_in
+from memoryware.tiers.messages import attachments_in
 from memoryware.tiers.records import Origin, Role
 from memoryware.tiers.values import Layer
 

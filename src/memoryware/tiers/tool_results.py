@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memoryware.tiers.extraction import kind_of
+from memoryware.tiers.messages import kind_of
 
 RECALLED: Final = "memoryware_recalled"
 """Key in the artifact of a tool message: ids of what our own tool has shown."""

@@ -24,9 +24,9 @@ from memoryware.events import Span, emit, logger, span
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, warn_without_group
+from memoryware.tiers.activity import note_recalled
 from memoryware.tiers.actors import is_person
 from memoryware.tiers.grounds import SAID_AGAIN
-from memoryware.tiers.noticing import notice_recalled
 from memoryware.tiers.recall.fusion import Match, Matches, WordStatistics, judge
 from memoryware.tiers.recall.query import (
     BOTH,
@@ -85,7 +85,7 @@ async def retrieve(
         _report_failures(search, work)
         shown = await choose(search, records)
         items = recalled_items(shown)
-        notice_recalled(items)
+        note_recalled(items)
         parts.recalls.note(scope, [item.id for item in items])
         similarities = [item.similarity for item in items if item.similarity is not None]
         cold = sum(ranked.part != "hot" for ranked in shown)

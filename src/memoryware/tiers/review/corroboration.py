@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from memoryware._remembering import remembered
 from memoryware.tiers.actors import Actor, identity_of
 from memoryware.tiers.grounds import SOURCE_GONE
 from memoryware.tiers.records import Entry, Provenance, Trust, folded
@@ -27,14 +29,16 @@ class Support:
 
     @property
     def people(self) -> frozenset[str]:
-        """The names of the human beings in its lineage; "" for one without an id."""
+        """The names of the human beings in its lineage; "" for a person without an id."""
         roots = self.provenance.roots
-        return frozenset(identity_of(one.name) for one in roots if one.kind in ("user", "person"))
+        return frozenset(
+            identity_of(root.name) for root in roots if root.kind in ("user", "person")
+        )
 
     @property
     def voices(self) -> frozenset[tuple[str, str]]:
         """Everybody in its lineage, by kind and name."""
-        return frozenset((one.kind, folded(one.name)) for one in self.provenance.roots)
+        return frozenset((root.kind, folded(root.name)) for root in self.provenance.roots)
 
     def depends_on(self, other: Support) -> bool:
         """Say whether this and another may be one source that is heard twice.
@@ -60,57 +64,83 @@ class Support:
         return not actor.is_person and any(map(actor.may_be_named, self._names("agent")))
 
     def _names(self, kind: str) -> frozenset[str]:
-        return frozenset(name for one, name in self.voices if one == kind)
+        return frozenset(name for voice_kind, name in self.voices if voice_kind == kind)
 
 
 def independent(supporting: Sequence[Support], promoter: Actor) -> int:
-    """Return from how many independent origins texts come that say the same.
+    """Count the independent origins of texts that say the same.
 
-    What came from outside does not count, nor does the word of whoever promotes. Where texts
-    depend on each other in several ways, those with the fewest voices count, which may be less
-    than possible, never more.
+    Texts from outside do not count, nor does the word of the promoter. Where texts depend on
+    each other in several ways, those with the fewest voices count, which may be less than
+    possible, never more.
 
     Args:
         supporting: The texts that say the same.
         promoter: Who promotes.
+
+    Returns:
+        The number of origins.
     """
     trusted = [
-        one
-        for one in supporting
-        if one.provenance.trust > Trust.UNTRUSTED and not one.is_by(promoter)
+        support
+        for support in supporting
+        if support.provenance.trust > Trust.UNTRUSTED and not support.is_by(promoter)
     ]
     # Of texts with the same lineage one is enough.
-    different = {
-        (one.people or (one.voices, one.session_id), one.provenance.sources): one for one in trusted
+    distinct = {
+        (support.people or (support.voices, support.session_id), support.provenance.sources): (
+            support
+        )
+        for support in trusted
     }
     chosen: list[Support] = []
     # Those without a name come last: each of them could be any of the others.
-    for one in sorted(different.values(), key=lambda one: (_unnamed(one), len(one.voices), one.id)):
-        if not any(one.depends_on(other) for other in chosen):
-            chosen.append(one)
+    for support in sorted(
+        distinct.values(),
+        key=lambda support: (_is_unnamed(support), len(support.voices), support.id),
+    ):
+        if not any(support.depends_on(other) for other in chosen):
+            chosen.append(support)
     return len(chosen)
 
 
 def alike(text: str, entries: Iterable[Entry], share: float) -> list[Entry]:
-    """Return the entries that share so many of their words with a text; echoes are left out.
+    """Return the entries that share enough of their words with a text; echoes are left out.
 
-    The share is that of the words of both that both have.
+    Args:
+        text: The text.
+        entries: Entries of its tenant and group.
+        share: Of the words of both texts together, the part that both must have.
     """
-    wanted, found = set(stems_of(text)), []
-    for one in entries:
-        words = set(stems_of(one.content))
-        if (
-            not one.echo_of
-            and one.refused != SOURCE_GONE
-            and len(wanted & words) >= share * len(wanted | words) > 0
-        ):
-            found.append(one)
-    return found
+    wanted = _stem_set(text)
+    similar: list[Entry] = []
+    for entry in entries:
+        if entry.echo_of or entry.refused == SOURCE_GONE:
+            continue
+        stems = _stem_set(entry.content)
+        shared = len(wanted & stems)
+        if shared and shared >= share * (len(wanted) + len(stems) - shared):
+            similar.append(entry)
+    return similar
+
+
+def _stem_set(text: str) -> frozenset[str]:
+    """Return the stems of a text; each promotion that needs corroboration asks for the same."""
+    is_short = len(text) <= _CACHED_CHARS
+    return _cached_stem_set(text) if is_short else frozenset(stems_of(text))
+
+
+_CACHED_CHARS: Final = 4000
+
+
+@remembered(4096)
+def _cached_stem_set(text: str) -> frozenset[str]:
+    return frozenset(stems_of(text))
 
 
 def _overlap(names: frozenset[str], others: frozenset[str]) -> bool:
     return "" in names or "" in others or not names.isdisjoint(others)
 
 
-def _unnamed(support: Support) -> bool:
+def _is_unnamed(support: Support) -> bool:
     return "" in support.people or ("agent", "") in support.voices

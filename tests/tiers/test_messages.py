@@ -15,7 +15,7 @@ from langchain_core.messages import (
 from langgraph.types import Command, Send
 from pydantic import BaseModel
 
-from memoryware.tiers.extraction import (
+from memoryware.tiers.messages import (
     content_of,
     first_text,
     has_user,
