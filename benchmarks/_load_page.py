@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import quantiles
+from typing import Any
 
 from benchmarks._load_check import Checked, Journals
 from benchmarks._load_making import Group
-from benchmarks._load_sides import FOUND, KINDS
+from benchmarks._load_sides import FOUND, KINDS, MIXED, PHASES
 from benchmarks._page import PAGE
 
 _BEGIN, _END = "<!-- load: begin -->", "<!-- load: end -->"
@@ -35,20 +36,26 @@ class Outage:
 
 
 def figures(sides: dict[str, Journals], seconds: float) -> list[str]:
-    """Return the table: each kind of operation of each side."""
+    """Return the table: each phase of each side."""
     lines = [_HEAD, _RULE]
-    rates: dict[str, dict[str, float]] = {}
     for name, journals in sides.items():
-        rates[name] = {}
-        for kind in (*KINDS, "all"):
-            took = [
-                one["end"] - one["begin"] for one in journals.done if kind in ("all", one["kind"])
-            ]
-            rates[name][kind] = len(took) / seconds
-            lines.append(_row(name if kind == "record" else "", kind, took, seconds))
-    ours, theirs = rates.values()
-    ratios = ", ".join(f"{kind} {ours[kind] / max(theirs[kind], 1e-9):.2f}" for kind in ours)
-    return [*lines, "", f"Operations of ours for one of theirs: {ratios}."]
+        for phase, share in PHASES.items():
+            took = [done["end"] - done["begin"] for done in _of(journals, phase)]
+            lines.append(_row(name if phase == MIXED else "", phase, took, seconds * share))
+    shown = ", ".join(f"{kind} {ratio:.2f}" for kind, ratio in ratios(sides).items())
+    return [*lines, "", f"Operations of ours for one of theirs: {shown}."]
+
+
+def ratios(sides: dict[str, Journals]) -> dict[str, float]:
+    """Return how many operations ours confirmed in each phase for one of the peer's."""
+    ours, theirs = sides.values()
+    return {phase: len(_of(ours, phase)) / max(len(_of(theirs, phase)), 1) for phase in PHASES}
+
+
+def _of(journals: Journals, phase: str) -> list[dict[str, Any]]:
+    """Return what was confirmed in a phase and is of its kind."""
+    kinds = KINDS if phase == MIXED else (phase,)
+    return [done for done in journals.done if done["phase"] == phase and done["kind"] in kinds]
 
 
 def _row(name: str, kind: str, took: Sequence[float], seconds: float) -> str:

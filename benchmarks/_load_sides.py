@@ -10,6 +10,14 @@ from benchmarks._load_making import DIMENSION, Group, WordEmbeddings, tag_of
 from memoryware import MemoryScope, TieredMemory
 
 KINDS = ("record", "promote", "retrieve")
+MIXED = "mixed"
+PHASES = {MIXED: 0.4, "record": 0.25, "promote": 0.1, "retrieve": 0.25}
+"""What a turn of a side is spent on, as shares of its time.
+
+In a mixed load each process does one operation after the other, so the number of each kind
+says how long all of them take together; a phase of one kind says how many of it there can be.
+The servers are killed in the mixed phase.
+"""
 FOUND = 5
 """Memories that a retrieval shows at most; the default of the tiers."""
 _NOT_RECORDED = ("store_failed", "filter_failed")

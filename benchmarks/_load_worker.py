@@ -15,9 +15,10 @@ from typing import Any, TextIO
 
 from benchmarks._load_making import Group, query_of, text_of
 from benchmarks._load_making import groups as groups_of
-from benchmarks._load_sides import KINDS, LangGraph, Side, Tiers, Wish
+from benchmarks._load_sides import KINDS, MIXED, PHASES, LangGraph, Side, Tiers, Wish
 
 _SHARES = (60, 10, 30)
+"""Of a mixed load, in the order of `KINDS`."""
 _BUSY = 0.5
 """Share of the operations that go to the busiest tenth of the groups."""
 _PAUSE = 0.05
@@ -41,9 +42,9 @@ class Worker:
     waiting: list[tuple[Wish, Any]] = field(default_factory=list)
     said: dict[Group, str] = field(default_factory=dict)
 
-    def step(self) -> None:
-        """Do one operation until it is confirmed, or given up."""
-        wish = self._wish()
+    def step(self, phase: str = MIXED) -> None:
+        """Do one operation of a phase until it is confirmed, or given up."""
+        wish = self._wish(phase)
         begin, attempts = time.monotonic(), 0
         while True:
             attempts += 1
@@ -52,19 +53,19 @@ class Worker:
                 made, confirmed = self.side.do(wish)
             except Exception as error:
                 name, text = type(error).__name__, str(error).partition("\n")[0][:300]
-                self._note(wish, started, error=name, said=text)
+                self._note(wish, phase, started, error=name, said=text)
                 if time.monotonic() - begin > _GIVE_UP:
                     return
                 time.sleep(_PAUSE)
                 continue
-            self._note(wish, begin, attempts=attempts, **confirmed)
+            self._note(wish, phase, begin, attempts=attempts, **confirmed)
             if wish.kind == "record":
                 self._remember(wish, made)
             return
 
-    def _wish(self) -> Wish:
+    def _wish(self, phase: str) -> Wish:
         self.count += 1
-        (kind,) = self.dice.choices(KINDS, _SHARES)
+        (kind,) = self.dice.choices(KINDS, _SHARES) if phase == MIXED else (phase,)
         key = f"{self.number}-{self.count}"
         if kind == "promote" and self.waiting:
             before, made = self.waiting.pop(self.dice.randrange(len(self.waiting)))
@@ -84,9 +85,10 @@ class Worker:
         self.waiting = [*self.waiting, (wish, made)][-_REMEMBERED:]
         self.said[wish.group] = wish.text
 
-    def _note(self, wish: Wish, begin: float, **more: Any) -> None:
+    def _note(self, wish: Wish, phase: str, begin: float, **more: Any) -> None:
         line = {
-            "side": self.side.name, "kind": wish.kind, "key": wish.key, "group": wish.group,
+            "side": self.side.name, "phase": phase, "kind": wish.kind, "key": wish.key,
+            "group": wish.group,
             "begin": begin, "end": time.monotonic(), **more,
         }  # fmt: skip
         self.journal.write(json.dumps(line) + "\n")
@@ -118,10 +120,14 @@ def _worker(config: dict[str, Any], side: Side, journal: TextIO) -> Worker:
     return Worker(number, side, groups_of(config["groups"]), journal, random.Random(number))
 
 
-def _work(step: Callable[[], None], begin: float, end: float) -> None:
-    time.sleep(max(0.0, begin - time.monotonic()))
-    while time.monotonic() < end:
-        step()
+def _work(step: Callable[[str], None], begin: float, end: float) -> None:
+    """Do what each phase of a turn is for, at the same moments as all other processes."""
+    length = end - begin
+    for phase, share in PHASES.items():
+        time.sleep(max(0.0, begin - time.monotonic()))
+        begin += share * length
+        while time.monotonic() < begin:
+            step(phase)
 
 
 def _profiled(path: str | None) -> Any:

@@ -9,13 +9,13 @@ seconds are those on the wall.
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
-
-from memoryware.bench.speed.turns import frozen, quiet
 
 Clock = Callable[[], float]
 CPU: Clock = time.process_time
@@ -133,3 +133,25 @@ def _turn_on(runner: asyncio.Runner, clock: Clock) -> Turn:
         return clock() - start
 
     return lambda call, count: runner.run(many(call, count))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Collect garbage before the block and none within it."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@contextmanager
+def frozen() -> Iterator[None]:
+    """Have what is there by now not looked through again by each `quiet` in the block."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

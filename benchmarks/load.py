@@ -1,8 +1,9 @@
 """Many processes on one PostgreSQL and one Redis, in turns with LangGraph's PostgresStore.
 
-`PYTHONPATH=tests python -m benchmarks.load`: processes record, promote and retrieve for many
-groups, both servers are killed in the middle and started again, and at the end everything
-that was confirmed must be there, once, in its group. Otherwise this ends with 1.
+`python -m benchmarks.load`: processes record, promote and retrieve for many groups, first mixed
+and then one kind after the other; both servers are killed in the middle and started again, and
+at the end everything that was confirmed must be there, once, in its group. Otherwise this ends
+with 1.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from benchmarks._load_making import DIMENSION, WordEmbeddings
 from benchmarks._load_making import groups as groups_of
 from benchmarks._load_servers import Servers, running
 from benchmarks._load_sides import LangGraph, Tiers, langgraph_store
+from benchmarks.tiers.results import MEASURED, Results
 from memoryware import TieredMemory
 
 _TURN = 10.0
@@ -64,7 +66,17 @@ def main(args: Sequence[str] | None = None) -> int:
         return 1
     if options.write and not ours.wrong:
         page.write(lines)
+        _keep(page.ratios(sides))
     return 1 if ours.wrong else 0
+
+
+def _keep(ratios: dict[str, float]) -> None:
+    """Put the ratios into the file that the page "Measured" shows."""
+    results = Results.read(MEASURED)
+    results.values |= {
+        f"load, {kind}: ours / PostgresStore": ratio for kind, ratio in ratios.items()
+    }
+    results.write(MEASURED)
 
 
 def _make(servers: Servers) -> None:
@@ -98,7 +110,7 @@ def _run(
             one.stdin.flush()
         for number, name in enumerate((Tiers.name, LangGraph.name)):
             if options.restart and servers.own:
-                moment = start + (turns // 2 * 2 + number + 0.4) * turn
+                moment = start + (turns // 2 * 2 + number + 0.2) * turn
                 time.sleep(max(0.0, moment - time.monotonic()))
                 begin = time.monotonic()
                 restarts.append(page.Outage(name, begin, servers.restart()))
@@ -143,7 +155,9 @@ def _options(args: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--groups", type=int, default=200)
     parser.add_argument("--no-restart", dest="restart", action="store_false")
-    parser.add_argument("--write", action="store_true", help="put the result into README.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put the result into README.md and measured.json"
+    )
     parser.add_argument("--profile", metavar="FILE", help="where the first process is spending it")
     return parser.parse_args(args)
 

@@ -14,6 +14,7 @@ import enum
 import inspect
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -212,7 +213,20 @@ def _table_of(params: list[Any]) -> str:
     return "\n".join(["| option | meaning |", "|---|---|", *rows]) if rows else ""
 
 
+def measured(table: str) -> str:
+    """Return a table of the last run of `benchmarks.tiers` that was kept."""
+    sys.path.insert(0, str(_DOCS.parent))
+    try:
+        from benchmarks.tiers import page
+        from benchmarks.tiers.results import MEASURED, Results
+    finally:
+        sys.path.pop(0)
+    make: Callable[[Results], str] = getattr(page, table)
+    return make(Results.read(MEASURED))
+
+
 _MAKERS: Final[dict[str, Callable[..., str]]] = {
+    "measured": measured,
     "fragments": fragments,
     "limits": limits,
     "options": options,

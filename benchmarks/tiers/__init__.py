@@ -1,0 +1,1 @@
+"""What operations of the tiers cost, in turns with the stores of LangGraph."""

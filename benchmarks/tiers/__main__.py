@@ -1,0 +1,98 @@
+"""`python -m benchmarks.tiers [PARTS...]`: what operations of the tiers cost, beside peers."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+
+import memoryware
+from benchmarks._page import facts
+from benchmarks.tiers import page
+from benchmarks.tiers.parts import LAYOUTS, PARTS, part
+from benchmarks.tiers.results import MEASURED, Results
+
+_PACKAGES = ("langgraph-checkpoint-postgres", "numpy")
+Part = Callable[[Path], Results]
+
+
+def main() -> int:
+    """Measure what was asked for; 1 if a part failed."""
+    options = _options()
+    results = Results(about=_about())
+    for name in options.parts:
+        start = time.monotonic()
+        print(f"{name} ...", end=" ", flush=True, file=sys.stderr)
+        try:
+            results.merge(_alone(partial(part, name, options.rounds, quick=options.quick)))
+        except Exception as error:  # the other parts are worth their time
+            traceback.print_exc()
+            results.failed[name] = f"{type(error).__name__}: {error}"
+        print(f"{time.monotonic() - start:.0f} s", file=sys.stderr)
+        if options.json:
+            results.write(options.json)
+    print(page.whole(results))
+    return 1 if results.failed else 0
+
+
+def _alone(call: Part) -> Results:
+    """Run a part in a new process: what came before would count in memory and caches."""
+    with (
+        tempfile.TemporaryDirectory(prefix="tiers-") as folder,
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+    ):
+        return pool.submit(call, Path(folder)).result()
+
+
+def _about() -> dict[str, object]:
+    machine, ours = facts()
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    return {"machine": machine, "packages": f"{ours[:-1]}, {packages}.", "commit": _commit()}
+
+
+def _commit() -> str:
+    folder = Path(memoryware.__file__).parent
+    git = subprocess.run(
+        ["git", "-C", folder, "rev-parse", "--short", "HEAD"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return git.stdout.strip()
+
+
+def _options() -> argparse.Namespace:
+    *_, million = LAYOUTS
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.tiers", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--million", action="store_true", help="with a million memories as well")
+    parser.add_argument("--quick", action="store_true", help="few memories: whether it works")
+    parser.add_argument("--rounds", type=int, default=0, help="rounds of each operation; 9")
+    parser.add_argument("--json", type=Path, help="a file for everything that was measured")
+    parser.add_argument(
+        "--write",
+        dest="json",
+        action="store_const",
+        const=MEASURED,
+        help="write the file that the page shows; then run docs/hooks/made.py",
+    )
+    options = parser.parse_args()
+    unknown = {*options.parts} - {*PARTS}
+    if unknown:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    if options.quick and options.json == MEASURED:
+        parser.error("--write keeps figures, and those of --quick are none")
+    options.rounds = options.rounds or (3 if options.quick else 9)
+    options.parts = options.parts or [name for name in PARTS if name != million or options.million]
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())
