@@ -18,9 +18,8 @@ from benchmarks._memories import DIMENSION, SPACE, Document, Everything
 from memoryware.tiers.records import Memory, lineages
 from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.postgres.address import owner_of
-from memoryware.tiers.stores.postgres.rows import PostgresRows
+from memoryware.tiers.stores.postgres.rows import PostgresRows, token_of
 from memoryware.tiers.stores.postgres.schema import TABLES, vector_index
-from memoryware.tiers.stores.postgres.transaction import token_of
 from memoryware.tiers.stores.protocol import LongTermStore
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.text.terms import words_of

@@ -13,13 +13,25 @@ from conformance.postgres_player import Fault, Seed, begins, both, code, text
 from conformance.postgres_row_faults import FAULTS as IN_ROWS
 from conformance.postgres_search_faults import FAULTS as IN_SEARCH
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.stores.postgres import guard, link, opening, pool, server, transaction
-from memoryware.tiers.stores.postgres import stores as both_halves
+from memoryware.tiers.stores.postgres import (
+    address,
+    connection,
+    guard,
+    opening,
+    rows,
+    store,
+    transaction,
+)
 from memoryware.tiers.stores.postgres.address import Address
-from memoryware.tiers.stores.postgres.link import BlockingLink, NativeLink, Undone
-from memoryware.tiers.stores.postgres.pool import BlockingPool, NativePool, Pool
+from memoryware.tiers.stores.postgres.connection import (
+    AsyncPipeline,
+    Pipeline,
+    RolledBack,
+    Session,
+)
+from memoryware.tiers.stores.postgres.pool import AsyncPool, BlockingPool, Pool
 from memoryware.tiers.stores.postgres.schema import TABLES
-from memoryware.tiers.stores.postgres.server import BlockingServer, NativeServer
+from memoryware.tiers.stores.postgres.store import AsyncServer, BlockingServer
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 BLOCKING, NATIVE = {"door": "blocking"}, {"door": "native"}
@@ -33,44 +45,45 @@ BY_HAND = "test_a_tenant_sees_nothing_of_another_by_statements_by_hand"
 
 
 def _whole_tenant(self, which):
-    return [] if which is None else [f"SELECT pg_advisory_xact_lock({self.key('all')})"]
+    return [] if which is None else [("SELECT pg_advisory_xact_lock(?)", [self.key("all")])]
 
 
 async def _kept_at_once(self, statement, *values, was=transaction.PostgresTransaction.execute):
     """Keeps each change at once, whatever becomes of the rest."""
     rows = await was(self, statement, *values)
     if statement.startswith("UPDATE"):
-        ((path,),) = await self._link.script("SHOW search_path")
-        ((owner,),) = await self._link.script("SHOW memoryware.owner")
-        again = f"SET LOCAL search_path = {path}; SET LOCAL memoryware.owner = '{owner}'"
-        await self._link.script(f"COMMIT; BEGIN; {again}")
+        ((path,),) = await was(self, "SHOW search_path")
+        ((owner,),) = await was(self, "SHOW memoryware.owner")
+        again = f"SET LOCAL search_path = {path}", f"SET LOCAL memoryware.owner = '{owner}'"
+        for command in ("COMMIT", "BEGIN", *again):
+            await was(self, command)
     return rows
 
 
-async def _not_looked(self, pool, link, mark, was=BlockingServer._keep):
-    with suppress(Undone, StoreUnavailable):
-        await was(self, pool, link, mark)
+async def _not_looked(self, pool, pipeline, was=BlockingServer._commit):
+    with suppress(RolledBack, StoreUnavailable):
+        await was(self, pool, pipeline)
 
 
-async def _no_mark(self, pool, number, error):
+async def _no_mark(self, pool, number, mark, error):
     return 0
 
 
-async def _no_rollback(self, script, was=BlockingLink.script):
-    return [] if script == "ROLLBACK" else await was(self, script)
+async def _no_rollback(self):
+    """Leave the transaction as it is."""
 
 
 TRANSACTIONS = {
     "lets two change a group at once": Fault(
-        code(Address, "_locks", lambda self, which: []), "test_waiting", TAKES_TURNS, BLOCKING
+        code(Address, "locks", lambda self, which: []), "test_waiting", TAKES_TURNS, BLOCKING
     ),
     "keeps a text twice that two bring at once": Fault(
-        code(Address, "_locks", lambda self, which: []),
+        code(Address, "locks", lambda self, which: []),
         "long_term",
         "test_one_text_from_eight_workers_is_one_document",
     ),
     "lets all groups wait for each other": Fault(
-        code(Address, "_locks", _whole_tenant), "test_waiting", TAKES_TURNS, NATIVE
+        code(Address, "locks", _whole_tenant), "test_waiting", TAKES_TURNS, NATIVE
     ),
     "lets groups change while their whole tenant does": Fault(
         begins("pg_advisory_xact_lock_shared(", "abs("), "test_waiting", TAKES_TURNS, BLOCKING
@@ -87,47 +100,48 @@ TRANSACTIONS = {
         "test_an_edit_that_fails_has_changed_nothing",
     ),
     "says that it is kept though the commit failed": Fault(
-        code(BlockingServer, "_keep", _not_looked),
+        code(BlockingServer, "_commit", _not_looked),
         "test_losses",
         LOST_ANSWER,
         {"arrives": False, **BLOCKING},
     ),
     "does again what was kept where the answer is lost": Fault(
-        code(NativeServer, "_last_mark", _no_mark),
+        code(AsyncServer, "_committed_mark", _no_mark),
         "test_losses",
         LOST_ANSWER,
         {"arrives": True, **NATIVE},
     ),
     "writes no mark": Fault(
-        code(server, "_MARK", "SELECT {}, {}"),
+        code(store, "_MARK", "SELECT ?::bigint, ?::bigint, ?::bigint"),
         "test_losses",
         LOST_ANSWER,
         {"arrives": True, **BLOCKING},
     ),
     "does not wait for a commit that goes on": Fault(
         code(
-            server,
-            "_LAST_MARK",
-            "SELECT coalesce((SELECT mark FROM done WHERE connection = {}), 0)",
+            store,
+            "_FENCED",
+            "SELECT coalesce((SELECT mark FROM done WHERE connection = ?), ? + ?::bigint)",
         ),
         "test_losses",
         "test_a_commit_that_goes_on_without_its_connection_happens_once",
         BLOCKING,
     ),
     "gives up when one connection is lost": Fault(
-        code(server, "_LOSSES", 1),
+        code(store, "_LOSSES", 1),
         "test_losses",
         "test_an_edit_whose_connection_is_killed_is_done_once",
         BLOCKING,
     ),
     "leaves the victim of a deadlock alone": Fault(
-        code(link, "_AGAIN", frozenset({"40001", "23503"})),
+        code(connection, "_RETRIED", frozenset({"40001", "23503"})),
         "test_waiting",
         "test_the_victim_of_a_deadlock_is_done_again",
     ),
     "never ends a statement": Fault(
         both(
-            begins(" statement_timeout = 300", " statement_timeout = 0"), code(link, "_GRACE", 0.5)
+            begins("'statement_timeout', '300'", "'statement_timeout', '0'"),
+            code(connection, "_GRACE", 0.5),
         ),
         "test_waiting",
         "test_a_statement_that_takes_too_long_is_ended",
@@ -135,15 +149,15 @@ TRANSACTIONS = {
     ),
     "waits for others as long as for anything": Fault(
         both(
-            begins(" lock_timeout = 300", " lock_timeout = 0"),
-            begins(" statement_timeout = 60000", " statement_timeout = 900"),
+            begins("'lock_timeout', '300'", "'lock_timeout', '0'"),
+            begins("'statement_timeout', '60000'", "'statement_timeout', '900'"),
         ),
         "test_waiting",
         TAKES_TURNS,
         BLOCKING,
     ),
     "does not say that it only reads": Fault(
-        code(link, "_HINTS", {}),
+        code(connection, "_HINTS", {}),
         "test_other_servers",
         "test_a_server_that_only_reads_from_now_on_says_so",
         BLOCKING,
@@ -154,9 +168,9 @@ TRANSACTIONS = {
 
 
 def _put_as_it_is(self, db):
-    permit, db.permit = db.permit, None
+    place, db.session.place = db.session.place, None
     self._idle.append((db, time.monotonic()))
-    self._leave(permit)
+    self._leave(place)
 
 
 def _not_given_back(self, db, was=Pool.put):
@@ -171,18 +185,25 @@ async def _more(self, longest):
     return True
 
 
-def _ready(address, was=pool.how_to_connect):
-    return {**was(address), "prepare_threshold": 1}
+def _prepared(self, key, was=Session.prepare):
+    was(self, key)
+    return was(self, key)
 
 
-async def _slow(self, statement, values, was=NativeLink.run):
+def _always_prepared(self, *given, was=Pipeline._statement):
+    statement = was(self, *given)
+    statement.is_prepared = True
+    return statement
+
+
+async def _slow(self, exchange, was=AsyncPipeline._wait):
     time.sleep(0.001)  # noqa: ASYNC251 - the fault
-    return await was(self, statement, values)
+    return await was(self, exchange)
 
 
 CONNECTIONS = {
     "hands out a transaction that was not ended": Fault(
-        both(code(Pool, "put", _put_as_it_is), code(BlockingLink, "script", _no_rollback)),
+        both(code(Pool, "put", _put_as_it_is), code(Pipeline, "roll_back", _no_rollback)),
         "quarantine",
         "test_an_edit_that_fails_has_changed_nothing",
     ),
@@ -195,7 +216,7 @@ CONNECTIONS = {
         code(BlockingPool, "_enter", _more), "test_waiting", "test_a_full_pool_is_said", BLOCKING
     ),
     "makes more connections than it may for tasks": Fault(
-        code(NativePool, "_enter", _more), "test_waiting", "test_a_full_pool_is_said", NATIVE
+        code(AsyncPool, "_enter", _more), "test_waiting", "test_a_full_pool_is_said", NATIVE
     ),
     "goes on after it was closed": Fault(
         code(BlockingServer, "_must_be_open", lambda self: None),
@@ -203,13 +224,13 @@ CONNECTIONS = {
         "test_what_was_closed_says_so",
     ),
     "blocks the event loop": Fault(
-        code(NativeLink, "run", _slow),
+        code(AsyncPipeline, "_wait", _slow),
         "quarantine",
         "test_the_async_half_leaves_the_event_loop_free",
         NATIVE,
     ),
     "sets what a session keeps": Fault(
-        begins("SET LOCAL", "SET"), "test_other_servers", POOLER, BLOCKING
+        begins(", true)", ", false)"), "test_other_servers", POOLER, BLOCKING
     ),
     "takes locks that a session keeps": Fault(
         begins("pg_advisory_xact_lock_shared(", "pg_advisory_lock_shared("),
@@ -218,7 +239,10 @@ CONNECTIONS = {
         NATIVE,
     ),
     "keeps statements ready that a pooler cannot have": Fault(
-        code(pool, "how_to_connect", _ready), "test_other_servers", POOLER, BLOCKING
+        both(code(Session, "prepare", _prepared), code(Pipeline, "_statement", _always_prepared)),
+        "test_other_servers",
+        POOLER,
+        BLOCKING,
     ),
 }
 
@@ -243,8 +267,8 @@ def _taken_over(address, db, was=opening._state):
         return opening._State()
 
 
-def _at_ease(address, setting, *more, was=opening.Ground):
-    return was(address, setting.partition(";")[0], *more)
+def _at_ease(address, path, is_relaxed, *more, was=opening.OpenedDatabase):
+    return was(address, path, False, *more)
 
 
 def _step_by_step(self, query, *values, was=psycopg.Connection.execute, **more):
@@ -283,7 +307,7 @@ OPENINGS = {
         "test_words_that_another_version_made_are_made_anew",
     ),
     "confirms what is not on the disk": Fault(
-        code(opening, "Ground", _at_ease),
+        code(opening, "OpenedDatabase", _at_ease),
         "test_losses",
         "test_what_was_confirmed_is_there_once_after_a_restart",
         {"how": 3, **BLOCKING},
@@ -298,7 +322,7 @@ def _unguarded(table: str) -> Seed:
     return code(opening, "guard", lambda schema: guard.guard(schema).replace(switch, ""))
 
 
-def _once_admitted(address, role, tenant, *, bound, was=both_halves.admitted):
+def _once_admitted(address, role, tenant, *, bound, was=store.admitted):
     asked = f"SELECT has_schema_privilege(%s, '{address.limits.schema}', 'USAGE')"
     with psycopg.connect(address.conninfo) as db:
         there = db.execute("SELECT to_regnamespace(%s) IS NOT NULL", [address.schema]).fetchone()
@@ -336,7 +360,7 @@ GUARDED = {
         "test_a_role_that_owns_nothing_can_do_everything_for_its_tenants",
     ),
     "admits a role once and for all": Fault(
-        code(both_halves, "admitted", _once_admitted),
+        code(store, "admitted", _once_admitted),
         "test_guard",
         "test_the_last_admission_of_a_role_counts",
     ),
@@ -346,7 +370,9 @@ GUARDED = {
         "test_words_that_are_made_anew_stay_with_their_tenant",
     ),
     "keeps what is of a tenant as if it were of all": Fault(
-        begins("memoryware.owner = 'ta'", "memoryware.owner = '*'"), "test_guard", BY_HAND
+        code(address, "owner_of", lambda tenant: "*" if tenant == "a" else rows.owner_of(tenant)),
+        "test_guard",
+        BY_HAND,
     ),
 }
 

@@ -20,8 +20,7 @@ from memoryware.conformance import (
     WorkingStoreConformance,
 )
 from memoryware.conformance._tiers import Asked
-from memoryware.tiers.stores.postgres import link, opening, postgres_stores
-from memoryware.tiers.stores.postgres.address import Address
+from memoryware.tiers.stores.postgres import connection, opening, postgres_stores
 from servers import postgres
 from tiers.stores.postgres import kit
 
@@ -94,14 +93,14 @@ def sql(right: str, wrong: str) -> Seed:
 
     @contextmanager
     def seeded() -> Iterator[None]:
-        was, changed = link.marked, []
+        was, changed = connection.numbered, []
 
-        def marked(said: str) -> bytes:
-            if right in said:
-                changed.append(said)
-            return was(said.replace(right, wrong))
+        def numbered(statement: str) -> bytes:
+            if right in statement:
+                changed.append(statement)
+            return was(statement.replace(right, wrong))
 
-        with patch.object(link, "marked", marked):
+        with patch.object(connection, "numbered", numbered):
             yield
         assert changed, f"nothing that was done has {right!r}"
 
@@ -109,18 +108,23 @@ def sql(right: str, wrong: str) -> Seed:
 
 
 def begins(right: str, wrong: str) -> Seed:
-    """Return what changes how transactions begin."""
+    """Return what changes how transactions begin: a statement, or a value in it."""
 
     @contextmanager
     def seeded() -> Iterator[None]:
-        was, changed = Address.beginning, []
+        was, changed = connection.Pipeline.begin, []
 
-        def beginning(self: Address, which: Any, *, writes: bool) -> list[str]:
-            said = was(self, which, writes=writes)
-            changed.extend(one for one in said if right in one)
-            return [one.replace(right, wrong) for one in said]
+        def replaced(text: Any) -> Any:
+            if not isinstance(text, str) or right not in text:
+                return text
+            changed.append(text)
+            return text.replace(right, wrong)
 
-        with patch.object(Address, "beginning", beginning):
+        def begin(self: Any, mode: str, statements: Any) -> None:
+            commands = [(replaced(sql), [*map(replaced, values)]) for sql, values in statements]
+            was(self, replaced(mode), commands)
+
+        with patch.object(connection.Pipeline, "begin", begin):
             yield
         assert changed, f"no transaction began with {right!r}"
 

@@ -7,7 +7,7 @@ import struct
 
 from conformance.postgres_player import Fault, both, code, schema, sql
 from memoryware.tiers.stores.postgres import rows, transaction
-from memoryware.tiers.stores.postgres.link import BlockingLink, HalfDumper
+from memoryware.tiers.stores.postgres.connection import HalfVectorDumper, Pipeline
 from memoryware.tiers.stores.postgres.rows import PostgresRows
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select
@@ -203,13 +203,13 @@ async def _index_only(self, space, query, which, most):
     return await self._by_index(space, query, which, most)
 
 
-async def _no_further(self, script, was=BlockingLink.script):
-    return await was(self, script.replace("strict_order", "off"))
+async def _no_further(self, sql, values=(), was=Pipeline.execute):
+    return await was(self, sql.replace("strict_order", "off"), values)
 
 
 VECTORS = {
     "sends halves the wrong way round": Fault(
-        code(HalfDumper, "dump", _little), "long_term", NEAREST
+        code(HalfVectorDumper, "dump", _little), "long_term", NEAREST
     ),
     "knows no distance to a vector without a length": Fault(
         sql("coalesce(nullif(vector.data", "coalesce(coalesce(vector.data"),
@@ -249,7 +249,7 @@ VECTORS = {
     "filters what the index has found afterwards": Fault(
         both(
             code(PostgresTransaction, "nearest", _index_only),
-            code(BlockingLink, "script", _no_further),
+            code(Pipeline, "execute", _no_further),
         ),
         "test_searching",
         FEW,

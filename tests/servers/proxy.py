@@ -7,6 +7,7 @@ import pathlib
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 
 
@@ -17,12 +18,14 @@ class Proxy:
         word: The message in which this stands is the last of its connection.
         arrives: Whether the server still gets it; its answer is lost in any case.
         answers: Whether the server has answered before the client hears of the loss.
+        late: How many seconds the server gets it later, when the client knows that it is lost.
         meanwhile: Is done before that message goes on; then it is not lost at all.
         lost: How many connections were lost.
     """
 
     def __init__(self, server: str) -> None:
         self.word, self.arrives, self.answers, self.lost = b"", True, True, 0
+        self.late = 0.0
         self.meanwhile: Callable[[], object] | None = None
         self._server = server
         self.folder = tempfile.mkdtemp(prefix="proxy-")
@@ -67,6 +70,7 @@ class Proxy:
         self.lost += 1
         client.shutdown(socket.SHUT_RDWR)  # first, so that nothing of the answer comes through
         if self.arrives:
+            time.sleep(self.late)
             server.sendall(data)
             if self.answers:
                 server.recv(65536)

@@ -82,7 +82,7 @@ def _folder():
 
 def through(address, other):
     """Return an address by way of what stands before the server."""
-    return address.replace(_folder(), other.folder)
+    return address.replace(_folder(), str(other.folder))
 
 
 def roles(address):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import psycopg
@@ -23,6 +24,10 @@ ANYBODY: Final = "*"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.@ -]{0,60}")
 _MANY: Final = 64
 """Groups from which a change waits for all of its tenant, not for each of them."""
+_VARIABLE: Final = ("search_path", "memoryware.owner")
+"""Settings whose values differ from transaction to transaction, or may hold any character."""
+Command: TypeAlias = tuple[str, Sequence[object]]
+"""A statement with `?` where values belong, and the values."""
 _TRUE: Final = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}
 
 
@@ -51,38 +56,44 @@ class Address:
         digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True)
 
-    def beginning(self, which: Select | None, *, writes: bool) -> list[str]:
-        """Return the statements that begin a transaction about these records.
+    def settings(self, which: Select | None, path: str, *, is_durable: bool) -> Command:
+        """Return the statement that sets what a transaction about these records needs.
 
-        All that is set goes with the transaction, so that it may run over a pooler as well.
+        All of it ends with the transaction, so that sessions may be those of a pooler. The owner
+        is what row-level security compares with.
+
+        Args:
+            which: The records; None for those of all tenants.
+            path: The search path.
+            is_durable: Whether to insist that a commit waits for the disk of the server.
         """
         limits = self.limits
         owner = ANYBODY if which is None else owner_of(which.tenant)
-        settings = (
-            f"memoryware.owner = '{owner}'",
-            f"statement_timeout = {_millis(limits.statement_timeout)}",
-            f"lock_timeout = {_millis(limits.lock_timeout)}",
-            f"idle_in_transaction_session_timeout = {_millis(limits.statement_timeout)}",
-            "plan_cache_mode = force_custom_plan",
-            "jit = off",
-        )
-        return [
-            "BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            *(f"SET LOCAL {one}" for one in settings),
-            *(self._locks(which) if writes else []),
-        ]
+        fixed = {
+            "statement_timeout": _millis(limits.statement_timeout),
+            "lock_timeout": _millis(limits.lock_timeout),
+            "idle_in_transaction_session_timeout": _millis(limits.statement_timeout),
+            "plan_cache_mode": "force_custom_plan",
+            "jit": "off",
+        }
+        if is_durable:
+            fixed["synchronous_commit"] = "on"
+        # With their schema: a role may be allowed to put functions where its session looks first.
+        calls = [f"pg_catalog.set_config('{name}', '{fixed[name]}', true)" for name in fixed]
+        calls += [f"pg_catalog.set_config('{name}', ?::text, true)" for name in _VARIABLE]
+        return f"SELECT {', '.join(calls)}", [path, owner]
 
-    def _locks(self, which: Select | None) -> list[str]:
+    def locks(self, which: Select | None) -> list[Command]:
         """Return what makes others wait who write the same groups, always in one order."""
         if which is None:
             return []
         tenant = self.key("tenant", owner_of(which.tenant))
         groups = which.groups
         if groups is None or len(groups) > _MANY:
-            return [f"SELECT pg_advisory_xact_lock({tenant})"]
-        keys = sorted({self.key("part", part_of(which.tenant, one)) for one in groups})
-        shared = f"SELECT pg_advisory_xact_lock_shared({tenant})"
-        return [shared, *(f"SELECT pg_advisory_xact_lock({one})" for one in keys)]
+            return [("SELECT pg_advisory_xact_lock(?)", [tenant])]
+        keys = sorted({self.key("part", part_of(which.tenant, group)) for group in groups})
+        shared = ("SELECT pg_advisory_xact_lock_shared(?)", [tenant])
+        return [shared, *(("SELECT pg_advisory_xact_lock(?)", [key]) for key in keys)]
 
 
 def address_of(url: str, limits: PostgresLimits) -> Address:

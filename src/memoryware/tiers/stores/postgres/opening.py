@@ -12,10 +12,15 @@ from typing import Any, Final
 import psycopg
 
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.stores.postgres.address import Address, owner_of, quoted
+from memoryware.tiers.stores.postgres.address import Address, Command, owner_of, quoted
+from memoryware.tiers.stores.postgres.connection import (
+    connect_options,
+    first_line,
+    hint_of,
+    unavailable,
+)
 from memoryware.tiers.stores.postgres.guard import grants, guard
-from memoryware.tiers.stores.postgres.link import first_line, hint_of, unavailable
-from memoryware.tiers.stores.postgres.pool import how_to_connect
+from memoryware.tiers.stores.postgres.rows import counted_tokens
 from memoryware.tiers.stores.postgres.schema import (
     PGVECTOR,
     SERVER,
@@ -23,8 +28,7 @@ from memoryware.tiers.stores.postgres.schema import (
     made,
     vector_index,
 )
-from memoryware.tiers.stores.postgres.server import Ground
-from memoryware.tiers.stores.postgres.transaction import counted_tokens
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.text.terms import WORDS_VERSION, words_of
 
@@ -43,8 +47,34 @@ _INDEX: Final = (
 )
 
 
-def opened(address: Address) -> Ground:
-    """Return the ground of all transactions, with tables that are as they must be.
+@dataclass(frozen=True, slots=True)
+class OpenedDatabase:
+    """What was found when a database was opened.
+
+    Attributes:
+        address: Where it is.
+        path: The search path of every transaction.
+        is_relaxed: Whether the server confirms a commit before it is on the disk, unless a
+            transaction insists.
+        vectors: The schema that pgvector is in, as SQL has it.
+        guarded: Whether rows are guarded by policies.
+        partitioned: Whether tables are in parts by tenant.
+    """
+
+    address: Address
+    path: str
+    is_relaxed: bool
+    vectors: str
+    guarded: bool
+    partitioned: bool
+
+    def settings(self, which: Select | None) -> Command:
+        """Return the statement with which a transaction about these records begins."""
+        return self.address.settings(which, self.path, is_durable=self.is_relaxed)
+
+
+def opened(address: Address) -> OpenedDatabase:
+    """Return a database whose tables are as they must be.
 
     Raises:
         StoreUnavailable: If it cannot be reached, or something is missing there.
@@ -53,16 +83,16 @@ def opened(address: Address) -> Ground:
     with _told(address), _connected(address) as db:
         _check(address, db)
         where = _extension(address, db)
-        vectors, path = quoted(where), f"SET LOCAL search_path = {address.schema}, pg_temp"
-        setting = path
-        if db.execute("SHOW synchronous_commit").fetchone() == ("off",):
-            setting += "; SET LOCAL synchronous_commit = on"  # what is confirmed must be there
+        vectors, path = quoted(where), f"{address.schema}, pg_temp"
+        is_relaxed = db.execute("SHOW synchronous_commit").fetchone() == ("off",)
         state = _state(address, db)
         if state.needs(address):
-            state = _upgrade(address, db, path, vectors)
+            state = _upgrade(address, db, f"SET LOCAL search_path = {path}", vectors)
         else:
             db.execute(f"DELETE FROM {address.schema}.done WHERE at < now() - {_KEPT}".encode())
-        return Ground(address, setting, vectors, state.guarded, state.partitions > 0)
+        return OpenedDatabase(
+            address, path, is_relaxed, vectors, state.guarded, state.partitions > 0
+        )
 
 
 def admitted(address: Address, role: str, tenant: str | None, *, bound: bool) -> None:
@@ -118,7 +148,7 @@ def _connected(address: Address) -> Iterator[Db]:
     last = monotonic() + address.limits.pool_timeout
     while True:
         try:
-            db = psycopg.connect(**how_to_connect(address))
+            db = psycopg.connect(**connect_options(address))
             break
         except psycopg.OperationalError as error:
             if not _COMING.search(str(error)) or monotonic() > last:

@@ -1,7 +1,17 @@
-"""Connections to a PostgreSQL that are kept for the next who needs one.
+"""Connections to PostgreSQL that are kept for the next transaction.
 
-Nothing runs in the background: whoever needs a connection makes it. So a loop or a process
-that ends needs nobody to end a pool first.
+The pool is our own, not psycopg_pool, which was measured beside it (psycopg_pool 3.3.3):
+
+- After a server had been away for 20 seconds, psycopg_pool connected 9 seconds after it was back
+  (it waits longer between attempts, up to minutes), and each call in between waited for its whole
+  timeout and then said "couldn't get a connection", not why. This pool tries with the next call,
+  and one that is waited for in vain costs its timeout once.
+- A Ctrl-C at the wrong moment takes a connection out of psycopg_pool for good: in four of six
+  runs its only connection was lost, after 3,500 to 17,800 interrupts. Here a place in the pool is
+  a weak reference, so it comes back by itself.
+- It runs four threads (or tasks of one event loop), which a forked process does not have and
+  which a loop that ends leaves unfinished. Nothing runs in the background here.
+- Taking a connection and putting it back costs 2.0 microseconds of CPU in both.
 """
 
 from __future__ import annotations
@@ -14,33 +24,32 @@ from abc import ABC, abstractmethod
 from collections import deque
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import psycopg
-from psycopg import pq
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.stores.postgres.address import Address
-from memoryware.tiers.stores.postgres.link import (
+from memoryware.tiers.stores.postgres.connection import (
+    AsyncConnection,
+    AsyncPipeline,
     BlockingConnection,
-    BlockingLink,
-    NativeConnection,
-    NativeLink,
+    BlockingPipeline,
+    Pipeline,
+    Session,
+    connect_options,
     first_line,
     hint_of,
-    prepare,
     unavailable,
 )
 
-C = TypeVar("C", BlockingConnection, NativeConnection)
+C = TypeVar("C", BlockingConnection, AsyncConnection)
 _SHORTEST: Final = 0.001
-_LONGEST: Final = 1e6
-"""Seconds that stand for ever: libpq takes whole numbers only."""
 _PAUSE: Final = 0.05
 """Seconds until a server that does not answer is asked again."""
 
 
-class _Permit:
+class _Place:
     """Lets one have a connection."""
 
 
@@ -58,14 +67,17 @@ class Pool(ABC, Generic[C]):
         self._closed = False
 
     async def take(self, longest: float) -> C:
-        """Return a connection; whoever takes one has to put it back.
+        """Return a connection, which has to be given back with `put`.
+
+        Args:
+            longest: Seconds to wait for one.
 
         Raises:
-            StoreUnavailable: If there is none within so many seconds.
+            StoreUnavailable: If there is none in that time.
         """
         last = monotonic() + longest
-        permit = await self._enter(longest)
-        if permit is None:
+        place = await self._enter(longest)
+        if place is None:
             raise StoreUnavailable(
                 f"{self._address.shown}: all {self._limits.pool_size} connections (pool_size) have"
                 f" been in use for {longest:.1f} seconds (pool_timeout)"
@@ -74,41 +86,40 @@ class Pool(ABC, Generic[C]):
             while True:
                 db = self._spare()
                 if db is not None:
-                    db.permit = permit
+                    db.session.place = place
                     return db
                 try:
-                    made = self._ready(await self._made())
+                    db = await self._connect()
                 except psycopg.Error as error:
-                    comes_back, was_away = (
-                        isinstance(error, psycopg.OperationalError),
-                        self._is_away,
-                    )
-                    if not comes_back or was_away or monotonic() + _PAUSE > last:
-                        self._is_away = comes_back
-                        raise self._without(error, "" if was_away else f"{longest:.1f}") from error
+                    self._connection_failed(error, longest, is_late=monotonic() + _PAUSE > last)
                 else:
-                    self._is_away, made.permit = False, permit
-                    return made
+                    db.session = Session()
+                    self._is_away, db.session.place = False, place
+                    return db
                 await self._pause(_PAUSE)
         except BaseException:
-            self._leave(permit)
+            self._leave(place)
             raise
 
     def put(self, db: C) -> None:
-        """Take a connection back; one in which something is unfinished is closed."""
-        permit, db.permit = db.permit, None
-        is_idle = db.pgconn.transaction_status == pq.TransactionStatus.IDLE
-        if self._closed or not is_idle or db.is_cut:
+        """Take a connection back; one that is in the middle of something is closed."""
+        place, db.session.place = db.session.place, None
+        if db.closed:
+            self._drop_idle()  # whatever ended it has most likely ended them as well
+        elif self._closed or db.session.state != "idle":
             db.pgconn.finish()
         else:
             self._idle.append((db, monotonic()))
             if self._closed:  # in this moment
                 self.close()
-        self._leave(permit)
+        self._leave(place)
 
     def close(self) -> None:
         """Close the connections that nobody uses; others are closed when they are put back."""
         self._closed = True
+        self._drop_idle()
+
+    def _drop_idle(self) -> None:
         with suppress(IndexError):
             while True:
                 self._idle.pop()[0].pgconn.finish()
@@ -124,33 +135,34 @@ class Pool(ABC, Generic[C]):
             return self._idle.pop()[0]
         return None
 
-    def _ready(self, db: C) -> C:
-        prepare(db, self._limits.statement_timeout)
-        return db
-
-    def _without(self, error: psycopg.Error, waited: str) -> StoreUnavailable:
+    def _connection_failed(self, error: psycopg.Error, longest: float, *, is_late: bool) -> None:
+        """Raise what a failed connection means, unless it is worth trying again."""
+        may_come_back = isinstance(error, psycopg.OperationalError)
+        was_away = self._is_away
+        if may_come_back and not was_away and not is_late:
+            return
+        self._is_away = may_come_back
+        shown = self._address.shown
         if hint_of(error) is not None:
-            return unavailable(self._address.shown, error)
-        how = f"has been away for {waited} seconds (pool_timeout)" if waited else "is still away"
-        return StoreUnavailable(f"{self._address.shown} {how}: {first_line(error)}")
-
-    def _how(self) -> dict[str, Any]:
-        return how_to_connect(self._address)
+            raise unavailable(shown, error) from error
+        how = "is still away" if was_away else f"has been away for {longest:.1f} seconds"
+        limit = "" if was_away else " (pool_timeout)"
+        raise StoreUnavailable(f"{shown} {how}{limit}: {first_line(error)}") from error
 
     @abstractmethod
-    def link(self, db: C) -> Any:
-        """Return what a transaction uses a connection by."""
+    def pipeline(self, db: C) -> Pipeline:
+        """Return what sends the statements of one transaction on a connection."""
 
     @abstractmethod
     async def _enter(self, longest: float) -> object | None:
-        """Return a permit to have a connection, None if there is none within so many seconds."""
+        """Return a place in the pool, None if there is none within so many seconds."""
 
     @abstractmethod
-    def _leave(self, permit: object | None) -> None:
-        """Give a permit back."""
+    def _leave(self, place: object | None) -> None:
+        """Give a place back."""
 
     @abstractmethod
-    async def _made(self) -> C: ...
+    async def _connect(self) -> C: ...
 
     @abstractmethod
     async def _pause(self, seconds: float) -> None: ...
@@ -159,51 +171,51 @@ class Pool(ABC, Generic[C]):
 class BlockingPool(Pool[BlockingConnection]):
     """For threads.
 
-    A permit is out as long as somebody has it, and comes back by itself: a Ctrl-C between any two
-    steps would leave a counter wrong for good.
+    A place is taken as long as somebody holds it, and comes back by itself: a Ctrl-C between any
+    two steps would leave a counter wrong for good.
     """
 
     def __init__(self, address: Address) -> None:
         super().__init__(address)
-        self._out: list[weakref.ref[_Permit]] = []
+        self._taken: list[weakref.ref[_Place]] = []
         self._lock = threading.Lock()
 
-    def link(self, db: BlockingConnection) -> BlockingLink:
-        return BlockingLink(db, self._address.shown)
+    def pipeline(self, db: BlockingConnection) -> BlockingPipeline:
+        return BlockingPipeline(db, self._address)
 
     async def _enter(self, longest: float) -> object | None:
         last, pause = monotonic() + longest, _SHORTEST
         while True:
-            permit = _Permit()
+            place = _Place()
             with self._lock:
-                self._out = [one for one in self._out if one() is not None]
-                if len(self._out) < self._limits.pool_size:
-                    self._out.append(weakref.ref(permit))
-                    return permit
+                self._taken = [one for one in self._taken if one() is not None]
+                if len(self._taken) < self._limits.pool_size:
+                    self._taken.append(weakref.ref(place))
+                    return place
             if monotonic() >= last:
                 return None
             time.sleep(pause)  # noqa: ASYNC251 - nothing of this half runs in a loop
             pause = min(pause * 2, _PAUSE)
 
-    def _leave(self, permit: object | None) -> None:
+    def _leave(self, place: object | None) -> None:
         """Let go of it: that is all."""
 
-    async def _made(self) -> BlockingConnection:
-        return BlockingConnection.connect(**self._how())
+    async def _connect(self) -> BlockingConnection:
+        return BlockingConnection.connect(**connect_options(self._address))
 
     async def _pause(self, seconds: float) -> None:
         time.sleep(seconds)  # noqa: ASYNC251 - nothing of this half runs in a loop
 
 
-class NativePool(Pool[NativeConnection]):
+class AsyncPool(Pool[AsyncConnection]):
     """For the tasks of one event loop."""
 
     def __init__(self, address: Address) -> None:
         super().__init__(address)
         self._room = asyncio.Semaphore(self._limits.pool_size)
 
-    def link(self, db: NativeConnection) -> NativeLink:
-        return NativeLink(db, self._address.shown)
+    def pipeline(self, db: AsyncConnection) -> AsyncPipeline:
+        return AsyncPipeline(db, self._address)
 
     async def _enter(self, longest: float) -> object | None:
         try:
@@ -211,25 +223,14 @@ class NativePool(Pool[NativeConnection]):
                 await self._room.acquire()
         except TimeoutError:
             return None
-        return _Permit()
+        return _Place()
 
-    def _leave(self, permit: object | None) -> None:
-        if permit is not None:
+    def _leave(self, place: object | None) -> None:
+        if place is not None:
             self._room.release()
 
-    async def _made(self) -> NativeConnection:
-        return await NativeConnection.connect(**self._how())
+    async def _connect(self) -> AsyncConnection:
+        return await AsyncConnection.connect(**connect_options(self._address))
 
     async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
-
-
-def how_to_connect(address: Address) -> dict[str, Any]:
-    """Return what a connection is made with."""
-    return {
-        "conninfo": address.conninfo,
-        "autocommit": True,
-        "prepare_threshold": 5 if address.limits.prepared_statements else None,
-        "connect_timeout": max(2, round(min(address.limits.connect_timeout, _LONGEST))),
-        "application_name": "memoryware",
-    }

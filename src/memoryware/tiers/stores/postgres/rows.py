@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import string
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from memoryware.tiers.stores.sql.rows import COLUMNS, Condition, Rows, flat
 
 _LONGEST: Final = 200
 """Characters of a text that is compared; PostgreSQL cannot index rows of much more."""
+_OFTEN: Final = 32767
+"""The most that is counted of one word in one text."""
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _SHORT: Final = "\x01\x02"
 """What a shortened text begins with; no text that `flat` returns does."""
@@ -77,3 +80,16 @@ def _folded(content: str) -> bytes | None:
     if flat(content) == content and folded == content.translate(_LOWER):
         return None
     return folded.encode("utf-8", "surrogatepass")
+
+
+def token_of(name: str, word: str) -> int:
+    """Return the number that stands for a word in a part."""
+    text = f"{name} {word}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
+
+
+def counted_tokens(names: Sequence[str], words: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Return the tokens of a text, first those of the first part, and how often each is there."""
+    counted = Counter(words)
+    tokens = [token_of(name, word) for name in names for word in counted]
+    return tokens, [min(one, _OFTEN) for one in counted.values()]

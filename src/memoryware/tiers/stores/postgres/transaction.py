@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from memoryware.errors import StoreUnavailable
-from memoryware.settings import PostgresLimits
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
-from memoryware.tiers.stores.postgres.link import Half, Link
+from memoryware.tiers.stores.postgres.connection import HalfVector, Pipeline, Statement
+from memoryware.tiers.stores.postgres.opening import OpenedDatabase
+from memoryware.tiers.stores.postgres.rows import counted_tokens, token_of
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Sight, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition, insertion
 
-_OFTEN: Final = 32767
-"""The most that is counted of one word in one text."""
+T = TypeVar("T")
 _OFTEN_OF: Final = (
     "word.often[(array_position(word.tokens, {}) - 1) % cardinality(word.often) + 1]::float8"
 )
@@ -36,6 +34,9 @@ _SCORES: Final = (
 )
 """The same of any number of words."""
 _NORM: Final = "?::float8 * (1 - ?::float8 + ?::float8 * record.size / ?::float8) AS norm"
+_NUMBERS: Final = "SELECT nextval('record_seq') FROM generate_series(1, ?::integer)"
+RESERVE: Final = (_NUMBERS, [4])
+"""Reserves numbers for the records that most transactions add, with their first statement."""
 _WORDS: Final = 24
 """Words that a statement names one by one, which is quicker."""
 _PUT: Final = (
@@ -58,38 +59,55 @@ _SAME: Final = "{0}.seq = {1}.seq AND {0}.owner = {1}.owner"
 
 
 class PostgresTransaction:
-    """A transaction over one connection, which waits in the one or the other way."""
+    """A transaction over one connection, which waits in the one or the other way.
+
+    Statements that return no rows are queued; see `Pipeline`.
+    """
 
     def __init__(
-        self,
-        link: Link,
-        limits: PostgresLimits,
-        spaces_key: int,
-        vectors: str,
-        *,
-        guarded: bool,
-        partitioned: bool,
+        self, pipeline: Pipeline, database: OpenedDatabase, reserved: Statement | None = None
     ) -> None:
-        self._link, self._limits, self._spaces_key = link, limits, spaces_key
-        self._vectors, self._apart = vectors, f"OPERATOR({vectors}.<=>)"
-        mine = _MINE if partitioned else ""
-        self._looked_up = _GUARDED if guarded else _LOOKED_UP.format(mine=mine)
-        self._having = _GUARDED_HAVING if guarded else _HAVING.format(mine=mine)
+        self._pipeline, self._limits = pipeline, database.address.limits
+        self._reserved = reserved
+        self._spaces_key = database.address.key("spaces")
+        self._vectors, self._apart = database.vectors, f"OPERATOR({database.vectors}.<=>)"
+        mine = _MINE if database.partitioned else ""
+        self._looked_up = _GUARDED if database.guarded else _LOOKED_UP.format(mine=mine)
+        self._having = _GUARDED_HAVING if database.guarded else _HAVING.format(mine=mine)
 
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
-        return await self._link.run(sql, values)
+        return await self._pipeline.execute(sql, values)
 
     async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
-        await self._link.many(sql, rows)
+        for values in rows:
+            await self._pipeline.execute(sql, values)
+
+    async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+        """Run reads of this transaction side by side; see `Pipeline.gather`."""
+        return await self._pipeline.gather(works)
 
     async def keep_records(
         self, columns: Sequence[str], rows: Sequence[Sequence[object]]
     ) -> list[int]:
-        sql = f"{insertion(tuple(columns))} RETURNING seq"
-        return [row[0] for row in await self._link.many(sql, rows, returning=True)]
+        # Numbers first: rows that return theirs would have to be waited for.
+        numbers = await self._numbers(len(rows))
+        sql = insertion(("seq", *columns))
+        await self.many(sql, [(seq, *row) for seq, row in zip(numbers, rows, strict=True)])
+        return numbers
 
     async def alone(self) -> None:
-        await self._link.run("SELECT pg_advisory_xact_lock(?::bigint)", [self._spaces_key])
+        await self.execute("SELECT pg_advisory_xact_lock(?::bigint)", self._spaces_key)
+
+    async def _numbers(self, count: int) -> list[int]:
+        """Return numbers for new records; they are taken while others wait for the group."""
+        if self._reserved is not None and not self._reserved.is_answered:
+            await self._pipeline.flush()
+        reserved = [] if self._reserved is None else [row[0] for row in self._reserved.rows]
+        if self._reserved is not None and len(reserved) >= count:
+            self._reserved.rows = self._reserved.rows[count:]
+            return reserved[:count]
+        rows = await self.execute(_NUMBERS, count)
+        return [row[0] for row in rows]
 
     async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
         rows = []
@@ -174,7 +192,8 @@ class PostgresTransaction:
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         await self.many(
-            _PUT.format(vectors=self._vectors), [(space, Half(data), seq) for seq, data in vectors]
+            _PUT.format(vectors=self._vectors),
+            [(space, HalfVector(data), seq) for seq, data in vectors],
         )
 
     async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
@@ -203,7 +222,7 @@ class PostgresTransaction:
             f" FROM record JOIN vector ON {_SAME.format('vector', 'record')}"
             f" WHERE vector.space = ? AND {where}) AS found"
             " ORDER BY found.distance FETCH FIRST (?::bigint) ROWS WITH TIES",
-            Half(query), space, *values, most,
+            HalfVector(query), space, *values, most,
         )  # fmt: skip
         return [(seq, value) for seq, value in rows]
 
@@ -213,7 +232,7 @@ class PostgresTransaction:
         rows = await self.execute(
             f"SELECT seq, 1 - (data {self._apart} ?::{self._vectors}.halfvec)"
             f" FROM vector WHERE space = ? AND seq = ANY(?::bigint[]){_MINE}",
-            Half(query), space, [*numbers],
+            HalfVector(query), space, [*numbers],
         )  # fmt: skip
         return {seq: 0.0 if math.isnan(value) else value for seq, value in rows}
 
@@ -221,18 +240,21 @@ class PostgresTransaction:
         """Return about the nearest by the index, which goes on until there are enough that fit."""
         where, values = which
         kind = f"{self._vectors}.halfvec({len(query) // 2})"
-        await self._link.script(
-            "SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL enable_sort = off;"
-            f" SET LOCAL hnsw.ef_search = {min(1000, max(self._limits.index_breadth, most))}"
-        )
+        breadth = min(1000, max(self._limits.index_breadth, most))
+        for setting in (
+            "hnsw.iterative_scan = strict_order",
+            "enable_sort = off",
+            f"hnsw.ef_search = {breadth}",
+        ):
+            await self.execute(f"SET LOCAL {setting}")
         rows = await self.execute(
             f"SELECT record.seq, 1 - (vector.data::{kind} {self._apart} ?::{kind})"
             f" FROM vector JOIN record ON {_SAME.format('record', 'vector')}"
             f" WHERE vector.space = {space:d} AND {where}"
             f" ORDER BY vector.data::{kind} {self._apart} ?::{kind} LIMIT ?",
-            Half(query), *values, Half(query), most,
+            HalfVector(query), *values, HalfVector(query), most,
         )  # fmt: skip
-        await self._link.script("SET LOCAL enable_sort = on")
+        await self.execute("SET LOCAL enable_sort = on")
         return [(seq, value) for seq, value in rows]
 
     async def made_space(self, space: int, dimension: int) -> None:
@@ -240,24 +262,13 @@ class PostgresTransaction:
         index = vector_index(space, dimension, self._vectors)
         if index is None:
             return
-        await self._link.script("SAVEPOINT space")
+        await self.execute("SAVEPOINT space")
+        await self._pipeline.flush()  # what fails after this is the index
         try:
-            await self._link.script(index)
+            await self.execute(index)
+            await self._pipeline.flush()
         except StoreUnavailable:
-            await self._link.script("ROLLBACK TO SAVEPOINT space")
-
-
-def token_of(name: str, word: str) -> int:
-    """Return the number that stands for a word in a part."""
-    text = f"{name} {word}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
-
-
-def counted_tokens(names: Sequence[str], words: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return the tokens of a text, first those of the first part, and how often each is there."""
-    counted = Counter(words)
-    tokens = [token_of(name, word) for name in names for word in counted]
-    return tokens, [min(one, _OFTEN) for one in counted.values()]
+            await self.execute("ROLLBACK TO SAVEPOINT space")
 
 
 def _scoring(asked: Sequence[tuple[int, float]]) -> tuple[str, list[Any], str, list[Any]]:

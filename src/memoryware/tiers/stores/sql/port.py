@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Sight, Vector
 from memoryware.tiers.stores.sql.rows import Condition, Rows
 
+T = TypeVar("T")
 Row: TypeAlias = Sequence[Any]
 Scores: TypeAlias = Sequence[tuple[int, float]]
 """Numbers of records, and how well they fit."""
@@ -42,6 +43,14 @@ class Transaction(Protocol):
 
     async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         """Do one statement for each of these rows of values."""
+        ...
+
+    async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+        """Run reads that await nothing but this transaction; return their results in order.
+
+        What all of them wait for at the same time is asked for in one round trip, where there is
+        a server.
+        """
         ...
 
     async def keep_records(

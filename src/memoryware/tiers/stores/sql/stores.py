@@ -115,6 +115,10 @@ class _Joined:
     ) -> AsyncIterator[PortTransaction]:
         yield self._transaction
 
+    async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+        """Run reads side by side, where that takes fewer round trips."""
+        return await self._transaction.gather(works)
+
     async def wipe(self) -> None:
         """Note that deleted bytes have to be overwritten after the commit."""
         self.is_untidy = True
@@ -123,8 +127,13 @@ class _Joined:
 class _SqlTransaction(Transaction):
     """An open transaction of a database."""
 
-    def __init__(self, port: Port) -> None:
+    def __init__(self, port: _Joined) -> None:
         self._port = port
+
+    async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[Page[Any]]:
+        return await self._port.gather(
+            [operations.find(self._port, tier, which, Part()) for tier, which in requests]
+        )
 
     async def find(
         self,

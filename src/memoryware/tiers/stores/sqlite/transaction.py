@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from memoryware._twins import finish
 from memoryware.errors import StoreUnavailable
@@ -24,6 +24,7 @@ from memoryware.tiers.stores.sqlite.columns import BATCH
 from memoryware.tiers.stores.sqlite.index import Indexes, PartIndex, is_known
 from memoryware.tiers.stores.sqlite.rows import SqliteRows
 
+T = TypeVar("T")
 _ROWS: Final = SqliteRows()
 Errors: TypeAlias = Callable[[], AbstractContextManager[None]]
 """Turns what SQLite says into our errors."""
@@ -79,6 +80,9 @@ class SqliteTransaction:
                 some = rows[start : start + TOGETHER]
                 self.db.execute(at_once, [*chain.from_iterable(some)])
             self.db.executemany(sql, rows[whole:])
+
+    async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+        return [await work for work in works]
 
     async def keep_records(
         self, columns: Sequence[str], rows: Sequence[Sequence[object]]
