@@ -83,7 +83,7 @@ _HOMES: Final = {
     "memoryware.tiers.acts": ("Act", "ActKind"),
     "memoryware.tiers.audit": ("Audit",),
     "memoryware.backends.looking": ("Row", "arecent_versions", "recent_versions", "side_by_side"),
-    "memoryware.tiers.ingress": (
+    "memoryware.tiers.filters": (
         "ConsistencyJudge",
         "ExactDuplicate",
         "HasContent",
@@ -360,7 +360,7 @@ if TYPE_CHECKING:
     from memoryware.tiers.bundle import ImportReport
     from memoryware.tiers.copying import CopyReport, TierCopy, acopy_stores, copy_stores
     from memoryware.tiers.declaring import declare_origins
-    from memoryware.tiers.ingress import (
+    from memoryware.tiers.filters import (
         ConsistencyJudge,
         ExactDuplicate,
         HasContent,

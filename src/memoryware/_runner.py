@@ -15,6 +15,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 __all__ = [
     "ASYNC",
     "BLOCKING",
+    "OFFLOAD_CHARS",
     "AsyncRunner",
     "BlockingRunner",
     "Runner",
@@ -24,6 +25,9 @@ __all__ = [
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+OFFLOAD_CHARS: Final = 20_000
+"""Characters from which computation on texts is offloaded: it takes longer than a thread hop."""
 
 
 def run_blocking(operation: Coroutine[Any, Any, T]) -> T:

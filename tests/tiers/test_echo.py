@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
-from memoryware.tiers.ingress.claims import same_claim
-from memoryware.tiers.ingress.echo import (
-    borrowed,
-    echo_of,
-    only_marks,
-    without_marks,
+from memoryware.tiers.echo.matching import (
+    half_repeated,
+    recalled_block_sources,
+    repeated_ids,
+    strip_recalled_blocks,
 )
 from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.showing import recalled_block
+from memoryware.tiers.text.claims import same_claim
 from memoryware.tiers.values import ContextItem
 
 
@@ -110,7 +110,9 @@ FILLERS = [
 @pytest.mark.parametrize("change", [str, str.upper, str.lower], ids=["as it is", "upper", "lower"])
 def test_a_repetition_with_words_around_it_is_an_echo(filler, change):
     missed = [
-        one.id for one in KNOWN if one.id not in echo_of(filler.format(change(one.content)), [one])
+        one.id
+        for one in KNOWN
+        if one.id not in repeated_ids(filler.format(change(one.content)), [one])
     ]
     assert missed == []
 
@@ -172,55 +174,55 @@ SENTENCES = [
 @pytest.mark.parametrize("text", NEW)
 @pytest.mark.parametrize("filler", ["{}", "As I recall, {}", "Thanks. {} Let me know!"])
 def test_a_correction_is_no_echo(text, filler):
-    assert echo_of(filler.format(text), KNOWN) == ()
+    assert repeated_ids(filler.format(text), KNOWN) == ()
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_a_really_new_sentence_among_many_that_are_known_is_no_echo(sentence):
     for place in range(len(FACTS)):
         said = [*FACTS[:place], sentence, *FACTS[place:]]
-        assert echo_of(" ".join(said), KNOWN) == ()
+        assert repeated_ids(" ".join(said), KNOWN) == ()
 
 
 def test_everything_that_is_known_in_another_order_is_an_echo_of_all_of_it():
     said = [*FACTS]
     random.Random(7).shuffle(said)
     text = "Here is everything I remember:\n\n" + "\n".join(f"- *{one}*" for one in said)
-    assert set(echo_of(text, KNOWN)) == {one.id for one in KNOWN}
+    assert set(repeated_ids(text, KNOWN)) == {one.id for one in KNOWN}
 
 
 @pytest.mark.parametrize("mark", ["\u0336", "\u0332", "\ufe0f", "\u20dd", "\u0336\u0316"])
 def test_marks_on_every_letter_hide_no_echo(mark):
     for one in KNOWN:
         said = "".join(f"{letter}{mark}" for letter in one.content)
-        assert echo_of(said, KNOWN) == (one.id,)
+        assert repeated_ids(said, KNOWN) == (one.id,)
 
 
 def test_two_facts_in_one_sentence_are_an_echo():
     text = "I recall that Maria Lopez is the owner of the billing service and the project uses"
-    assert echo_of(f"{text} PostgreSQL 16 for orders and Redis for sessions", KNOWN)
+    assert repeated_ids(f"{text} PostgreSQL 16 for orders and Redis for sessions", KNOWN)
 
 
 def test_nothing_is_an_echo_of_nothing():
-    assert echo_of("Maria Lopez is the owner of the billing service.", []) == ()
-    assert echo_of("", KNOWN) == ()
-    assert echo_of(" \n\t", KNOWN) == ()
-    assert echo_of("...!?", KNOWN) == ()
+    assert repeated_ids("Maria Lopez is the owner of the billing service.", []) == ()
+    assert repeated_ids("", KNOWN) == ()
+    assert repeated_ids(" \n\t", KNOWN) == ()
+    assert repeated_ids("...!?", KNOWN) == ()
 
 
 def test_politeness_alone_is_no_echo():
-    assert echo_of("Sure! Let me know if you need anything else.", KNOWN) == ()
+    assert repeated_ids("Sure! Let me know if you need anything else.", KNOWN) == ()
 
 
 def test_a_text_that_was_cut_for_showing_is_an_echo_of_the_whole():
     long = Known("long", " ".join(FACTS[:9]))
     shown = f"{long.content[:317]}…"
-    assert echo_of(f"I remember: {shown}", [long]) == ("long",)
+    assert repeated_ids(f"I remember: {shown}", [long]) == ("long",)
 
 
 def test_the_words_of_two_facts_in_new_relations_are_no_echo():
     known = [Known("a", "Ann reports to Bob and Carol trains Dave.")]
-    assert echo_of("Bob reports to Ann and Dave trains Carol.", known) == ()
+    assert repeated_ids("Bob reports to Ann and Dave trains Carol.", known) == ()
 
 
 # Pairs of what was shown and what was said.
@@ -253,7 +255,9 @@ def test_the_pairs_are_enough_of_both_kinds():
 @pytest.mark.parametrize("half", ["tuned", "reported"])
 def test_news_in_known_words_is_never_an_echo(half):
     lost = [
-        one for one in pairs(half, "news") if echo_of(one[1], [Known("k", one[0]), BESIDE]) != ()
+        one
+        for one in pairs(half, "news")
+        if repeated_ids(one[1], [Known("k", one[0]), BESIDE]) != ()
     ]
     assert lost == []
 
@@ -261,7 +265,9 @@ def test_news_in_known_words_is_never_an_echo(half):
 @pytest.mark.parametrize(("half", "most"), [("tuned", 0), ("reported", 1)])
 def test_an_echo_is_mostly_seen_as_one(half, most):
     missed = [
-        one for one in pairs(half, "echo") if echo_of(one[1], [Known("k", one[0]), BESIDE]) == ()
+        one
+        for one in pairs(half, "echo")
+        if repeated_ids(one[1], [Known("k", one[0]), BESIDE]) == ()
     ]
     assert len(missed) <= most, missed
 
@@ -292,12 +298,12 @@ SHOWN = "The deploy server is db2, and it may be restarted at night."
     ],
 )
 def test_the_table_of_the_page_about_tiers(said, is_echo):
-    assert bool(echo_of(said, [Known("k", SHOWN)])) is is_echo
+    assert bool(repeated_ids(said, [Known("k", SHOWN)])) is is_echo
 
 
 def test_hidden_characters_before_an_echo_hide_nothing():
     for hidden in ("\u200b", "\u2060", "\ufeff", "\u00ad", "\u202e"):
-        assert echo_of(hidden * 20_000 + FACTS[3], KNOWN) == ("k3",)
+        assert repeated_ids(hidden * 20_000 + FACTS[3], KNOWN) == ("k3",)
 
 
 @pytest.mark.parametrize(
@@ -313,7 +319,7 @@ def test_hidden_characters_before_an_echo_hide_nothing():
     ],
 )
 def test_news_inside_of_an_offer_is_no_echo(rest):
-    assert echo_of(f"{FACTS[3]} {rest}", KNOWN) == ()
+    assert repeated_ids(f"{FACTS[3]} {rest}", KNOWN) == ()
 
 
 # Marks.
@@ -330,40 +336,40 @@ def test_news_inside_of_an_offer_is_no_echo(rest):
 )
 def test_a_repeated_block_is_an_echo_by_its_marks_alone(text):
     block = recalled_block([item("a" * 32, FACTS[0])], limits=TierLimits())
-    assert only_marks(text.format(block)) is not None
-    assert without_marks(block) == ""
+    assert recalled_block_sources(text.format(block)) is not None
+    assert strip_recalled_blocks(block) == ""
 
 
 def test_a_block_names_what_it_repeats():
     items = [item("a" * 32, FACTS[0]), item("b" * 32, FACTS[3])]
     block = recalled_block(items, limits=TierLimits())
-    assert set(only_marks(block, items)) == {"a" * 32, "b" * 32}
+    assert set(recalled_block_sources(block, items)) == {"a" * 32, "b" * 32}
 
 
 def test_a_block_that_was_cut_off_or_is_spelled_with_entities_is_still_one():
     block = recalled_block([item("a" * 32, FACTS[0])], limits=TierLimits())
-    assert only_marks(block[:-20]) is not None
-    assert only_marks(block.replace("<", "&lt;").replace(">", "&gt;")) is not None
+    assert recalled_block_sources(block[:-20]) is not None
+    assert recalled_block_sources(block.replace("<", "&lt;").replace(">", "&gt;")) is not None
 
 
 def test_what_is_said_beside_a_block_stays_and_the_block_does_not():
     block = recalled_block([item("a" * 32, FACTS[0])], limits=TierLimits())
     text = f"{block}\nThe gateway rejects uploads larger than ten megabytes."
-    assert only_marks(text) is None
-    assert without_marks(text) == "The gateway rejects uploads larger than ten megabytes."
+    assert recalled_block_sources(text) is None
+    assert strip_recalled_blocks(text) == "The gateway rejects uploads larger than ten megabytes."
 
 
 def test_a_text_that_speaks_of_the_tag_keeps_its_words():
     text = "The prompt has a <recalled_memory> tag, which the template of the billing team lacks."
-    assert only_marks(text) is None
-    assert "template of the billing team" in without_marks(text)
-    assert without_marks("a < b and c > d") == "a < b and c > d"
+    assert recalled_block_sources(text) is None
+    assert "template of the billing team" in strip_recalled_blocks(text)
+    assert strip_recalled_blocks("a < b and c > d") == "a < b and c > d"
 
 
 def test_a_block_without_its_fence_is_an_echo_of_its_items():
     items = [item("a" * 32, FACTS[0]), item("b" * 32, FACTS[3])]
     lines = recalled_block(items, limits=TierLimits()).splitlines()[1:-1]
-    assert set(echo_of("\n".join(lines), items)) == {"a" * 32, "b" * 32}
+    assert set(repeated_ids("\n".join(lines), items)) == {"a" * 32, "b" * 32}
 
 
 # Properties.
@@ -390,10 +396,10 @@ def test_text_with_forty_percent_new_words_is_never_swallowed(fact, news, seed, 
     old = old[: max(1, int(len(news) * 1.5))]  # at least two of five words are new
     mixed = [*old, *news]
     random.Random(seed).shuffle(mixed)
-    assert echo_of(filler.format(" ".join(mixed)), KNOWN) == ()
-    assert echo_of(filler.format(f"{' '.join(old)} {' '.join(news)}."), KNOWN) == ()
-    assert echo_of(filler.format(f"{fact} {' '.join(news)}."), KNOWN) == ()
-    assert echo_of(filler.format(", ".join(mixed)), KNOWN) == ()
+    assert repeated_ids(filler.format(" ".join(mixed)), KNOWN) == ()
+    assert repeated_ids(filler.format(f"{' '.join(old)} {' '.join(news)}."), KNOWN) == ()
+    assert repeated_ids(filler.format(f"{fact} {' '.join(news)}."), KNOWN) == ()
+    assert repeated_ids(filler.format(", ".join(mixed)), KNOWN) == ()
 
 
 @settings(max_examples=300, deadline=None)
@@ -404,16 +410,16 @@ def test_text_with_forty_percent_new_words_is_never_swallowed(fact, news, seed, 
 )
 def test_known_facts_with_fillers_in_any_order_are_always_caught(facts, fillers, joint):
     said = joint.join(filler.format(fact) for filler, fact in zip(fillers, facts, strict=False))
-    assert echo_of(said, KNOWN) != ()
+    assert repeated_ids(said, KNOWN) != ()
 
 
 @settings(max_examples=200, deadline=None)
 @given(text=st.text(max_size=300), other=st.text(max_size=300))
 def test_any_text_can_be_asked_about(text, other):
-    echo_of(text, [Known("a", other)])
-    only_marks(text, [Known("a", other)])
-    assert borrowed(text, [Known("a", "")]) == []
-    assert isinstance(without_marks(text), str)
+    repeated_ids(text, [Known("a", other)])
+    recalled_block_sources(text, [Known("a", other)])
+    assert half_repeated(text, [Known("a", "")]) == []
+    assert isinstance(strip_recalled_blocks(text), str)
 
 
 @pytest.mark.parametrize(
@@ -433,9 +439,9 @@ def test_any_text_can_be_asked_about(text, other):
 )
 @pytest.mark.timeout(20)
 def test_a_hostile_text_is_answered_soon(text):
-    echo_of(text, KNOWN)
-    only_marks(text, KNOWN)
-    echo_of(FACTS[0], [Known("x", text)])
+    repeated_ids(text, KNOWN)
+    recalled_block_sources(text, KNOWN)
+    repeated_ids(FACTS[0], [Known("x", text)])
 
 
 MOTHER = "My mother's mother is Ida."
@@ -460,7 +466,7 @@ GAS = "The gas is off."
     ],
 )
 def test_another_person_a_struck_out_text_and_a_question_are_news(shown, answer):
-    assert echo_of(answer, [Known("a", shown)]) == ()
+    assert repeated_ids(answer, [Known("a", shown)]) == ()
 
 
 @pytest.mark.parametrize(
@@ -477,7 +483,7 @@ def test_another_person_a_struck_out_text_and_a_question_are_news(shown, answer)
     ],
 )
 def test_what_is_neither_of_these_is_an_echo(shown, answer):
-    assert echo_of(answer, [Known("a", shown)]) == ("a",)
+    assert repeated_ids(answer, [Known("a", shown)]) == ("a",)
 
 
 # What else is made of it.
@@ -485,7 +491,7 @@ def test_what_is_neither_of_these_is_an_echo(shown, answer):
 
 def test_a_text_is_made_of_what_it_mostly_repeats():
     text = "Maria Lopez is the owner of the billing service, so she approves the new invoices."
-    assert [one.id for one in borrowed(text, KNOWN)] == ["k3"]
+    assert [one.id for one in half_repeated(text, KNOWN)] == ["k3"]
 
 
 def test_the_same_claim_has_the_same_numbers_names_and_denials():

@@ -10,14 +10,14 @@ import pytest
 from memoryware import MemoryScope, TieredMemory
 from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
-from memoryware.tiers.ingress import _statements
-from memoryware.tiers.ingress.claims import says_the_same
-from memoryware.tiers.ingress.echo import Piece, echo_of, only_marks
+from memoryware.tiers.echo import clauses
+from memoryware.tiers.echo.matching import Excerpt, recalled_block_sources, repeated_ids
 from memoryware.tiers.review.grouping import groups_of
 from memoryware.tiers.review.priority import boilerplate_of, specificity_of
 from memoryware.tiers.showing import without_marks
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.text import segments
+from memoryware.tiers.text.claims import says_the_same
 from memoryware.tiers.text.stems import stem
 from memoryware.tiers.text.terms import words_of
 
@@ -65,9 +65,9 @@ SHAPES = {
 }
 USES = {
     "words": words_of,
-    "statements": _statements._made,
-    "an echo": lambda text: echo_of(text, [Piece(text[: len(text) // 2], "x")]),
-    "marks": lambda text: only_marks(text, [Piece(KNOWN, "x")]),
+    "statements": clauses.clauses_of,
+    "an echo": lambda text: repeated_ids(text, [Excerpt(text[: len(text) // 2], "x")]),
+    "marks": lambda text: recalled_block_sources(text, [Excerpt(KNOWN, "x")]),
     "copied marks": without_marks,
     "the same": lambda text: says_the_same(text, f"{text} Ann"),
     "segmentation": segments._split,

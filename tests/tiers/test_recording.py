@@ -21,11 +21,11 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Parts, Passed, Refusal
-from memoryware.tiers.ingress import default_filters
+from memoryware.tiers.filters import default_filters
 from memoryware.tiers.promotion import promote
 from memoryware.tiers.recall import retrieve
 from memoryware.tiers.recording import (
-    Made,
+    EntryOrigin,
     cleanup_working_memory,
     log_quarantine,
     record,
@@ -127,7 +127,7 @@ async def test_an_entry_says_who_made_it_where_and_when(door, making):
     p = making()
     given = {"confidence": 0.9, "verify_pending": False, "topic": "orders"}
     before = dict(given)
-    done = await run(door, record, p, TEXT, SCOPE, given, made=Made(role="other"))
+    done = await run(door, record, p, TEXT, SCOPE, given, origin=EntryOrigin(role="other"))
     assert given == before
     assert dict(done.entry.metadata) == {
         **before,
@@ -143,9 +143,11 @@ async def test_an_entry_says_who_made_it_where_and_when(door, making):
 
 async def test_the_caller_may_say_who_made_it(door, making):
     p = making()
-    made = Made(provenance=Provenance(Origin("user", "ann")))
-    assert (await run(door, record, p, TEXT, SCOPE, made=made)).entry.provenance == made.provenance
-    tool = await run(door, record, p, OTHER, SCOPE, made=Made(role="tool"))
+    made = EntryOrigin(provenance=Provenance(Origin("user", "ann")))
+    assert (
+        await run(door, record, p, TEXT, SCOPE, origin=made)
+    ).entry.provenance == made.provenance
+    tool = await run(door, record, p, OTHER, SCOPE, origin=EntryOrigin(role="tool"))
     assert tool.entry.provenance.trust is Trust.UNTRUSTED
 
 
@@ -277,7 +279,7 @@ async def test_groups_and_tenants_do_not_see_each_other(door, making):
         for group in ("g1", "g10", "g1:", "a.b", "a", " g1")
     ]
     for scope in scopes:
-        done = await run(door, record, p, TEXT, scope, made=Made(key="k"))
+        done = await run(door, record, p, TEXT, scope, origin=EntryOrigin(key="k"))
         assert done.working, scope
     for scope in scopes:
         assert [one.scope for one in hot(p, scope)] == [scope]
@@ -494,32 +496,32 @@ async def test_a_failing_long_term_memory_does_not_keep_anything_out(door, makin
 
 async def test_the_same_key_is_recorded_once_in_every_tier(door, making, heard):
     p = making()
-    made = Made(key="thread:node:task")
-    first = await run(door, record, p, TEXT, SCOPE, made=made)
+    made = EntryOrigin(key="thread:node:task")
+    first = await run(door, record, p, TEXT, SCOPE, origin=made)
     told = len(heard)
-    again = await run(door, record, p, TEXT, SCOPE, made=made)
+    again = await run(door, record, p, TEXT, SCOPE, origin=made)
     assert again == first
     assert (len(logged(p)), len(hot(p)), len(heard)) == (1, 1, told)
-    assert (await run(door, log_quarantine, p, TEXT, SCOPE, made=made)) == first.entry
+    assert (await run(door, log_quarantine, p, TEXT, SCOPE, origin=made)) == first.entry
 
 
 async def test_a_replay_of_a_refused_entry_asks_nobody_again(door, making):
     judge = Word("", Refusal("no"))
     p = making(filters=[judge])
-    made = Made(key="k")
-    first = await run(door, record, p, TEXT, SCOPE, made=made)
-    again = await run(door, record, p, TEXT, SCOPE, made=made)
+    made = EntryOrigin(key="k")
+    first = await run(door, record, p, TEXT, SCOPE, origin=made)
+    again = await run(door, record, p, TEXT, SCOPE, origin=made)
     assert (again.refused, again.entry, judge.asked) == ("no", first.entry, 1)
 
 
 @pytest.mark.parametrize("name", ["find", "push"])
 async def test_a_replay_makes_up_for_a_working_memory_that_had_failed(door, making, name):
     p = making(stores=failing(embedded(), "working", name, times=1))
-    made = Made(key="k")
-    first = await run(door, record, p, TEXT, SCOPE, made=made)
+    made = EntryOrigin(key="k")
+    first = await run(door, record, p, TEXT, SCOPE, origin=made)
     assert first.refused == "store_failed"
     p.clock.forward(hours=2)
-    again = await run(door, record, p, TEXT, SCOPE, made=made)
+    again = await run(door, record, p, TEXT, SCOPE, origin=made)
     assert again.working
     assert again.entry.id == first.entry.id
     assert [one.id for one in hot(p)] == [first.entry.id]
@@ -529,26 +531,26 @@ async def test_a_replay_makes_up_for_a_working_memory_that_had_failed(door, maki
 
 async def test_a_late_replay_brings_nothing_back_that_has_left_working_memory(door, making):
     p = making(limits=TierLimits(working_entries=3))
-    made = Made(key="k")
-    await run(door, record, p, TEXT, SCOPE, made=made)
+    made = EntryOrigin(key="k")
+    await run(door, record, p, TEXT, SCOPE, origin=made)
     for text in numbered(3):
         p.clock.forward(seconds=1)
         await run(door, record, p, text, SCOPE)
-    assert not (await run(door, record, p, TEXT, SCOPE, made=made)).working
+    assert not (await run(door, record, p, TEXT, SCOPE, origin=made)).working
     assert TEXT not in [one.content for one in hot(p)]
     p.clock.forward(hours=25)
-    assert not (await run(door, record, p, TEXT, SCOPE, made=made)).working
+    assert not (await run(door, record, p, TEXT, SCOPE, origin=made)).working
     assert hot(p) == []
 
 
 async def test_what_a_person_has_revoked_does_not_come_back_by_a_replay(door, making):
     p = making()
-    made = Made(key="k")
-    await run(door, record, p, TEXT, SCOPE, made=made)
+    made = EntryOrigin(key="k")
+    await run(door, record, p, TEXT, SCOPE, origin=made)
     which = Select.within(SCOPE)
     p.stores.quarantine.edit(which, lambda one: replace(one, status="revoked"))
     p.stores.working.delete(which)
-    again = await run(door, record, p, TEXT, SCOPE, made=made)
+    again = await run(door, record, p, TEXT, SCOPE, origin=made)
     assert (again.working, again.refused) == (False, "revoked")
     assert hot(p) == []
 
@@ -637,9 +639,9 @@ async def test_an_echo_is_kept_in_quarantine_and_nowhere_else(door, making, hear
     p.clock.forward(hours=5)
     before = hot(p)
     heard.clear()
-    made = Made(shown=(item_of(first.entry),))
+    made = EntryOrigin(shown=(item_of(first.entry),))
     for text in (TEXT, f"As I recall, {TEXT} Let me know if you need anything else!"):
-        done = await run(door, record, p, text, SCOPE, made=made)
+        done = await run(door, record, p, text, SCOPE, origin=made)
         assert (done.working, done.refused) == (False, "echo")
         assert done.entry.echo_of == (first.entry.id,)
     assert hot(p) == before
@@ -688,16 +690,16 @@ async def test_a_duplicate_of_long_term_memory_is_seen_by_its_words(door, making
 async def test_a_correction_of_what_was_shown_is_recorded(door, making):
     p = making()
     first = await run(door, record, p, TEXT, SCOPE)
-    made = Made(shown=(item_of(first.entry),))
+    made = EntryOrigin(shown=(item_of(first.entry),))
     text = "The orders service no longer stores its data in PostgreSQL 16, it uses MySQL now."
-    assert (await run(door, record, p, text, SCOPE, made=made)).working
+    assert (await run(door, record, p, text, SCOPE, origin=made)).working
 
 
 async def test_a_user_who_says_what_an_agent_said_is_no_echo(door, making):
     p = making()
     first = await run(door, record, p, TEXT, SCOPE)
-    made = Made(provenance=Provenance(Origin("user", "ann")), shown=(item_of(first.entry),))
-    done = await run(door, record, p, f"Yes. {TEXT}", SCOPE, made=made)
+    made = EntryOrigin(provenance=Provenance(Origin("user", "ann")), shown=(item_of(first.entry),))
+    done = await run(door, record, p, f"Yes. {TEXT}", SCOPE, origin=made)
     assert done.working
     assert (done.entry.echo_of, done.entry.duplicate_of) == ((), (first.entry.id,))
 
@@ -705,9 +707,9 @@ async def test_a_user_who_says_what_an_agent_said_is_no_echo(door, making):
 async def test_an_echo_stays_one_however_it_is_offered(door, making):
     p = making()
     first = await run(door, record, p, TEXT, SCOPE)
-    made = Made(shown=(item_of(first.entry),))
+    made = EntryOrigin(shown=(item_of(first.entry),))
     p.stores.working.delete(Select.within(SCOPE))
-    echo = await run(door, log_quarantine, p, f"I recall: {TEXT}", SCOPE, made=made)
+    echo = await run(door, log_quarantine, p, f"I recall: {TEXT}", SCOPE, origin=made)
     assert (echo.refused, echo.echo_of) == ("echo", (first.entry.id,))
     for what in (echo, echo.content):
         assert (await run(door, update_working_memory, p, what, SCOPE)).refused == "echo"
@@ -726,10 +728,10 @@ async def test_a_block_of_recalled_texts_does_not_come_into_working_memory(door,
 
 async def test_what_repeats_a_tool_is_trusted_no_more_than_the_tool(door, making):
     p = making()
-    web = Made(role="tool", provenance=Provenance(Origin("tool", "web")))
-    found = (await run(door, record, p, TEXT, SCOPE, made=web)).entry
+    web = EntryOrigin(role="tool", provenance=Provenance(Origin("tool", "web")))
+    found = (await run(door, record, p, TEXT, SCOPE, origin=web)).entry
     text = f"{TEXT} The team of the warehouse has asked for a second replica since June."
-    done = await run(door, record, p, text, SCOPE, made=Made(shown=(item_of(found),)))
+    done = await run(door, record, p, text, SCOPE, origin=EntryOrigin(shown=(item_of(found),)))
     assert done.working
     assert done.entry.provenance.origin == Origin("agent", "planner")
     assert done.entry.provenance.sources == (found.id,)
@@ -776,7 +778,7 @@ async def test_five_hundred_turns_that_repeat_memory_leave_it_as_it_was(door, ma
         recalled = [memories[(turn + n) % len(memories)] for n in range(1 + turn % 3)]
         said = opening.format(" ".join(one.content for one in recalled))
         shown = tuple(memories) if shows else ()
-        await run(door, record, p, said, SCOPE, made=Made(key=f"turn{turn}", shown=shown))
+        await run(door, record, p, said, SCOPE, origin=EntryOrigin(key=f"turn{turn}", shown=shown))
     assert {one.id for one in hot(p)} == {one.id for one in before}
     assert p.stores.long_term.find(Select.within(SCOPE)).total == len(cold)
     echoes = [one for one in logged(p) if one.refused in ("echo", "duplicate")]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
-from memoryware.tiers.ingress.echo import echo_of
+from memoryware.tiers.echo.matching import repeated_ids
 from memoryware.tiers.records import Origin, Provenance, Trust, Verdict
 from memoryware.tiers.showing import (
     ELLIPSIS,
@@ -309,7 +309,7 @@ def test_a_text_without_our_marks_stays_as_it_is(text):
 def test_a_copied_line_is_an_echo_once_its_marks_are_off():
     known = item("The large shop keeps all of its orders in PostgreSQL 17 on the server db2.")
     copied = without_marks(item_line(1, known, limits=LIMITS))
-    assert echo_of(copied, [known]) == (known.id,)
+    assert repeated_ids(copied, [known]) == (known.id,)
 
 
 def test_the_note_is_one_that_says_what_the_texts_are():

@@ -18,7 +18,6 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.activity import StepActivity, track_activity
 from memoryware.tiers.declaring import declared_origins
 from memoryware.tiers.discarded import position_in, settle_thread
-from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.messages import (
     KEYS,
     Content,
@@ -27,6 +26,7 @@ from memoryware.tiers.messages import (
     has_user,
     messages_in,
 )
+from memoryware.tiers.new_entry import mended
 from memoryware.tiers.records import Origin, Provenance, Role, hash_of
 from memoryware.tiers.roles import ROLES, Attachments, RoleRules, attachment_origins, role_in
 from memoryware.tiers.service import TieredMemory

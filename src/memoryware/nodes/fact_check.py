@@ -31,8 +31,8 @@ from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._asking import ask_model
 from memoryware.tiers.activity import StepActivity
-from memoryware.tiers.ingress.making import mended
 from memoryware.tiers.messages import KEYS, Content, content_of
+from memoryware.tiers.new_entry import mended
 from memoryware.tiers.recall import Source
 from memoryware.tiers.records import Entry, Origin, Role, Trust, Verdict, hash_of
 from memoryware.tiers.roles import ROLES

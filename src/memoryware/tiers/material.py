@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryMissing, EntryRefused
 from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.grounds import SOURCE_GONE
-from memoryware.tiers.ingress.making import AT_ONCE, mended
+from memoryware.tiers.new_entry import mended
 from memoryware.tiers.records import Entry, Provenance, Status, Verdict, hash_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Insight
@@ -255,4 +256,4 @@ async def _kept_of(parts: Parts, text: str) -> str:
     def work() -> str:
         return parts.redacted(mended(text))
 
-    return await parts.runner.offload(work) if len(text) > AT_ONCE else work()
+    return await parts.runner.offload(work) if len(text) > OFFLOAD_CHARS else work()

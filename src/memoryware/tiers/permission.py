@@ -10,12 +10,12 @@ from memoryware.errors import PromotionRefused
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.grounds import SOURCE_GONE
-from memoryware.tiers.ingress.claims import same_words, says_the_same
 from memoryware.tiers.material import Material
 from memoryware.tiers.records import Entry, hash_of
 from memoryware.tiers.review.corroboration import Support, alike, independent
 from memoryware.tiers.roles import JUDGING
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.text.claims import same_words, says_the_same
 from memoryware.tiers.text.contradictions import contradiction_between
 
 

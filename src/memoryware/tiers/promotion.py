@@ -14,8 +14,8 @@ from memoryware.tiers import supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.grounds import promoted_again
-from memoryware.tiers.ingress.making import redacted
 from memoryware.tiers.material import Material, What, edited, material_of
+from memoryware.tiers.new_entry import redacted
 from memoryware.tiers.permission import check
 from memoryware.tiers.proposals import note_proposal, propose, reject, ungroup
 from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, PendingPromotion, hash_of

@@ -13,23 +13,28 @@ from memoryware.events import emit
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Refusal, warn_without_group
 from memoryware.tiers.activity import note_recorded
+from memoryware.tiers.echo.matching import DUPLICATE, ECHO, strip_recalled_blocks
+from memoryware.tiers.echo.repetition import NO_REPETITION, Repetition, find_repetition
+from memoryware.tiers.filters.builtin import ExactDuplicate
+from memoryware.tiers.filters.chain import ask_filters
 from memoryware.tiers.grounds import SAID_AGAIN, SOURCE_GONE, inherited_receipts, taken_back
-from memoryware.tiers.ingress.chain import asked
-from memoryware.tiers.ingress.echo import DUPLICATE, ECHO, without_marks
-from memoryware.tiers.ingress.filters import ExactDuplicate
-from memoryware.tiers.ingress.knowing import Repetition, repetition_of
-from memoryware.tiers.ingress.making import Made, entry_of, redacted
+from memoryware.tiers.new_entry import EntryOrigin, create_entry, redacted
 from memoryware.tiers.records import DECIDED, Entry, Memory, Status
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Recorded
 
-__all__ = ["Made", "cleanup_working_memory", "log_quarantine", "record", "update_working_memory"]
+__all__ = [
+    "EntryOrigin",
+    "cleanup_working_memory",
+    "log_quarantine",
+    "record",
+    "update_working_memory",
+]
 
 logger = logging.getLogger(__name__)
 
 _OPEN: Final[tuple[Status, ...]] = ("pending", "proposed", "promoted")
 _BOTH: Final[tuple[Layer, ...]] = ("quarantine", "working")
-_NEW: Final = Repetition()
 
 
 async def log_quarantine(
@@ -38,14 +43,14 @@ async def log_quarantine(
     scope: MemoryScope,
     metadata: Mapping[str, Any] | None = None,
     *,
-    made: Made | None = None,
+    origin: EntryOrigin | None = None,
 ) -> Entry:
     """Keep an output in quarantine and return its entry; a known key returns the one there is.
 
     Raises:
         EntryRefused: For what is no text or too long.
     """
-    entry = await entry_of(parts, content, scope, metadata, made or Made())
+    entry = await create_entry(parts, content, scope, metadata, origin or EntryOrigin())
     kept, _ = await _kept(parts, entry)
     return kept
 
@@ -56,7 +61,7 @@ async def record(
     scope: MemoryScope,
     metadata: Mapping[str, Any] | None = None,
     *,
-    made: Made | None = None,
+    origin: EntryOrigin | None = None,
     tiers: Collection[Layer] = _BOTH,
 ) -> Recorded:
     """Keep an output in quarantine, and in working memory if the filters let it pass.
@@ -71,7 +76,7 @@ async def record(
     wanted = {tiers} if isinstance(tiers, str) else set(tiers)
     if not wanted <= {*_BOTH}:
         raise SettingError(f"tiers={tiers!r}: outputs go to quarantine and working memory only")
-    entry = await entry_of(parts, content, scope, metadata, made or Made())
+    entry = await create_entry(parts, content, scope, metadata, origin or EntryOrigin())
     kept, fresh = await _kept(parts, entry)
     if "working" in wanted and not kept.scope.group_id:
         warn_without_group(scope)
@@ -107,7 +112,7 @@ async def update_working_memory(
         kept = await _found(parts, owner, what.id)
         kept = replace(kept, metadata={**kept.metadata, **redacted(parts.guard, metadata)})
     else:
-        entry = await entry_of(parts, what, scope, metadata, Made())
+        entry = await create_entry(parts, what, scope, metadata, EntryOrigin())
         if not scope.group_id:
             return Recorded(entry=entry)
         kept = await _logged_before(parts, entry) or (await _kept(parts, entry))[0]
@@ -200,7 +205,7 @@ async def _note(
     parts: Parts,
     entry: Entry,
     reason: str | None = None,
-    repetition: Repetition = _NEW,
+    repetition: Repetition = NO_REPETITION,
 ) -> Entry:
     """Write into quarantine what working memory decided; a failure is only logged."""
     echo, duplicate = repetition.echo_of, repetition.duplicate_of
@@ -261,12 +266,12 @@ async def _offer(parts: Parts, entry: Entry, *, replayed: bool) -> Recorded:
         if until <= now or _overtaken(entry, others, parts.limits.working_entries):
             return Recorded(entry=entry)
     offer = _Offer(entry=entry, others=others, until=until, now=now)
-    candidate = replace(entry, content=without_marks(entry.content))
-    answer = await asked(parts, candidate, others)
+    candidate = replace(entry, content=strip_recalled_blocks(entry.content))
+    answer = await ask_filters(parts, candidate, others)
     if not isinstance(answer, Refusal):
         candidate = replace(candidate, metadata={**entry.metadata, **answer.labels})
-        repetition = await repetition_of(parts, candidate, others)
-        if repetition == _NEW or entry.provenance.origin.kind != "agent":
+        repetition = await find_repetition(parts, candidate, others)
+        if repetition == NO_REPETITION or entry.provenance.origin.kind != "agent":
             return await _admitted(parts, offer, candidate, repetition)
         answer = _refusal_of(repetition, others)
     return await _turned_away(parts, offer, answer)

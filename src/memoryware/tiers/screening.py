@@ -1,4 +1,4 @@
-"""What may name somebody or something in a store: no secrets, which no tier ever has."""
+"""Secrets in what is to be stored: texts lose them, names and ids with one are refused."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.records import Provenance, Verdict
 
+_SHORT_TEXT: Final = 4_000
+"""Characters of a text that is cached."""
+_SCOPE_NAMES: Final = tuple(item.name for item in fields(MemoryScope))
 _OURS: Final = re.compile(r"[0-9a-f]{32}")
 """An id that we have made."""
 
@@ -45,6 +48,33 @@ def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> Non
             ) from None
 
 
+def has_secrets(guard: Guard, text: str) -> bool:
+    """Return whether a text has secrets; a text that had none lately is not scanned again.
+
+    Args:
+        guard: Finds secrets.
+        text: The text.
+    """
+    # Detectors of the application may answer differently the next time.
+    if guard.detectors or len(text) > _SHORT_TEXT:
+        return bool(guard.scan(text))
+    try:
+        _scan_once(guard, text)
+    except _SecretFound:
+        return True
+    return False
+
+
+def redact_text(guard: Guard, text: str) -> str:
+    """Return a text without secrets; a text that had none lately is not scanned again.
+
+    Args:
+        guard: Finds secrets.
+        text: The text.
+    """
+    return guard.redact(text) if has_secrets(guard, text) else text
+
+
 class _SecretFound(Exception):
     """Says of what kind it is."""
 
@@ -58,6 +88,15 @@ def _look(guard: Guard, name: str) -> None:
 
 _look_once = remembered(4096)(_look)
 """The same, for names that come again and again; only those without a secret are kept in mind."""
+
+
+def _scan(guard: Guard, text: str) -> None:
+    if guard.scan(text):
+        raise _SecretFound
+
+
+_scan_once: Final = remembered(1024)(_scan)
+"""The same with a cache, which keeps texts without secrets only: an exception is not cached."""
 
 
 def named(parts: Parts, by: str) -> str:
@@ -76,7 +115,7 @@ def owner(parts: Parts, scope: MemoryScope) -> MemoryScope:
     Raises:
         SettingError: For a secret in one.
     """
-    refuse_secrets(parts, [(one.name, getattr(scope, one.name)) for one in fields(scope)])
+    refuse_secrets(parts, [(name, getattr(scope, name)) for name in _SCOPE_NAMES])
     return scope
 
 

@@ -25,7 +25,7 @@ from memoryware.tiers._doors.writing import WritingDoors
 from memoryware.tiers._options import checked
 from memoryware.tiers._parts import HotRanking, IngressFilter, OnError, OnMismatch, Parts, TtlScope
 from memoryware.tiers.embedding import Embedder, space_name
-from memoryware.tiers.ingress import default_filters
+from memoryware.tiers.filters import default_filters
 from memoryware.tiers.journal import Journal
 from memoryware.tiers.naming_models import anamed_embeddings, named_embeddings
 from memoryware.tiers.policy import PromotionPolicy

@@ -10,7 +10,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import recording
 from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
-from memoryware.tiers.recording import Made
+from memoryware.tiers.recording import EntryOrigin
 from memoryware.tiers.records import Entry, Provenance, Role
 from memoryware.tiers.values import ContextItem, Layer, Recorded
 
@@ -52,9 +52,9 @@ class WritingDoors(Doors):
             StoreUnavailable: If quarantine cannot be written. A failing working memory is
                 logged and told as an event.
         """
-        made = Made(role=role, provenance=provenance, key=key, shown=tuple(shown))
+        origin = EntryOrigin(role=role, provenance=provenance, key=key, shown=tuple(shown))
         given = content, scope_of(scope), metadata
-        return run_blocking(recording.record(self.parts, *given, made=made, tiers=tiers))
+        return run_blocking(recording.record(self.parts, *given, origin=origin, tiers=tiers))
 
     async def arecord(
         self,
@@ -69,9 +69,9 @@ class WritingDoors(Doors):
         tiers: Collection[Layer] = _BOTH,
     ) -> Recorded:
         """Async twin of `record`."""
-        made = Made(role=role, provenance=provenance, key=key, shown=tuple(shown))
+        origin = EntryOrigin(role=role, provenance=provenance, key=key, shown=tuple(shown))
         given = content, scope_of(scope), metadata
-        return await recording.record(self.parts.native, *given, made=made, tiers=tiers)
+        return await recording.record(self.parts.native, *given, origin=origin, tiers=tiers)
 
     def log_quarantine(
         self,
@@ -84,9 +84,9 @@ class WritingDoors(Doors):
         key: str | None = None,
     ) -> Entry:
         """Keep an output in quarantine only, and return its entry; see `record`."""
-        made = Made(role=role, provenance=provenance, key=key)
+        origin = EntryOrigin(role=role, provenance=provenance, key=key)
         given = content, scope_of(scope), metadata
-        return run_blocking(recording.log_quarantine(self.parts, *given, made=made))
+        return run_blocking(recording.log_quarantine(self.parts, *given, origin=origin))
 
     async def alog_quarantine(
         self,
@@ -99,9 +99,9 @@ class WritingDoors(Doors):
         key: str | None = None,
     ) -> Entry:
         """Async twin of `log_quarantine`."""
-        made = Made(role=role, provenance=provenance, key=key)
+        origin = EntryOrigin(role=role, provenance=provenance, key=key)
         given = content, scope_of(scope), metadata
-        return await recording.log_quarantine(self.parts.native, *given, made=made)
+        return await recording.log_quarantine(self.parts.native, *given, origin=origin)
 
     def update_working_memory(
         self,

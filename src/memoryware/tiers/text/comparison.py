@@ -396,7 +396,7 @@ def _made_active(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     by = words.index("by")
     if by < 3 or words[by - 2] not in ("is", "are") or not set(words[:by]).isdisjoint(_UNSAFE):
         return
-    verb = _verb_of(words[by - 1])
+    verb = verb_bases(words[by - 1])
     if not verb:
         return
     subject, agent = list(tokens[: by - 2]), list(tokens[by + 1 :])
@@ -405,7 +405,12 @@ def _made_active(tokens: Sequence[Token]) -> Iterator[list[Token]]:
             yield [*agent[:end], Token(stem, stem), *subject, *agent[end:]]
 
 
-def _verb_of(participle: str) -> list[str]:
+def verb_bases(participle: str) -> list[str]:
+    """Return the words of which a word may be the participle.
+
+    Args:
+        participle: A word in lower case.
+    """
     if participle in _PARTICIPLES:
         return [_PARTICIPLES[participle]]
     base = participle.removesuffix("ed")

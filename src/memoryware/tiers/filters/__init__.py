@@ -1,9 +1,9 @@
-"""What may enter working memory, and what is an echo of it."""
+"""Filters of working memory: which entries are admitted, and which are refused."""
 
 from __future__ import annotations
 
 from memoryware.tiers._parts import IngressFilter, Passed, Refusal
-from memoryware.tiers.ingress.filters import (
+from memoryware.tiers.filters.builtin import (
     ExactDuplicate,
     HasContent,
     MinConfidence,
@@ -12,8 +12,8 @@ from memoryware.tiers.ingress.filters import (
     SecretsReported,
     default_filters,
 )
-from memoryware.tiers.ingress.judge import ConsistencyJudge, OnJudgeError
-from memoryware.tiers.ingress.near import NearDuplicate
+from memoryware.tiers.filters.judge import ConsistencyJudge, OnJudgeError
+from memoryware.tiers.filters.near_duplicate import NearDuplicate
 
 __all__ = [
     "ConsistencyJudge",

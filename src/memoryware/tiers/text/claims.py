@@ -8,8 +8,8 @@ from typing import Final
 
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
-from memoryware.tiers.ingress._phrases import TURNS
 from memoryware.tiers.text.comparison import Relation, compare, matches, same_sentence
+from memoryware.tiers.text.phrases import TURNS
 from memoryware.tiers.text.tokens import MARKERS, NEGATIONS, Sentence, is_german, tokenize
 
 _AROUND: Final = ".,;:!\"'()[]*_`“”‘’«»。，、"

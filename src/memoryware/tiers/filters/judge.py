@@ -1,4 +1,4 @@
-"""`ConsistencyJudge`: asks a chat model whether a text contradicts itself."""
+"""Filter `ConsistencyJudge`: a chat model decides whether a text contradicts itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memoryware.tiers._parts import Passed, Refusal
 from memoryware.tiers.records import Entry
 
 OnJudgeError = Literal["accept", "reject"]
-"""What a judge that does not answer means for an entry."""
+"""Whether an entry passes when the judge fails."""
 
 logger = logging.getLogger(__name__)
 
@@ -44,26 +44,26 @@ _YES: Final = frozenset(["yes", "y", "true", "1", "ja", "oui", "si", "はい", "
 _NO: Final = frozenset(["no", "n", "false", "0", "nein", "non", "いいえ", "否", "不"])
 _OBJECT: Final = re.compile(r"\{[^{}]*\}")
 _CONFIG: Final = {"tags": ["nostream"], "run_name": "memory_consistency_judge"}
-"""What the judge says is not streamed to whoever reads the answer of the agent."""
+"""Keeps the answer of the judge out of the stream of the agent."""
 
 
 class ConsistencyJudge:
-    """Refuses what contradicts itself or plainly cannot be true, as a chat model sees it.
+    """Refuse texts that contradict themselves or plainly cannot be true, as a chat model sees it.
 
-    A text can try to talk to the judge. It is shown as data, and the judge only ever keeps
-    texts out of working memory: what it lets pass is no more trusted than before.
+    A text may contain instructions for the judge. It is sent as data, and a pass changes nothing
+    but that the text enters working memory: it is not trusted more than before.
 
     Args:
         model: A chat model.
-        on_judge_error: "accept" lets a text pass if the model fails, takes too long or does
-            not say yes or no, with `unverified` in its metadata; "reject" refuses it.
-        limits: `model_timeout` is how long it may take.
-        instructions: What the model is told instead. It must ask for JSON with
-            `"contradicts": true` or for "yes" or "no".
-        characters: How much of a text the model is shown.
+        on_judge_error: "accept" lets a text pass if the model fails, times out or answers neither
+            yes nor no, with the label `unverified`; "reject" refuses it.
+        limits: `model_timeout` is the timeout of a call, in seconds.
+        instructions: System prompt in place of the default. It must ask for JSON with
+            `"contradicts": true`, or for "yes" or "no".
+        characters: Characters of a text that are sent to the model.
 
     Raises:
-        SettingError: For an option that cannot be.
+        SettingError: For an invalid option.
     """
 
     def __init__(
@@ -96,20 +96,18 @@ class ConsistencyJudge:
     async def _check(self, runner: Runner, entry: Entry) -> Refusal | Passed | None:
         messages = self._messages(entry.content)
         try:
-            reply = await runner.call(self._asked, self._aasked, messages)
-        except Exception as error:  # noqa: BLE001 - models of others may raise anything
+            reply = await runner.call(self._invoke, self._ainvoke, messages)
+        except Exception as error:  # noqa: BLE001 - a model may raise anything
             return self._failed(entry, type(error).__name__)
-        says = says_yes(_text_of(reply))
-        if says is None:
+        verdict = says_yes(_text_of(reply))
+        if verdict is None:
             return self._failed(entry, "neither yes nor no")
-        return (
-            Refusal("inconsistent", "the judge says that it contradicts itself") if says else None
-        )
+        return Refusal("inconsistent", "it contradicts itself, says the judge") if verdict else None
 
-    def _asked(self, messages: list[tuple[str, str]]) -> Any:
+    def _invoke(self, messages: list[tuple[str, str]]) -> Any:
         return call_within(self._timeout, lambda: self._model.invoke(messages, config=_CONFIG))
 
-    async def _aasked(self, messages: list[tuple[str, str]]) -> Any:
+    async def _ainvoke(self, messages: list[tuple[str, str]]) -> Any:
         waiting = self._model.ainvoke(messages, config=_CONFIG)
         return await asyncio.wait_for(waiting, self._timeout)
 
@@ -117,28 +115,35 @@ class ConsistencyJudge:
         text = neutralise(drop_hidden(content[: self._characters])[0], _FENCE)
         return [("system", self._instructions), ("human", f"<{_TAG}>\n{text}\n</{_TAG}>")]
 
-    def _failed(self, entry: Entry, why: str) -> Refusal | Passed:
-        logger.warning("the judge gave no answer for entry %s: %s", entry.id, why)
+    def _failed(self, entry: Entry, reason: str) -> Refusal | Passed:
+        logger.warning("the judge gave no answer for entry %s: %s", entry.id, reason)
         if self._on_error == "reject":
-            return Refusal("judge_failed", why)
+            return Refusal("judge_failed", reason)
         return Passed({"unverified": "judge_failed"})
 
 
 def says_yes(reply: str) -> bool | None:
-    """Return whether a reply says yes, from JSON or from its first word; None if neither."""
+    """Parse the reply of a judge.
+
+    Args:
+        reply: JSON with a verdict, or a text whose first word is one.
+
+    Returns:
+        The verdict; None for a reply that is neither yes nor no.
+    """
     for text in _OBJECT.findall(reply):
         try:
-            said = parse_json(text)
+            fields = parse_json(text)
         except JsonInvalid:
             continue
-        for name, value in said.items():
+        for name, value in fields.items():
             if str(name).strip().lower() in _KEYS:
-                return _meant(value)
+                return _verdict(value)
     words = re.findall(r"\w+", reply.casefold())
-    return _meant(words[0]) if words else None
+    return _verdict(words[0]) if words else None
 
 
-def _meant(value: Any) -> bool | None:
+def _verdict(value: Any) -> bool | None:
     word = str(value).strip().casefold()
     if word in _YES:
         return True

@@ -1,4 +1,4 @@
-"""Does a text say anything? Judged by its content words, not by its length."""
+"""Decide whether a text states something, by its content words and not by its length."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from memoryware.tiers.text.tokens import (
 )
 
 _BEGINNING: Final = 300
-_LOOKED_AT: Final = 4_000
-"""Characters in which a text has to say something."""
+_LIMIT: Final = 4_000
+"""Characters in which a text has to state something."""
 _ENOUGH: Final = 2.0
-"""Content words of a statement: what is spoken of, and what is said of it."""
+"""Content words of a statement: its subject, and what it says of the subject."""
 _ENOUGH_WITH_MORE: Final = 1.0
-"""The same beside a denial or a person: "Never deploy.", "I am diabetic." """
+"""The same next to a negation or a person: "Never deploy.", "I am diabetic." """
 
 
 _CHATTER: Final = word_set("""
@@ -57,14 +57,14 @@ gracias hola sí vale claro bueno buenas buenos días adiós perdón favor nada 
 bene prego scusa obrigado obrigada olá sim tudo bem спасибо привет да нет хорошо пожалуйста
 понятно ладно готово
 """)
-"""Words with which people keep a conversation going. They are not counted; a text may have them."""
-_TELLING: Final = word_set("down up off out over under above below before after between mag mögen")
-"""Words that other lists leave out, and that short statements need: "db2 is down"."""
-_SOMEBODY: Final = word_set("i we he she they ich wir er")
+"""Small talk, which is not counted; a text may have it."""
+_PLACES: Final = word_set("down up off out over under above below before after between mag mögen")
+"""Words of these lists that short statements need: "db2 is down"."""
+_PERSONS: Final = word_set("i we he she they ich wir er")
 _RULES: Final = word_set("must shall muss müssen darf dürfen 必 须")
-"""Words of a rule: "The VPN must be on." says something about one thing."""
+"""Words of a rule: "The VPN must be on." has one content word."""
 _IS: Final = word_set("be am is are was were bin ist sind war")
-_NOT_COUNTED: Final = (_CHATTER | STOP_WORDS | MODALS | NEGATIONS) - _TELLING
+_NOT_COUNTED: Final = (_CHATTER | STOP_WORDS | MODALS | NEGATIONS) - _PLACES
 _PHRASES: Final = re.compile(
     r"\bas an ai\b(?: language)?(?: model| assistant)?|\b(?:you'?re|you are) (?:very )?welcome\b"
     r"|ありがとう(?:ございます)?|わかりました|承知しました|了解(?:です|しました)?|お待ちください|こんにちは"
@@ -75,7 +75,7 @@ _PHRASES: Final = re.compile(
 )
 _IDEOGRAPH: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KATAKANA: Final = re.compile("[\u30a0-\u30ff]")
-_CHINESE_SOMEBODY: Final = frozenset("我他她")
+_CHINESE_PERSONS: Final = frozenset("我他她")
 _HIRAGANA: Final = re.compile("[\u3040-\u309f]")
 _CJK_FUNCTION: Final = frozenset(
     "的了吗呢吧啊呀哦嗯是在和也就都还很太我你您他她它们这那个些来去看说想请会能可要好啦么什怎"
@@ -86,48 +86,51 @@ _CHARS_OF_WORD: Final = 4
 
 
 def says_something(text: str) -> bool:
-    """Say whether a text states something, in any of its first sentences.
+    """Return whether a sentence of a text states something.
 
     Args:
-        text: The text; its beginning decides.
+        text: The text; its first 4,000 characters decide.
 
     Returns:
         False for courtesy, acknowledgements, single words and signs.
     """
     plain = drop_hidden(text)[0].strip()
-    # Nearly every text says something at once, and to read a long one takes milliseconds.
-    return any(_has_statement(_beginning(plain, chars)) for chars in (_BEGINNING, _LOOKED_AT))
+    # Nearly every text states something at its beginning, and a long one takes milliseconds.
+    return any(_has_statement(_beginning(plain, chars)) for chars in (_BEGINNING, _LIMIT))
 
 
 def _beginning(text: str, chars: int) -> str:
-    """Return whole words from the beginning of a text: half a word is no known one."""
+    """Return whole words from the beginning of a text; half a word would count as content."""
     if len(text) <= chars:
         return text
     return text[:chars].rsplit(maxsplit=1)[0]
 
 
 def _has_statement(text: str) -> bool:
-    kept = _PHRASES.sub(" ", text)
-    return any(map(_states, tokenize(kept, is_german=is_german(kept))))
+    rest = _PHRASES.sub(" ", text)
+    return any(map(_is_statement, tokenize(rest, is_german=is_german(rest))))
 
 
-def _states(sentence: Sentence) -> bool:
-    words = {one.exact for one in sentence.tokens if one.exact != PAUSE}
-    is_denied = not words.isdisjoint(NEGATIONS)
-    # "I am diabetic": a fact about somebody needs no second content word.
-    is_about_somebody = not words.isdisjoint(_SOMEBODY) and not words.isdisjoint(_IS)
+def _is_statement(sentence: Sentence) -> bool:
+    words = {token.exact for token in sentence.tokens if token.exact != PAUSE}
+    is_negated = not words.isdisjoint(NEGATIONS)
+    # "I am diabetic": a fact about a person needs no second content word.
+    is_about_person = not words.isdisjoint(_PERSONS) and not words.isdisjoint(_IS)
     is_rule = not words.isdisjoint(_RULES)
     # Chinese needs no verb for it: of 我喜欢茶 "like tea" is left, of 他吃素 "eats vegetarian".
-    is_about_somebody = is_about_somebody or not words.isdisjoint(_CHINESE_SOMEBODY)
-    enough = _ENOUGH_WITH_MORE if is_denied or is_about_somebody or is_rule else _ENOUGH
+    is_about_person = is_about_person or not words.isdisjoint(_CHINESE_PERSONS)
+    enough = _ENOUGH_WITH_MORE if is_negated or is_about_person or is_rule else _ENOUGH
     return _content(words) >= enough
 
 
 def _content(words: Iterable[str]) -> float:
-    """Return how many content words these are; a character of Chinese is a part of one."""
+    """Count content words; a character of Chinese or Japanese counts as a part of one."""
     count = 0.0
     for word in words:
         if word in _NOT_COUNTED:
+            continue
+        if word.isascii():
+            count += word.isalnum() or any(map(str.isalnum, word))
             continue
         if not any(map(_is_letter_or_digit, word)) or word in _CJK_FUNCTION:
             continue

@@ -23,7 +23,7 @@ from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import IngressFilter, Parts, Passed, Refusal
 from memoryware.tiers.embedding import Embedder
-from memoryware.tiers.ingress import (
+from memoryware.tiers.filters import (
     ConsistencyJudge,
     ExactDuplicate,
     HasContent,
@@ -34,7 +34,7 @@ from memoryware.tiers.ingress import (
     SecretsReported,
     default_filters,
 )
-from memoryware.tiers.ingress.making import redacted
+from memoryware.tiers.new_entry import redacted
 from memoryware.tiers.recording import record
 from memoryware.tiers.records import Entry, Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
@@ -476,7 +476,7 @@ def test_a_failing_embedding_model_keeps_nothing_out(caplog):
             raise RuntimeError("no network")
 
     assert reason(NearDuplicate(Failing()), entry(), entry("other", "a")) is None
-    assert "near duplicates were not looked for" in caplog.text
+    assert "near duplicates were not searched" in caplog.text
 
 
 def test_texts_are_embedded_once_and_the_embedder_of_the_memory_will_do():
@@ -582,9 +582,9 @@ def test_many_threads_record_one_key_once():
     ]
 
     def work(text: str, into: list[Any]) -> None:
-        from memoryware.tiers.recording import Made
+        from memoryware.tiers.recording import EntryOrigin
 
-        into.append(finish(record(p, text, SCOPE, made=Made(key=text))))
+        into.append(finish(record(p, text, SCOPE, origin=EntryOrigin(key=text))))
 
     done: list[Any] = []
     threads = [threading.Thread(target=work, args=(text, done)) for text in texts * 4]

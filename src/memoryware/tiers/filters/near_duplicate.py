@@ -1,4 +1,4 @@
-"""`NearDuplicate`: keeps out of working memory what it has in other words."""
+"""Filter `NearDuplicate`: deduplication by embeddings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from memoryware.settings import TierLimits
 from memoryware.tiers._options import checked
 from memoryware.tiers._parts import Passed, Refusal
 from memoryware.tiers.embedding import Embedder, space_name
-from memoryware.tiers.ingress.claims import same_claim
 from memoryware.tiers.naming_models import named_embeddings
 from memoryware.tiers.records import Entry
 from memoryware.tiers.stores.sight import Vector
+from memoryware.tiers.text.claims import same_claim
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -25,18 +25,18 @@ logger = logging.getLogger(__name__)
 
 
 class NearDuplicate:
-    """Refuses what means the same as an entry of working memory, which moves to the front.
+    """Refuse a text that means the same as an entry of working memory, which is renewed instead.
 
-    Texts that differ in a name, a number or a denial are not the same, however near their
-    vectors are. If the embedding model fails, everything passes.
+    Texts that differ in a name, a number or a negation are different, whatever their cosine. If
+    the embedding model fails, every text passes.
 
     Args:
-        embeddings: As for `TieredMemory`; the one of the memory will do.
-        least: The cosine from which two texts are the same; `near_duplicate` by default.
-        limits: Limits of the calls.
+        embeddings: As for `TieredMemory`, and usually the same.
+        least: Cosine from which two texts are the same; `limits.near_duplicate` by default.
+        limits: Batch size and timeout of the embedding calls.
 
     Raises:
-        SettingError: For a cosine that cannot be, or a model that cannot be made.
+        SettingError: For a cosine outside of 0 to 1, or an unknown model.
     """
 
     def __init__(
@@ -71,32 +71,32 @@ class NearDuplicate:
     ) -> Refusal | Passed | None:
         if not recent:
             return None
-        texts = [entry.content, *(one.content for one in recent)]
+        texts = [entry.content, *(other.content for other in recent)]
         try:
-            mine, *others = await self._embedder.embed(runner, texts)
+            vector, *other_vectors = await self._embedder.embed(runner, texts)
         except EmbeddingFailed as error:
-            logger.warning("near duplicates were not looked for: %s", error)
+            logger.warning("near duplicates were not searched: %s", error)
             return None
-        if mine is None:
+        if vector is None:
             return None
-        found = sorted(
+        nearest = sorted(
             (
-                (_cosine(mine, vector), one)
-                for vector, one in zip(others, recent, strict=True)
-                if vector is not None
+                (_cosine(vector, other_vector), other)
+                for other_vector, other in zip(other_vectors, recent, strict=True)
+                if other_vector is not None
             ),
             key=lambda pair: -pair[0],
         )
-        for cosine, one in found:
+        for cosine, other in nearest:
             if cosine < self._least:
                 break
-            if same_claim(entry.content, one.content):
-                said = f"cosine {cosine:.2f} to entry {one.id}"
-                return Refusal("near_duplicate", said, same_as=one.id)
+            if same_claim(entry.content, other.content):
+                detail = f"cosine {cosine:.2f} to entry {other.id}"
+                return Refusal("near_duplicate", detail, same_as=other.id)
         return None
 
 
-def _cosine(one: Vector, other: Vector) -> float:
-    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
-    length = math.hypot(*one) * math.hypot(*other)
+def _cosine(first: Vector, second: Vector) -> float:
+    product = math.fsum(a * b for a, b in zip(first, second, strict=True))
+    length = math.hypot(*first) * math.hypot(*second)
     return round(product / length, 9) if length else 0.0

@@ -1,4 +1,4 @@
-"""What working memory takes: the default chain of filters. Each is cheap and deterministic."""
+"""The filters of working memory that do not wait, and the default chain of them."""
 
 from __future__ import annotations
 
@@ -13,25 +13,29 @@ from memoryware.errors import SettingError
 from memoryware.guard import Guard, drop_hidden
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import IngressFilter, Passed, Refusal
-from memoryware.tiers.ingress.content import says_something
+from memoryware.tiers.filters.content import says_something
 from memoryware.tiers.records import Entry
+from memoryware.tiers.screening import has_secrets
 
 logger = logging.getLogger(__name__)
 
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_NO: Final = frozenset({"", "0", "false", "no", "off", "none", "null"})
+_OFF: Final = frozenset({"", "0", "false", "no", "off", "none", "null"})
 
 
 def default_filters(
     limits: TierLimits | None = None, guard: Guard | None = None
 ) -> tuple[IngressFilter, ...]:
-    """Return the filters that working memory has unless others are given, in order.
+    """Return the default filters of working memory, in order.
 
-    Whether a text is an echo is no filter: it is asked for every text, whatever the filters.
+    The search for echoes is no filter: it runs for every text, whatever the filters.
 
     Args:
-        limits: Their limits.
-        guard: What finds secrets; None looks for none.
+        limits: Their limits; `TierLimits()` by default.
+        guard: Finds secrets; None looks for none.
+
+    Returns:
+        New filters.
     """
     limits = limits or TierLimits()
     return (
@@ -44,8 +48,8 @@ def default_filters(
     )
 
 
-class Quick:
-    """A filter that waits for nothing."""
+class SyncFilter:
+    """Base class of filters that are pure and quick, and run inside a transaction."""
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
         raise NotImplementedError
@@ -56,49 +60,50 @@ class Quick:
 
 
 @dataclass(frozen=True, slots=True)
-class SecretsReported(Quick):
-    """Lets everything pass, and says in the log which entry had a secret.
+class SecretsReported(SyncFilter):
+    """Log a warning for an entry with secrets; refuse nothing.
 
-    Secrets are cut out before a text is kept at all; what is found here was put in otherwise.
+    Secrets are removed from every text before it is stored, so a secret that is still there came
+    in another way.
 
     Attributes:
-        guard: What finds secrets; None looks for none.
+        guard: Finds secrets; None looks for none.
     """
 
     guard: Guard | None = None
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
         """Return None."""
-        found = self.guard.scan(entry.content) if self.guard else ()
-        if self.guard and found:
-            logger.warning("entry %s has secrets: %s", entry.id, self.guard.describe(found))
+        if self.guard is not None and has_secrets(self.guard, entry.content):
+            findings = self.guard.describe(self.guard.scan(entry.content))
+            logger.warning("entry %s has secrets: %s", entry.id, findings)
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class MinConfidence(Quick):
-    """Refuses what its maker is not sure of: `metadata["confidence"]` below a limit.
+class MinConfidence(SyncFilter):
+    """Refuse an entry whose `metadata["confidence"]` is below a limit.
 
-    It is a number, or a text that is one, such as "0.9" or "90%". Anything else says nothing
-    about how sure its maker is, and is ignored.
+    The confidence is a number or its text, such as "0.9" or "90%". Any other value is ignored.
 
     Attributes:
-        least: The limit; what is exactly there passes, and so does what has no confidence.
+        least: The limit, 0 to 1. An entry with exactly this confidence passes, and so does one
+            without a confidence.
     """
 
     least: float = 0.8
 
     def __post_init__(self) -> None:
-        _must_be("least", self.least, 0, 1)
+        _check_range("least", self.least, 0, 1)
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
         """Return why an entry is refused, None to let it pass."""
-        given = entry.metadata.get("confidence")
-        if given is None:
+        confidence = entry.metadata.get("confidence")
+        if confidence is None:
             return None
-        value = _confidence(given)
+        value = _number(confidence)
         if value is None:
-            logger.debug("the confidence of entry %s is no number and is ignored", entry.id)
+            logger.debug("ignored the confidence of entry %s: not a number", entry.id)
             return None
         if value < self.least:
             return Refusal("low_confidence", f"confidence {value:g} is below {self.least:g}")
@@ -106,23 +111,23 @@ class MinConfidence(Quick):
 
 
 @dataclass(frozen=True, slots=True)
-class MinLength(Quick):
-    """Refuses what is short; blanks at the ends and hidden characters do not count.
+class MinLength(SyncFilter):
+    """Refuse short texts. Blanks at the ends and hidden characters do not count.
 
-    It is in the default chain only if `TierLimits(min_chars=...)` is set: many facts are short.
+    The default chain has it only with `TierLimits(min_chars=...)`: many facts are short.
 
     Attributes:
-        least: How many characters a text must have; 0 takes any that has one.
-        unspaced: As how many a character of Chinese or Japanese counts. It says more than a
-            letter: 2.5 is a fair exchange.
+        least: Characters that a text must have; 0 only refuses empty texts.
+        unspaced: Weight of a character of Chinese or Japanese, which says more than a letter;
+            2.5 makes texts of the same content equally long.
     """
 
     least: int = 50
     unspaced: float = 1.0
 
     def __post_init__(self) -> None:
-        _must_be("least", self.least, 0)
-        _must_be("unspaced", self.unspaced, 0)
+        _check_range("least", self.least, 0)
+        _check_range("unspaced", self.unspaced, 0)
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
         """Return why an entry is refused, None to let it pass."""
@@ -136,12 +141,12 @@ class MinLength(Quick):
 
 
 @dataclass(frozen=True, slots=True)
-class HasContent(Quick):
-    """Refuses what states nothing: acknowledgements, courtesy, emoji, a single word.
+class HasContent(SyncFilter):
+    """Refuse texts without a statement: acknowledgements, courtesy, emoji, single words.
 
-    A text passes if one of its sentences has two content words (names and numbers are such), or
-    one beside a denial, a "must" or a person. How long it is does not count: "We deploy on
-    Fridays." passes, and "Sure, I would be happy to help you with that!" does not.
+    A text passes if a sentence has two content words (names and numbers are such), or one next to
+    a negation, a "must" or a person. Its length does not count: "We deploy on Fridays." passes,
+    "Sure, I would be happy to help you with that!" does not.
     """
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
@@ -152,24 +157,24 @@ class HasContent(Quick):
 
 
 @dataclass(frozen=True, slots=True)
-class ExactDuplicate(Quick):
-    """Refuses what working memory has already; that moves to the front and stays longer."""
+class ExactDuplicate(SyncFilter):
+    """Refuse a text that working memory has already; the older entry is renewed instead."""
 
     def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
         """Return why an entry is refused, None to let it pass."""
-        mine = entry.content_hash
-        for one in recent:
-            if one.content_hash == mine:
-                return Refusal("duplicate", f"the same as entry {one.id}", same_as=one.id)
+        content_hash = entry.content_hash
+        for other in recent:
+            if other.content_hash == content_hash:
+                return Refusal("duplicate", f"the same as entry {other.id}", same_as=other.id)
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class NoVerifyPending(Quick):
-    """Refuses what still has to be verified: `metadata["verify_pending"]`.
+class NoVerifyPending(SyncFilter):
+    """Refuse entries that are not verified yet: `metadata["verify_pending"]` is set.
 
     Attributes:
-        label: Lets it pass instead, labelled as not verified.
+        label: True lets them pass with the label `unverified` instead.
     """
 
     label: bool = False
@@ -183,13 +188,13 @@ class NoVerifyPending(Quick):
         return Refusal("verify_pending", "it still has to be verified")
 
 
-def _confidence(given: Any) -> float | None:
-    """Return a confidence as a number; None for what is none."""
-    value = given
-    if isinstance(given, str):
-        said = given.strip()
+def _number(confidence: Any) -> float | None:
+    """Parse a confidence: a number, or a text such as "0.9" or "90%"."""
+    value = confidence
+    if isinstance(confidence, str):
+        text = confidence.strip()
         try:
-            value = float(said.removesuffix("%")) / (100 if said.endswith("%") else 1)
+            value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
             return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -197,11 +202,13 @@ def _confidence(given: Any) -> float | None:
 
 
 def _is_on(value: Any) -> bool:
-    return value.strip().lower() not in _NO if isinstance(value, str) else bool(value)
+    return value.strip().lower() not in _OFF if isinstance(value, str) else bool(value)
 
 
-def _must_be(name: str, value: Any, low: float, high: float = math.inf) -> None:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-    if not good:
+def _check_range(name: str, value: Any, low: float, high: float = math.inf) -> None:
+    is_valid = (
+        isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+    )
+    if not is_valid:
         upper = "" if high == math.inf else f" and at most {high}"
         raise SettingError(f"{name}={value!r}: must be a number of at least {low}{upper}")

@@ -91,12 +91,6 @@ stattdessen falsch anstatt plutot faux falso
 """
 TURNS: Final = frozenset(_TURNS.split())
 """Words with which a fact is corrected or ended."""
-_VERBS: Final = """
-is are was were be been has have had will would can could must should may might does do did
-shall need needs
-"""
-VERBS: Final = frozenset(_VERBS.split())
-"""Words that make a statement of a clause."""
 _GREETINGS: Final = """
 hi hello hey dear sure thanks thank yes yeah ok okay welcome greetings absolutely certainly
 hallo danke hola bonjour merci
@@ -241,10 +235,6 @@ REMEMBERING: Final = re.compile(
     re.IGNORECASE,
 )
 """Phrases of remembering; without offers of help, in which somebody could say something else."""
-UNSPACED_DENIALS: Final = re.compile(
-    "不|没|沒|非|無|无|未|别|別に|ない|ませ?ん|なく|せず|じゃな|やめ"
-)
-"""What says in Chinese or Japanese that something is not so."""
 UNSPACED_TURNS: Final = re.compile(
     "不再|不是|改[为為成用到]|[换換]成|[换換]到|更正|纠正|糾正|不[对對]|[错錯][误誤了]|取消|停止|[废廢][弃棄]|"
     "[过過][时時期]|而是|[变變]更|ではなく|じゃなく|代わり|間違|やめ|廃止|訂正|もう.{0,12}(?:ない|ません)"

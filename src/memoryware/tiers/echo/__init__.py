@@ -1,0 +1,1 @@
+"""Echoes: texts that only repeat what memory has shown or has already."""

@@ -1,0 +1,749 @@
+"""Echoes: texts that only repeat what memory has shown, and say nothing else.
+
+Every word of an echo belongs to a part of a shown sentence with the same words in the same order,
+or to politeness around it. There is no similarity threshold and no word may replace another: with
+a threshold, "may" and "must" or db2 and db7 are nearly the same, and that is exactly how somebody
+corrects a memory. A text that is not clearly an echo is news.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+from memoryware._remembering import remembered
+from memoryware.tiers.echo.clauses import clauses_of
+from memoryware.tiers.echo.words import (
+    AROUND,
+    BETWEEN,
+    COUNTED,
+    DOUBTING,
+    DROPPED,
+    KEPT,
+    LEADING,
+    LIVES,
+    OPEN,
+    OPTIONAL,
+    ORDERING,
+    PASSIVE,
+    POINTING,
+    POSSESSIVES,
+    RESTRICTING,
+    SUBSTITUTES,
+    UNCERTAIN,
+    WHERE,
+)
+from memoryware.tiers.showing import FENCE, NOTE
+from memoryware.tiers.text import phrases
+from memoryware.tiers.text.comparison import same_sentence, verb_bases
+from memoryware.tiers.text.statements import UNSPACED
+from memoryware.tiers.text.tokens import (
+    BREAK,
+    DAYS_AND_MONTHS,
+    MAX_CACHED_CHARS,
+    MODALS,
+    NEGATIONS,
+    PAUSE,
+    QUANTIFIERS,
+    Sentence,
+    Token,
+    is_german,
+    tokenize,
+    without_markup,
+)
+
+ECHO: Final = "echo"
+"""Refusal code of an echo."""
+DUPLICATE: Final = "duplicate"
+"""Refusal code of what working memory has and its agent was not shown."""
+
+_TAG: Final = re.compile(rf"<\s*+(/?+)\s*+{FENCE}\b[^<>]*>", re.IGNORECASE)
+_LINE_START: Final = re.compile(r"(?:^|\n)[ \t>*`-]*\Z")
+_SHIELDED: Final = re.compile(rf"&lt;(\s*+/?+\s*+{FENCE}\b[^<>&]*)&gt;", re.IGNORECASE)
+_MAX_RATIO: Final = 8
+"""A text is compared if it is at most this many times as long as all excerpts together."""
+_SLACK: Final = 4000
+_BORROWED: Final = 0.5
+"""Share of an excerpt that a text must repeat to be derived from it."""
+_CHATTER: Final = 12
+"""Polite words around a repetition; more of them say something."""
+_MAX_STARTS: Final = 256
+"""Positions with the same word that are tried, so that a repetitive text stays linear."""
+_MAX_REORDERED: Final = 16
+"""Sentences with the same words whose reorderings are tried."""
+_OTHER_FORMS: Final = 4
+"""Words that a reordered sentence may have in another form, as in the passive."""
+_PLACE: Final = 3
+"""Words of a place, such as "in New York"."""
+_STRUCK_OUT: Final = re.compile(r"(?<!~)~~(?=[^\s~])|<(?:s|del|strike)>", re.IGNORECASE)
+_MIN_WORDS: Final = 2
+"""Words that a repeated part of a sentence must have."""
+_PREFIX: Final = 4
+"""Letters that all forms of a word share."""
+_SHORT_TEXT: Final = 500
+"""Characters of a stored text of which thousands are cached."""
+_ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LINE_END: Final = re.compile(r"[ \t]*\n\s*")
+_HEADER: Final = re.compile(r"^[ \t]*\|([^\n]{0,200})\n[ \t]*\|[-| :\t]{3,200}$", re.MULTILINE)
+_MAX_HEADING: Final = 12
+_ROW: Final = re.compile(r"^[^\n|]{0,400}(?:\|[^\n|]{0,4000}){1,12}$", re.MULTILINE)
+_INDEX: Final = re.compile(r"#|\d{1,3}[.)]?")
+_NUMBERING: Final = re.compile(
+    r"^[ \t>]{0,20}\(?\d{1,3}[.)][ \t]+|(?<=[.!?。！？)\"*]) {0,3}\d{1,2}[.)] ", re.MULTILINE
+)
+_CUT_OFF: Final = re.compile(rf"(?:[^\W{UNSPACED}]{{1,40}}+|[{UNSPACED}])\s?\u2026")
+"""The rest of a word before the ellipsis that ends a shortened text."""
+_BULLET: Final = re.compile(r"[-#>*+•]+")
+_HAS_WORD: Final = re.compile(r"\w")
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_NARROW: Final = 2
+"""Words of a line in a text with one word per line."""
+_MIN_LINES: Final = 4
+_LETTER: Final = re.compile(r"(?:(?<=\s)|^)\S(?=\s|$)")
+_SPACED_SHARE: Final = 0.6
+"""Share of single characters in a text with spaced letters."""
+_NOISE: Final = re.compile(r"[\s*_`|>\"'“”‘’]+")
+
+
+class StoredText(Protocol):
+    """A record of memory, or an item that was shown: an id and a text."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+
+
+T = TypeVar("T", bound=StoredText)
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The beginning of a stored text, which is compared."""
+
+    content: str
+    id: str = ""
+
+    @classmethod
+    def of(cls, records: Iterable[StoredText], characters: int) -> list[Excerpt]:
+        """Return the beginning of each record.
+
+        Args:
+            records: Records or shown items.
+            characters: Characters of each that are compared.
+        """
+        return [cls(record.content[:characters], record.id) for record in records]
+
+
+def strip_recalled_blocks(text: str) -> str:
+    """Return a text without the blocks of recalled texts that it copies.
+
+    Args:
+        text: The text.
+    """
+    return _split_blocks(text)[0]
+
+
+def recalled_block_sources(text: str, shown: Sequence[StoredText] = ()) -> tuple[str, ...] | None:
+    """Return what a text repeats that consists of a block of recalled texts only.
+
+    Args:
+        text: The text.
+        shown: What memory had shown.
+
+    Returns:
+        Ids of the items in the block, perhaps none; None for a text without such a block, or
+        with a statement outside of it.
+    """
+    outside, block = _split_blocks(text)
+    if block is None:
+        return None
+    has_words = any(set(clause.words) - clause.filler for clause in clauses_of(outside))
+    if has_words and _repeated(outside, [*shown, Excerpt(block)]) is None:
+        return None
+    return tuple(filter(None, _repeated(block, shown) or ()))
+
+
+def repeated_ids(text: str, stored: Iterable[StoredText]) -> tuple[str, ...]:
+    """Return the ids of the texts that a text repeats without saying anything else.
+
+    Args:
+        text: The text.
+        stored: Texts that were shown, or for a duplicate all that memory has.
+
+    Returns:
+        Ids in the order of the repetition; () for a text that says something else, or nothing.
+    """
+    return tuple(filter(None, _repeated(text, list(stored)) or ()))
+
+
+def half_repeated(text: str, stored: Iterable[T]) -> list[T]:
+    """Return the stored texts of which a text repeats at least half.
+
+    Args:
+        text: The text.
+        stored: What memory had shown.
+
+    Returns:
+        Those that the text is derived from, in their order.
+    """
+    candidates = list(stored)
+    if not candidates:
+        return []
+    limit = _MAX_RATIO * sum(len(candidate.content) for candidate in candidates) + _SLACK
+    pairs = _word_pairs(text[:limit])
+    return [
+        candidate
+        for candidate in candidates
+        if (theirs := _word_pairs(candidate.content))
+        and len(theirs & pairs) >= _BORROWED * len(theirs)
+    ]
+
+
+def _split_blocks(text: str) -> tuple[str, str | None]:
+    """Return a text without blocks of recalled texts, and the content of the blocks."""
+    plain = _SHIELDED.sub(r"<\1>", text)
+    outside: list[str] = []
+    inside: list[str] = []
+    opening, position = None, 0
+    for tag in _TAG.finditer(plain):
+        if tag.group(1) or opening is None:
+            (inside if opening else outside).append(plain[position : tag.start()])
+            opening, position = None if tag.group(1) else tag, tag.end()
+    # A model that runs out of tokens copies the opening tag and not the closing one.
+    is_cut_off = opening is not None and _LINE_START.search(plain[: opening.start()][-100:])
+    (inside if is_cut_off else outside).append(plain[position:])
+    if not position:
+        return text, None
+    return "\n".join(outside).strip(), "\n".join(inside) if inside else None
+
+
+def _word_pairs(text: str) -> set[tuple[str, str]]:
+    """Return the neighbouring words of each clause, without filler."""
+    pairs: set[tuple[str, str]] = set()
+    for clause in clauses_of(text):
+        words = [word for word in clause.words if word not in clause.filler]
+        pairs.update(pairwise(words) if len(words) > 1 else ((word, "") for word in words))
+    return pairs
+
+
+# Stored texts, prepared once for all comparisons.
+
+
+class _StoredSentence(NamedTuple):
+    """One sentence of a stored text.
+
+    Attributes:
+        sentence: Its tokens as they were read.
+        tokens: Its tokens without pauses.
+        starts: Positions where a clause begins.
+        stems: Stems of its words, without words of grammar.
+    """
+
+    sentence: Sentence
+    tokens: tuple[Token, ...]
+    starts: tuple[int, ...]
+    stems: frozenset[str]
+
+
+class _PreparedText(NamedTuple):
+    """A stored text.
+
+    Attributes:
+        sentences: Its sentences.
+        forms: Words, stems and base forms of verbs that a word of a repetition can match.
+    """
+
+    sentences: tuple[_StoredSentence, ...]
+    forms: frozenset[str]
+
+
+def _prepare(text: str, german: bool) -> _PreparedText:
+    sentences: list[_StoredSentence] = []
+    forms = {"be", "is"}  # "lives in" is read as "is in"
+    for sentence in tokenize(text, is_german=german):
+        tokens, starts = _clause_starts(sentence.tokens)
+        stems = frozenset(token.stem for token in tokens if token.exact not in OPEN)
+        sentences.append(_StoredSentence(sentence, tokens, starts, stems))
+        for token in sentence.tokens:
+            forms.update(_forms(token))
+    return _PreparedText(tuple(sentences), frozenset(forms))
+
+
+_prepare_short: Final = remembered(4096)(_prepare)
+_prepare_long: Final = remembered(512)(_prepare)
+
+
+def _prepared(text: str, *, german: bool) -> _PreparedText:
+    """Prepare a stored text; the last ones are cached.
+
+    A record is compared with the whole working list and the best hits of long-term memory,
+    about 100 texts of which nearly all were compared with the record before.
+    """
+    if len(text) <= _SHORT_TEXT:
+        return _prepare_short(text, german)
+    return (_prepare_long if len(text) <= MAX_CACHED_CHARS else _prepare)(text, german)
+
+
+def _forms(token: Token) -> Iterable[str]:
+    """Return all forms of a word in which it may match another one."""
+    return (token.exact, token.stem, *verb_bases(token.exact))
+
+
+class _Match(NamedTuple):
+    """How a sentence repeats stored texts.
+
+    Attributes:
+        ids: Ids of the stored texts.
+        covered: Words that repeat them.
+        around: Words of politeness around these.
+    """
+
+    ids: tuple[str, ...]
+    covered: int
+    around: int
+
+
+@dataclass(slots=True)
+class _SentenceIndex:
+    """Sentences of stored texts by the words with which their clauses begin."""
+
+    sentences: list[tuple[str, _StoredSentence]] = field(default_factory=list)
+    starts: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    german: bool = False
+    is_cut: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        texts: Iterable[tuple[str, _PreparedText]],
+        wanted: AbstractSet[str],
+        *,
+        german: bool,
+        is_cut: bool,
+    ) -> _SentenceIndex:
+        """Index the sentences that share words with a text.
+
+        Args:
+            texts: Ids and stored texts.
+            wanted: Words and stems of the text.
+            german: Whether German inflection is assumed.
+            is_cut: Whether the last sentence of the text may end anywhere.
+        """
+        index = cls(german=german, is_cut=is_cut)
+        for id_, text in texts:
+            for sentence in text.sentences:
+                if len(sentence.stems & wanted) >= min(_MIN_WORDS, len(sentence.stems)):
+                    index._add(id_, sentence, wanted)
+        return index
+
+    def _add(self, id_: str, sentence: _StoredSentence, wanted: AbstractSet[str]) -> None:
+        number = len(self.sentences)
+        self.sentences.append((id_, sentence))
+        for position in sentence.starts:
+            token = sentence.tokens[position]
+            if token.stem not in wanted and token.exact not in wanted:
+                continue
+            for name in (token.exact,) if token.exact == token.stem else (token.exact, token.stem):
+                if len(self.starts[name]) < _MAX_STARTS:
+                    self.starts[name].append((number, position))
+
+    def match(self, sentence: Sentence) -> _Match | None:
+        """Compose a sentence of parts of the stored ones.
+
+        Args:
+            sentence: A sentence of the text.
+
+        Returns:
+            The match; None if the sentence says more.
+        """
+        tokens, _ = _clause_starts(sentence.tokens)
+        if sentence.is_question and tokens and all(token.exact in DOUBTING for token in tokens):
+            return None
+        ids: list[str] = []
+        covered = position = polite = 0
+        around: list[Token] = []
+        while position < len(tokens):
+            longest = self._longest(tokens, position, is_question=sentence.is_question)
+            if longest is None:
+                around.append(tokens[position])
+                position += 1
+                continue
+            if not _is_around(around, between=bool(ids)):
+                return self._match_reordered(sentence)
+            end, id_ = longest
+            ids.append(id_)
+            covered += end - position
+            polite += len(around)
+            position, around = end, []
+        if around and not (_is_around(around) if ids else _says_nothing(around)):
+            return self._match_reordered(sentence)
+        return _Match(tuple(ids), covered, polite + len(around))
+
+    def _longest(
+        self, tokens: Sequence[Token], start: int, *, is_question: bool
+    ) -> tuple[int, str] | None:
+        """Return the end of the longest repeated part that begins at a word, and its id.
+
+        A question repeats only a question: "The gas is off, right?" doubts what was shown.
+        """
+        longest: tuple[int, str] | None = None
+        token = tokens[start]
+        positions = self.starts.get(token.stem, ())
+        if positions:
+            positions = (*positions, *self.starts.get(token.exact, ()))
+        else:
+            positions = self.starts.get(token.exact, ())
+        for number, position in positions:
+            id_, stored = self.sentences[number]
+            if is_question and not stored.sentence.is_question:
+                continue
+            end = self._end_of_run(tokens, start, stored, position)
+            if end and (longest is None or end > longest[0]):
+                longest = end, id_
+        return longest
+
+    def _end_of_run(
+        self, tokens: Sequence[Token], start: int, stored: _StoredSentence, stored_start: int
+    ) -> int:
+        """Return where a run of the same words ends; 0 if it is no complete part."""
+        theirs, here, there = stored.tokens, start, stored_start
+        content = 0
+        while here < len(tokens) and there < len(theirs):
+            if tokens[here].matches(theirs[there]):
+                content += theirs[there].exact not in OPEN
+                here, there = here + 1, there + 1
+            elif theirs[there].exact in DROPPED:
+                there += 1
+            elif tokens[here].exact in DROPPED and here > start:
+                here += 1
+            elif after := _after_attribute(theirs, there, tokens[here]):
+                there = after
+            else:
+                break
+        while there < len(theirs) and theirs[there].exact in DROPPED:
+            there += 1
+        is_whole = there == len(theirs) and stored_start == 0
+        is_cut = self.is_cut and here == len(tokens)
+        if not is_whole and not is_cut and (here - start < _MIN_WORDS or not content):
+            return 0
+        if there < len(theirs) and not is_cut and not _may_end(stored, stored_start, there):
+            return 0
+        return here
+
+    def _match_reordered(self, sentence: Sentence) -> _Match | None:
+        """Match a sentence that says the same as a stored one in another order."""
+        tokens = [token for token in sentence.tokens if token.exact != PAUSE]
+        stems = {token.stem for token in tokens if token.exact not in OPEN}
+        similar = (
+            (id_, stored)
+            for id_, stored in self.sentences
+            if len(stored.stems ^ stems) <= _OTHER_FORMS
+        )
+        for id_, stored in islice(similar, _MAX_REORDERED):
+            if same_sentence(sentence, stored.sentence, german=self.german):
+                return _Match((id_,), len(tokens), 0)
+        return None
+
+
+def _clause_starts(tokens: Sequence[Token]) -> tuple[tuple[Token, ...], tuple[int, ...]]:
+    """Return the words of a sentence in one form, and the positions where its clauses begin.
+
+    Words after "if" or "only" are no clause that could be repeated alone.
+    """
+    words: list[Token] = []
+    starts = [0]
+    is_free = True
+    for position, token in enumerate(tokens):
+        word = token.exact
+        following = tokens[position + 1].exact if position + 1 < len(tokens) else ""
+        if word == PAUSE:
+            if is_free and words and (token.stem == BREAK or following in BETWEEN):
+                starts.append(len(words))
+            beside = tokens[max(0, position - 1) : position + 2]
+            if not any(other.exact in NEGATIONS for other in beside):
+                continue
+        if not words and _BULLET.fullmatch(word):
+            continue
+        if following in WHERE and word in KEPT and words and words[-1].stem in PASSIVE:
+            continue
+        is_free = is_free and word not in RESTRICTING
+        words.append(Token("is", "be") if following in WHERE and word in LIVES else token)
+        if is_free and word in BETWEEN and starts[-1] == len(words) - 1:  # ", and": a new clause
+            starts.append(len(words))
+    return tuple(words), tuple(dict.fromkeys(start for start in starts if start < len(words)))
+
+
+def _after_attribute(theirs: Sequence[Token], there: int, wanted: Token) -> int:
+    """Return the position after "of the shop" if a repetition omits it there; else 0.
+
+    It stays where another person or thing would be meant: "my mother's mother" is not "my mother".
+    """
+    if theirs[there].exact not in ("of", "von"):
+        return 0
+    if there > 1 and theirs[there - 2].exact in POSSESSIVES:
+        return 0
+    for end in range(there + 2, min(there + 5, len(theirs))):
+        word = theirs[end]
+        if there and theirs[end - 1].stem == theirs[there - 1].stem:
+            return 0
+        if word.exact in BETWEEN or word.exact in RESTRICTING:
+            return 0
+        if word.exact in OPEN:
+            return end if wanted.matches(word) and word.exact not in ("of", "von") else 0
+    return 0
+
+
+def _may_end(stored: _StoredSentence, start: int, there: int) -> bool:
+    """Return whether a repetition may omit the rest of a sentence.
+
+    It may omit further clauses, but no part of one: "The bridge is closed" says more than "The
+    bridge is closed for trucks", and "approved by Ann" than "approved by Ann and Bob". Only a
+    second place may be omitted.
+    """
+    tokens = stored.tokens
+    if any({token.exact, token.stem} & RESTRICTING for token in tokens[there : there + 3]):
+        return False
+    if there in stored.starts:
+        return True
+    places = [_names_place(tokens, position) for position in range(start, len(tokens))]
+    return len(tokens) - there <= _PLACE and places[there - start] and any(places[: there - start])
+
+
+def _names_place(tokens: Sequence[Token], position: int) -> bool:
+    if tokens[position].exact not in WHERE:
+        return False
+    following = tokens[position + 1] if position + 1 < len(tokens) else tokens[position]
+    return following.is_name and following.exact not in DAYS_AND_MONTHS
+
+
+def _is_around(tokens: Sequence[Token], *, between: bool = False) -> bool:
+    """Return whether words around a repetition are only politeness or remembering."""
+    words = [token.exact.casefold() for token in tokens if token.exact != PAUSE]
+    if not words or (between and set(words) <= BETWEEN):
+        return True
+    different = set(words)
+    if different <= {"from", "memory"}:  # "loaded from memory"
+        return False
+    if different & (NEGATIONS | UNCERTAIN | phrases.TURNS):
+        return False
+    if different & (MODALS | QUANTIFIERS) and not different & phrases.PERSONAL:
+        return False
+    if not different & LEADING:
+        return different <= POINTING
+    return all(_is_filler(words, position) for position in range(len(words)))
+
+
+def _says_nothing(tokens: Sequence[Token]) -> bool:
+    """Return whether a sentence of its own is only politeness or remembering."""
+    words = [token.exact.casefold() for token in tokens if token.exact != PAUSE]
+    different = set(words)
+    if different & (phrases.TURNS | NEGATIONS):
+        return False
+    is_talk = different & (phrases.PERSONAL | LEADING)
+    if not is_talk and different & (RESTRICTING | ORDERING | MODALS | QUANTIFIERS | UNCERTAIN):
+        return False
+    return all(_is_filler(words, position) for position in range(len(words)))
+
+
+def _is_filler(words: Sequence[str], position: int) -> bool:
+    word = words[position]
+    if word in AROUND or _ISO_DATE.fullmatch(word):
+        return True
+    if word.isdigit() and position + 1 < len(words):
+        return words[position + 1] in COUNTED
+    return False
+
+
+# The comparison: cheap rejections first, because nearly every text is news.
+
+
+def _repeated(text: str, stored: Sequence[StoredText]) -> tuple[str, ...] | None:
+    """Return the ids of what a text consists of; None if it says something else, or nothing."""
+    candidates = [candidate for candidate in stored if candidate.content]
+    if not candidates:
+        return None
+    characters = sum(len(candidate.content) for candidate in candidates)
+    is_cut = "\u2026" in text
+    plain = without_markup(_unfold_layout(_CUT_OFF.sub(" ", text) if is_cut else text))
+    if len(plain) > _MAX_RATIO * characters + _SLACK or _STRUCK_OUT.search(text):
+        return None
+    if spaced := _spaced_out(plain, candidates):
+        return spaced
+    german = is_german(plain)  # not of the stored texts, which may be in several languages
+    plain = phrases.REMEMBERING.sub(" ", plain)
+    sentences = tokenize(plain, is_german=german)
+    if _has_new_prefix(sentences, candidates):
+        return None
+    texts = [
+        (candidate.id, _prepared(candidate.content, german=german))
+        for candidate in (*candidates, Excerpt(NOTE))
+    ]
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    wanted = {"be", *(token.stem for token in tokens), *(token.exact for token in tokens)}
+    index: _SentenceIndex | None = None
+    for reading in _readings(sentences, plain, german=german):
+        if _has_new_word(reading, texts):
+            continue
+        index = index or _SentenceIndex.of(texts, wanted, german=german, is_cut=is_cut)
+        if (ids := _matched(index, reading)) is not None:
+            return ids
+    return None
+
+
+def _readings(
+    sentences: Sequence[Sentence], plain: str, *, german: bool
+) -> Iterator[Sequence[Sentence]]:
+    """Yield the sentences of a text, then those without the numbers of a list."""
+    yield sentences
+    unnumbered = _NUMBERING.sub(" ", plain)
+    if unnumbered != plain:
+        yield tokenize(unnumbered, is_german=german)
+
+
+def _has_new_prefix(sentences: Iterable[Sentence], stored: Iterable[StoredText]) -> bool:
+    """Return whether a word begins like none of the stored texts.
+
+    It rejects most news without reading the stored texts, which may not be prepared yet.
+    """
+    words = {token.exact for sentence in sentences for token in sentence.tokens} - SUBSTITUTES
+    prefixes = {
+        word[:_PREFIX]
+        for word in words
+        if len(word) >= _PREFIX and word.isascii() and word.isalpha()
+    }
+    if not prefixes:
+        return False
+    folded = "\n".join(item.content for item in stored)
+    if folded.isascii() and "&" not in folded:
+        folded = folded.casefold()
+    else:
+        folded = "\n".join(_folded(item.content) for item in stored)
+    folded = f"{folded}\n{_FOLDED_NOTE}"
+    return any(prefix not in folded for prefix in prefixes)
+
+
+def _folded(text: str) -> str:
+    if text.isascii() and "&" not in text:
+        return text.casefold()
+    return (_fold_markup_once if len(text) <= MAX_CACHED_CHARS else _fold_markup)(text)
+
+
+def _fold_markup(text: str) -> str:
+    return without_markup(text).casefold()
+
+
+_fold_markup_once: Final = remembered(1024)(_fold_markup)
+_FOLDED_NOTE: Final = NOTE.casefold()
+
+
+def _has_new_word(
+    sentences: Iterable[Sentence], texts: Sequence[tuple[str, _PreparedText]]
+) -> bool:
+    """Return whether a word has no form that a stored text has.
+
+    Such a word can only be politeness around a repetition, so that any other word rejects the
+    text before anything is indexed.
+    """
+    for sentence in sentences:
+        tokens = [token for token in sentence.tokens if token.exact != PAUSE]
+        for position, token in enumerate(tokens):
+            word = token.exact.casefold()
+            if word in OPTIONAL or _BULLET.fullmatch(word) or _ISO_DATE.fullmatch(word):
+                continue
+            if word.isdigit() and position + 1 < len(tokens):
+                following = tokens[position + 1].exact.casefold()
+                if following in COUNTED:  # "these 3 facts"
+                    continue
+            forms = _forms(token)
+            if all(text.forms.isdisjoint(forms) for _, text in texts):
+                return True
+    return False
+
+
+def _matched(index: _SentenceIndex, sentences: Iterable[Sentence]) -> tuple[str, ...] | None:
+    """Return the ids of what all sentences repeat; None if one says something else."""
+    ids: dict[str, None] = {}
+    covered = around = 0
+    for sentence in sentences:
+        match = index.match(sentence)
+        if match is None:
+            return None
+        ids.update(dict.fromkeys(match.ids))
+        covered += match.covered
+        around += match.around
+    if not covered or around > _CHATTER + 2 * covered:
+        return None
+    return tuple(ids)
+
+
+# Tables, columns and spaced letters.
+
+
+def _unfold_layout(text: str) -> str:
+    """Return a text with the cells of a table, or the words of a column, as lines of text."""
+    if "|" in text:
+        text = _ROW.sub(_cells_as_lines, _HEADER.sub(_without_heading, text))
+        text = text.replace("|", "\n")
+    lines = [line for line in text.splitlines() if _HAS_WORD.search(line)]
+    if len(lines) >= _MIN_LINES and sum(map(_is_narrow, lines)) > _SPACED_SHARE * len(lines):
+        return _LINE_END.sub(" ", text)
+    return text
+
+
+def _cells_as_lines(row: re.Match[str]) -> str:
+    """Return the cells of a row without row numbers and cells that another one repeats."""
+    cells = [cell.strip() for cell in row[0].split("|")]
+    words = [set(cell.casefold().split()) for cell in cells]
+    return "\n".join(
+        cell
+        for cell, its_words in zip(cells, words, strict=True)
+        if not (_INDEX.fullmatch(cell) or any(its_words < others for others in words))
+    )
+
+
+def _without_heading(row: re.Match[str]) -> str:
+    """Return the first row of a table without short headings, such as "Fact"."""
+    for cell in filter(None, map(str.strip, row[1].split("|"))):
+        words = {cell.casefold(), *cell.casefold().split(), *cell}
+        if len(cell) > _MAX_HEADING or words & (RESTRICTING | phrases.TURNS | MODALS | QUANTIFIERS):
+            return row[0]
+        if any(map(str.isdigit, cell)):
+            return row[0]
+    return "\n"
+
+
+def _is_narrow(line: str) -> bool:
+    return len(_UNSPACED.findall(line)) <= _NARROW and len(line.split()) <= _NARROW
+
+
+def _spaced_out(text: str, stored: Sequence[StoredText]) -> tuple[str, ...]:
+    """Return the id of what a text repeats whose letters are spaced, as "d b 2"."""
+    letters = len(_LETTER.findall(text))
+    if letters < _MIN_LINES or letters < _SPACED_SHARE * len(text.split()):
+        return ()
+    squeezed = _squeezed(text)
+    for candidate in stored:
+        parts = [_squeezed(part) for part in _sentences(without_markup(candidate.content))]
+        for first in range(len(parts)):
+            rest = squeezed
+            for part in parts[first:]:
+                if not rest.startswith(part):
+                    break
+                rest = rest.removeprefix(part).lstrip(".!?。！？")
+                if not rest:
+                    return (candidate.id,)
+    return ()
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return filter(None, (part.strip() for part in re.split(r"(?<=[.!?。！？])\s+|\n+", text)))
+
+
+def _squeezed(text: str) -> str:
+    return _NOISE.sub("", text).casefold().rstrip(".!?。！？")
