@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Final, TypeAlias
 
-from memoryware.tiers.text.reasoning import without_thoughts
+from memoryware.tiers.text.reasoning import without_reasoning
 
 Content: TypeAlias = str | Sequence[str] | Callable[[Any], str | None]
 """Where the text of a node's output is: keys in order, or a function of the output."""
@@ -101,7 +101,7 @@ def text_of(content: Any) -> str:
 
 def answer_of(message: Any) -> str:
     """Return the text of a model's message without the reasoning that a local model left in it."""
-    return without_thoughts(text_of(message))
+    return without_reasoning(text_of(message))
 
 
 def media_in(message: Any) -> dict[str, int]:
@@ -179,7 +179,7 @@ def content_of(
 
     The text of a command is that of its update, the text of a list of updates that of the last
     one with a text. Reasoning that a local model has left in it is removed; see
-    `without_thoughts`.
+    `without_reasoning`.
 
     Args:
         result: What the node returned, or a state.
@@ -187,7 +187,7 @@ def content_of(
         before: Messages that were there already, whose texts are not new.
     """
     if callable(content):
-        text = without_thoughts(content(result) or "").strip()
+        text = without_reasoning(content(result) or "").strip()
         return NodeOutput(text, None, _metadata(result)) if text else None
     keys = (content,) if isinstance(content, str) else content
     for update in _updates(result):
@@ -221,7 +221,7 @@ def _updates(result: Any) -> Iterator[Any]:
 
 def _output(value: Any, before: Sequence[Any], *, is_only_key: bool) -> NodeOutput | None:
     if isinstance(value, str):
-        text = without_thoughts(value).strip()
+        text = without_reasoning(value).strip()
         return NodeOutput(text) if text else None
     if value is None or isinstance(value, bool | int | float):
         return None

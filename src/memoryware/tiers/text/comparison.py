@@ -38,7 +38,7 @@ MAX_FRONT: Final = 8
 MAX_SUBJECT: Final = 6
 """Tokens of a subject that a German verb may follow."""
 MAX_SENTENCES: Final = 24
-"""Sentences of each text that are held against those of the other."""
+"""Sentences of each text that are compared with those of the other."""
 _SHARED: Final = 0.5
 """Share of content words from which two texts are about one matter."""
 
@@ -196,7 +196,7 @@ def same_sentence(first: Sentence, second: Sentence, *, german: bool) -> bool:
 def matches(first: Sequence[Token], second: Sequence[Token]) -> bool:
     """Return whether two lists of tokens are the same words in the same order."""
     return len(first) == len(second) and all(
-        one.matches(other) for one, other in zip(first, second, strict=True)
+        token.matches(other) for token, other in zip(first, second, strict=True)
     )
 
 
@@ -298,8 +298,8 @@ def _variants(sentence: Sentence, other: Sequence[Token], *, german: bool) -> It
     yield from _copula_turned(plain)
     yield from _chinese_time_moved(plain)
     if sentence.reports and german:
-        for place in range(1, min(len(plain), MAX_SUBJECT)):
-            yield [*plain[:place], plain[-1], *plain[place:-1]]
+        for end in range(1, min(len(plain), MAX_SUBJECT)):
+            yield [*plain[:end], plain[-1], *plain[end:-1]]
     if sentence.is_cut and german:
         yield from _verb_moved(plain)
 
@@ -308,8 +308,8 @@ def _verb_moved(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """Yield a German sentence whose verb stands first with the verb behind its subject."""
     if len(tokens) < 2 or tokens[0].exact in _NOT_VERBS | _PREPOSITIONS or tokens[0].is_name:
         return
-    for place in range(1, min(len(tokens), MAX_SUBJECT)):
-        yield [*tokens[1 : place + 1], tokens[0], *tokens[place + 1 :]]
+    for end in range(1, min(len(tokens), MAX_SUBJECT)):
+        yield [*tokens[1 : end + 1], tokens[0], *tokens[end + 1 :]]
 
 
 def _subordinate_moved(tokens: Tokens, *, german: bool) -> Iterator[list[Token]]:
@@ -375,7 +375,7 @@ def _names_exchanged(tokens: Sequence[Token], other: Sequence[Token]) -> Iterato
     pair = tokens[at - 1], tokens[at + 1]
     words = {token.exact for token in tokens}
     if (
-        not all(one.exact in names for one in pair)
+        not all(token.exact in names for token in pair)
         or words & _ORDERING
         or words
         & word_set(
@@ -416,21 +416,21 @@ def verb_bases(participle: str) -> list[str]:
     base = participle.removesuffix("ed")
     if base == participle or len(base) < 3:
         return []
-    made = [base, base + "e"]
+    verbs = [base, base + "e"]
     if base[-1] == base[-2]:
-        made.append(base[:-1])
+        verbs.append(base[:-1])
     if base.endswith("i"):
-        made.append(base[:-1] + "y")
-    return made
+        verbs.append(base[:-1] + "y")
+    return verbs
 
 
 def _copula_turned(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """Yield "the server is db2" for "db2 is the server": only where "the" names one thing."""
     words = [token.exact for token in tokens]
-    places = [at for at, word in enumerate(words) if word in _VERBS]
-    if len(places) != 1 or words[places[0]] not in _IS or not set(words).isdisjoint(_UNSAFE):
+    verbs = [at for at, word in enumerate(words) if word in _VERBS]
+    if len(verbs) != 1 or words[verbs[0]] not in _IS or not set(words).isdisjoint(_UNSAFE):
         return
-    at = places[0]
+    at = verbs[0]
     if 0 < at < len(tokens) - 1 and tokens[at + 1].is_definite:
         yield [*tokens[at + 1 :], tokens[at], *tokens[:at]]
 
@@ -450,9 +450,9 @@ def _chinese_time_moved(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     rest = tokens[end:]
     if any(token.exact in _TIME_CHARACTERS - frozenset("上下中天点") for token in rest):
         return
-    for place in range(1, min(len(rest), MAX_SUBJECT)):
-        if rest[place - 1].exact not in "不没从到前后在":
-            yield [*rest[:place], *tokens[:end], *rest[place:]]
+    for subject in range(1, min(len(rest), MAX_SUBJECT)):
+        if rest[subject - 1].exact not in "不没从到前后在":
+            yield [*rest[:subject], *tokens[:end], *rest[subject:]]
 
 
 # What differs.
@@ -503,8 +503,11 @@ def _content(sentence: Sentence) -> Counter[str]:
 
 
 def _content_of(tokens: Sequence[Token]) -> Counter[str]:
-    words = (one for one in tokens if one.exact not in _FUNCTION and one.stem not in _FUNCTION)
-    return Counter(token.stem for token in words if not _is_marker(token))
+    return Counter(
+        token.stem
+        for token in tokens
+        if token.exact not in _FUNCTION and token.stem not in _FUNCTION and not _is_marker(token)
+    )
 
 
 def _is_marker(token: Token) -> bool:

@@ -104,7 +104,7 @@ def _reason(
     """Return why texts contradict each other; `pairs` are those that can clash plainly."""
     if [statement.words for statement in left] == [statement.words for statement in right]:
         both = zip(left, right, strict=True)  # "-5 degrees" and "5 degrees" are the same words
-        rewritten = [(one.text, other.text) for one, other in both if one.text != other.text]
+        rewritten = [(a.text, b.text) for a, b in both if a.text != b.text]
         return _CONFLICT if any(starmap(disagree, rewritten)) else ""
     reason = next(filter(None, starmap(plain_clash, pairs)), "")
     if not reason and is_compared and _in_conflict(left, right):

@@ -1,4 +1,4 @@
-"""The days that a question names, such as "in May 2023" or "two weeks ago"."""
+"""Dates and periods in a query, such as "in May 2023" or "two weeks ago"."""
 
 from __future__ import annotations
 
@@ -77,61 +77,66 @@ class Period:
     day: int | None = None
 
     def has(self, moment: datetime) -> bool:
-        """Say whether a moment is in it."""
+        """Return whether a moment is in it."""
         if self.begins is not None and self.ends is not None:
             return self.begins <= moment < self.ends
         return all(
-            wanted is None or getattr(moment, name) == wanted
-            for name, wanted in (("year", self.year), ("month", self.month), ("day", self.day))
+            value is None or getattr(moment, name) == value
+            for name, value in (("year", self.year), ("month", self.month), ("day", self.day))
         )
 
 
 def periods_of(question: str, now: datetime) -> list[Period]:
-    """Return the periods that a question names; none for one that names no time.
+    """Return the periods that a query names, each once.
 
-    English, numbers such as 2023-05-07, and Chinese and Japanese dates are known. What is said
-    relative to today counts from `now`.
+    Understood are English, dates such as 2023-05-07, and Chinese and Japanese dates.
+
+    Args:
+        question: The query.
+        now: The moment from which relative times count.
     """
     text = question.casefold()
-    found = [*_dates(text, question), *_relative(text, now)]
-    if not found:
-        found = [Period(year=int(one)) for one in _YEAR.findall(text)]
-    return list(dict.fromkeys(found))
+    periods = [*_dates(text, question), *_relative(text, now)]
+    if not periods:
+        periods = [Period(year=int(year)) for year in _YEAR.findall(text)]
+    return list(dict.fromkeys(periods))
 
 
 def _dates(text: str, written: str) -> Iterator[Period]:
     for form in (_ISO, _HAN):
-        for one in form.finditer(text):
-            if one.group() and not _is_end(text, one.start()):
-                yield from _date(*(part or "" for part in one.groups()))
-    told = {one.end(2) for one in _LAST.finditer(text)}
-    for one in _DAY_MONTH.finditer(text):
-        day, ordinal, of, month, year = one.groups()
-        told.add(one.end(4))
-        sure = ordinal or of or year or month != "may" or _is_upper(written, text, one.start(4))
-        if sure and not _is_end(text, one.start()):
+        for date in form.finditer(text):
+            if date.group() and not _is_end(text, date.start()):
+                yield from _date(*(part or "" for part in date.groups()))
+    # The months of these are not read again as "March" or "May 2023".
+    month_ends = {date.end(2) for date in _LAST.finditer(text)}
+    for date in _DAY_MONTH.finditer(text):
+        day, ordinal, of, month, year = date.groups()
+        month_ends.add(date.end(4))
+        is_sure = ordinal or of or year or month != "may" or _is_upper(written, text, date.start(4))
+        if is_sure and not _is_end(text, date.start()):
             yield from _date(year or "", str(_MONTHS[month]), day)
-    for one in _MONTH_DAY.finditer(text):
-        month, day, year = one.groups()
-        before = text[max(0, one.start() - _BEFORE) : one.start()]
-        alone = month in _PLAIN and _is_upper(written, text, one.start())
-        named = day or year or _IN.search(before) or alone
-        if named and one.end(1) not in told and not _is_end(text, one.start()):
+    for date in _MONTH_DAY.finditer(text):
+        month, day, year = date.groups()
+        before = text[max(0, date.start() - _BEFORE) : date.start()]
+        is_alone = month in _PLAIN and _is_upper(written, text, date.start())
+        is_named = day or year or _IN.search(before) or is_alone
+        is_new = date.end(1) not in month_ends
+        if is_named and is_new and not _is_end(text, date.start()):
             yield from _date(year or "", str(_MONTHS[month]), day or "")
 
 
 def _is_end(text: str, start: int) -> bool:
-    """Say whether a time is only one end of what is meant, such as "before 2023"."""
+    """Return whether a time is only one end of what is meant, such as "before 2023"."""
     return _APART.search(text[max(0, start - _BEFORE) : start]) is not None
 
 
 def _is_upper(written: str, text: str, at: int) -> bool:
-    """Say whether a word was written with a capital; no where that cannot be known."""
+    """Return whether a word was written with a capital; no where that cannot be known."""
     return len(written) == len(text) and written[at : at + 1].isupper()
 
 
 def _date(year: str, month: str, day: str) -> Iterator[Period]:
-    parts = [int(one) if one else None for one in (year, month, day)]
+    parts = [int(number) if number else None for number in (year, month, day)]
     good = (parts[1] is None or 1 <= parts[1] <= 12) and (parts[2] is None or 1 <= parts[2] <= 31)
     if good and (parts[0] or parts[1]):
         yield Period(year=parts[0], month=parts[1], day=parts[2])

@@ -140,7 +140,7 @@ def both_may_hold(first: Sequence[Token], second: Sequence[Token]) -> bool:
 def _common_start(left: Sequence[Token], right: Sequence[Token]) -> int:
     pairs = enumerate(zip(left, right, strict=False))
     return next(
-        (n for n, (one, other) in pairs if one.stem != other.stem), min(len(left), len(right))
+        (n for n, (token, other) in pairs if token.stem != other.stem), min(len(left), len(right))
     )
 
 
@@ -149,14 +149,14 @@ def _other_thing(left: Sequence[Token], right: Sequence[Token]) -> bool:
     changes = _changes(left, right)
     if len(changes) < 2:
         return False
-    place, _, old, new = changes[0]
-    if place and _kind(old) == _kind(new) == "number" and not _is_open(left, place):
+    position, _, old, new = changes[0]
+    if position and _kind(old) == _kind(new) == "number" and not _is_open(left, position):
         return True
     kinds = [_kind(old) == _kind(new) != "" for _, _, old, new in changes]
     if any(kinds) and not all(kinds):  # "Ann met Bob on Monday" and "Ann met Carl on Friday"
         return True
     verb = next((at for at, token in enumerate(left) if at and token.exact in _VERBS), 0)
-    return place < verb <= changes[-1][0]
+    return position < verb <= changes[-1][0]
 
 
 def _other_matter(left: Sequence[Token], right: Sequence[Token]) -> bool:
@@ -178,9 +178,9 @@ def _plain(sentence: Sentence) -> list[Token]:
     kept = [*sentence.tokens]
     if len(kept) > 1 and kept[0].exact in _NOTING and kept[1].exact == PAUSE:
         kept = kept[2:]
-    for place, token in enumerate(kept[:-1]):
-        if token.exact == PAUSE and token.stem != BREAK and kept[place + 1].exact in _CORRECTING:
-            kept = kept[:place]
+    for position, token in enumerate(kept[:-1]):
+        if token.exact == PAUSE and token.stem != BREAK and kept[position + 1].exact in _CORRECTING:
+            kept = kept[:position]
             break
     return [token for token in kept if token.exact != PAUSE and token.exact not in _NOW]
 
@@ -238,9 +238,9 @@ def _other_fillers(left: Sequence[Token], changes: Sequence[_Change]) -> bool:
     )
 
 
-def _is_open(tokens: Sequence[Token], place: int) -> bool:
+def _is_open(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a day or time, and not the number of a thing, is expected at a place."""
-    return tokens[place - 1].exact in _BEFORE_FILLER or tokens[place].exact in _DAYS
+    return tokens[position - 1].exact in _BEFORE_FILLER or tokens[position].exact in _DAYS
 
 
 def _other_version(left: Sequence[Token], changes: Sequence[_Change]) -> bool:
@@ -273,7 +273,7 @@ def _holding(tokens: Sequence[Token]) -> int:
     """Return where a verb of holding begins whose object is definite; 0 if there is none."""
     words = [token.exact for token in tokens]
     for at in range(1, min(len(words) - 1, _MAX_FILLER + 1)):
-        if any(tuple(words[at : at + len(one)]) == one for one in _RESPONSIBLE):
+        if any(tuple(words[at : at + len(phrase)]) == phrase for phrase in _RESPONSIBLE):
             return at if len(words) > at + 3 else 0
         if tuple(words[at : at + 2]) in _CHINESE_HOLDING:
             return at if len(words) > at + 2 else 0

@@ -60,7 +60,7 @@ _LOOK_BACK: Final = 500
 """Characters before a tag that are looked at, so that many tags take no quadratic time."""
 
 
-def without_thoughts(text: str) -> str:
+def without_reasoning(text: str) -> str:
     """Return an answer without the inline reasoning of its model.
 
     A tag counts as reasoning where models put it: at the beginning of the answer, or at the
@@ -89,7 +89,7 @@ def without_thoughts(text: str) -> str:
 
 
 def _final_channel(text: str) -> str:
-    """Return what gpt-oss says in its channel `final`."""
+    """Return the channel `final` of an answer of gpt-oss."""
     final = _FINAL.search(text)
     if final is None:
         return ""
@@ -114,14 +114,16 @@ def _without_leading(text: str) -> str:
 
 
 def _after_stray_closing(text: str) -> str:
-    """Cut what stands before a closing tag without an opening one, which the prompt had."""
+    """Cut the text before a closing tag whose opening tag was part of the prompt."""
     closings = list(_CLOSING.finditer(text))
     if not closings:
         return text
     code = _Code(text)
-    openings = [one for one in _OPENING.finditer(text) if not _MENTIONED.match(text, one.end())]
+    openings = [tag for tag in _OPENING.finditer(text) if not _MENTIONED.match(text, tag.end())]
     first = openings[0].start() if openings else len(text)
-    first_line = next((o.start() for o in openings if _begins_line(text, o.start())), len(text))
+    first_line = next(
+        (tag.start() for tag in openings if _begins_line(text, tag.start())), len(text)
+    )
     for closing in reversed(closings):
         # A thought may speak of the opening tag; then the closing one has a line of its own.
         is_alone = _begins_line(text, closing.start()) and text[
@@ -137,18 +139,18 @@ def _after_stray_closing(text: str) -> str:
 
 
 def _without_between(text: str) -> str:
-    """Cut blocks of reasoning that stand between paragraphs or sentences of an answer."""
+    """Cut blocks of reasoning between paragraphs or sentences of an answer."""
     closings = list(_CLOSING.finditer(text))
-    starts, code = [one.start() for one in closings], _Code(text)
+    starts, code = [tag.start() for tag in closings], _Code(text)
     kept, position = list[str](), 0
     while (opening := _OPENING.search(text, position)) is not None:
-        place = bisect_left(starts, opening.end())
-        if place == len(closings):
+        following = bisect_left(starts, opening.end())
+        if following == len(closings):
             is_alone = text[opening.end() : opening.end() + 1] == "\n"
             if is_alone and opening.start() not in code and _begins_block(text, opening.start()):
                 return "".join(kept) + text[position : opening.start()]  # cut off while it thought
             break
-        closing = closings[place]
+        closing = closings[following]
         if opening.start() not in code and _is_block(text, opening, closing):
             kept.append(text[position : opening.start()])
             position = closing.end()
@@ -174,7 +176,7 @@ def _begins_line(text: str, start: int) -> bool:
 
 
 def _begins_block(text: str, start: int) -> bool:
-    """Say whether a tag begins a line that is neither markup nor introduced as an example."""
+    """Return whether a tag begins a line that is neither markup nor introduced as an example."""
     if start and text[start - 1] != "\n":
         return False
     before = text[max(0, start - _LOOK_BACK) : start].rstrip()
@@ -183,7 +185,7 @@ def _begins_block(text: str, start: int) -> bool:
 
 
 def _is_mention(text: str, opening: re.Match[str], closing: re.Match[str]) -> bool:
-    """Say whether a sentence speaks of a pair of tags: "<think> and </think> are cut"."""
+    """Return whether a sentence speaks of a pair of tags: "<think> and </think> are cut"."""
     between = text[opening.end() : closing.start()]
     if len(between) > _LOOK_BACK or "\n" in between:
         return False
@@ -191,7 +193,7 @@ def _is_mention(text: str, opening: re.Match[str], closing: re.Match[str]) -> bo
 
 
 def _ends_sentence(text: str, closing: re.Match[str]) -> bool:
-    """Say whether a closing tag ends what stands before it, rather than being spoken of."""
+    """Return whether a closing tag ends what stands before it, rather than being spoken of."""
     before = text[max(0, closing.start() - _LOOK_BACK) : closing.start()]
     line = before[before.rfind("\n") + 1 :]
     if not line.strip():
@@ -206,7 +208,7 @@ def _is_quoted(text: str, tag: re.Match[str]) -> bool:
 
 
 class _Code:
-    """Where fenced code stands in a text; a fence that is never closed is none."""
+    """The fenced code blocks of a text; a fence that is never closed begins none."""
 
     def __init__(self, text: str) -> None:
         self._starts, self._ends, opened = list[int](), list[int](), None
@@ -219,5 +221,5 @@ class _Code:
                 opened = None
 
     def __contains__(self, position: int) -> bool:
-        place = bisect_left(self._starts, position + 1) - 1
-        return place >= 0 and position < self._ends[place]
+        block = bisect_left(self._starts, position + 1) - 1
+        return block >= 0 and position < self._ends[block]

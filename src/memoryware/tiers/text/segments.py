@@ -1,4 +1,4 @@
-"""Sentence segmentation: a text as statements that can be read, and promoted, one by one.
+"""Segmentation: statements for review, and chunks for long-term memory.
 
 A reviewer decides about one statement at a time, so a statement keeps what it needs to be
 understood alone: a sentence that begins with a pronoun stays with the sentence before it, an
@@ -81,7 +81,7 @@ _FRAGMENT: Final = re.compile(
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
-    """Return the statements of a text in order, each readable alone.
+    """Split a text into statements that can be read, and promoted, one by one.
 
     Args:
         text: A text of any length.
@@ -214,7 +214,7 @@ def _marker(line: str) -> int:
 
 
 def _goes_on(before: str, line: str) -> bool:
-    """Say whether a line is the rest of the sentence on the line before."""
+    """Return whether a line is the rest of the sentence on the line before."""
     if _FINISHED.search(before):
         return False
     return line.lstrip()[:1].islower() or len(before) >= _WRAPPED
@@ -236,25 +236,25 @@ def _sentences(block: str) -> list[str]:
 
 
 def chunks_of(text: str, splitter: Any, limits: TierLimits) -> list[str]:
-    """Return the chunks of a text in order; none of a blank one.
+    """Split a text into chunks for long-term memory; a blank text has none.
 
     Args:
         text: The text.
         splitter: A LangChain `TextSplitter`, or None for chunks of `chunk_chars` characters
             that share `chunk_overlap`, cut at paragraphs, lines, blanks, or anywhere.
-        limits: Where these two stand.
+        limits: The limits with `chunk_chars` and `chunk_overlap`.
 
     Raises:
         SettingError: If chunks would share as much as they hold.
     """
     if not text.strip():
         return []
-    made = (splitter or default_splitter(limits)).split_text(text)
-    return [one for one in made if one.strip()] or [text]
+    chunks = (splitter or default_splitter(limits)).split_text(text)
+    return [chunk for chunk in chunks if chunk.strip()] or [text]
 
 
 def default_splitter(limits: TierLimits) -> Any:
-    """Return the splitter that is used where none is given.
+    """Return the default splitter, which prefers to cut at paragraphs, then lines, then blanks.
 
     Raises:
         SettingError: If chunks would share as much as they hold.

@@ -1,4 +1,4 @@
-"""The statements of a text: its words as they are written, and as they are compared."""
+"""Statements of a text as words, and why two of them plainly cannot both hold."""
 
 from __future__ import annotations
 
@@ -97,17 +97,17 @@ def _cached(text: str) -> PlainStatements:
 
 
 def has_digit(word: str) -> bool:
-    """Say whether a word has a digit."""
-    return any(one.isdigit() for one in word)
+    """Return whether a word has a digit."""
+    return any(map(str.isdigit, word))
 
 
 def is_name(word: str) -> bool:
-    """Say whether a word is written like a name."""
-    return any(one.isupper() for one in word)
+    """Return whether a word is written like a name: with a capital letter."""
+    return any(map(str.isupper, word))
 
 
 def is_about_nothing(before: Sequence[str], rest: int) -> bool:
-    """Say whether what two statements begin with names nothing that both could speak of.
+    """Return whether the words that two statements begin with name no common subject.
 
     "Ticket 12 is open" and "Ticket 13 is open" speak of two tickets.
     """
@@ -116,7 +116,7 @@ def is_about_nothing(before: Sequence[str], rest: int) -> bool:
 
 
 def is_said_to_be(before: Sequence[str]) -> bool:
-    """Say whether words end with "is" or the like, so that a value follows."""
+    """Return whether words end with "is" or the like, so that a value follows."""
     return next((word for word in reversed(before) if word not in SMALL), "") in IS
 
 

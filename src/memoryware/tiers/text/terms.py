@@ -1,4 +1,4 @@
-"""How texts are cut into words; pure functions."""
+"""Index terms: the words of a text as every engine stores and searches them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from memoryware._unicode import fold
 from memoryware.tiers.text.stems import STOP_WORDS, stem
 
 WORDS_VERSION: Final = 2
-"""Changes with what `words_of` returns; words that another version made have to be made anew."""
+"""Version of the terms in an index; a store with another one computes them anew on opening."""
 
 _MARKS: Final = (
     "\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece"
     "\u0f18-\u0f84\u102b-\u103e\u17b4-\u17d3\u1b00-\u1b44"
 )
-"""Vowel signs, which are part of a word and no letters to `re`."""
+"""Vowel signs of Indic and Southeast Asian scripts, which `re` does not count as letters."""
 _WORD: Final = re.compile(rf"[\w{_MARKS}]+")
 _PAIRED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
     "\uf900-\ufaff\U00020000-\U000323af]+"
 )
-"""Scripts written without blanks, and Korean, whose words have changing ends."""
+"""Scripts without blanks, and Korean, whose words are inflected: indexed as bigrams."""
 _PLAIN: Final = re.compile(r"\w+", re.ASCII)
-"""What `_WORD` finds in a text of ASCII, sooner."""
+"""The same as `_WORD` for ASCII, and faster."""
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _COMPOUND: Final = re.compile(
     r"[A-Z\d](?:(?<=[a-z][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]{2})|(?<=[^\W\d_]{3}\d)"
@@ -42,26 +42,25 @@ _NUMBERED: Final = re.compile(
 """A name and its number, such as "GPT4" and "16GB"; "db2" and "3f2a" are codes, "3rd" a word."""
 _CODE: Final = re.compile(r"(?<!\w)([A-Za-z]{1,10})[-\u2010](\d{1,10})(?!\w)")
 _LONGEST_NAME: Final = 64
-"""Characters of a name that has parts; what is longer is no name."""
+"""Characters of a name that is split into parts; a longer word is no name."""
 
 
 def words_of(text: str) -> list[str]:
     """Return the index terms of a text, in order, with repeats: the same in all engines.
 
     Spelling variants are folded (see `memoryware._unicode.fold`), then case and the endings of
-    English words. Scripts without blanks give pairs of characters. Parts of compound names are
+    English words. Scripts without blanks give bigrams. Parts of compound names are
     terms as well: of `max_tokens` and `maxTokens` its words, of `PostgreSQL17` the name and the
     number, and `ABC-1234` is found as `ABC1234`.
     """
     folded = fold(text)
-    return [*_stems(_cut(folded)), *_parts_of_names(folded)]
+    return [*_stems(_tokenize_folded(folded)), *_parts_of_names(folded)]
 
 
 def stems_of(text: str) -> list[str]:
-    """Return the words of a text without their endings, whatever their case.
+    """Return the stems of a text in order, independent of case.
 
-    These are equal where two texts say the same in the same words: `words_of` has the parts of
-    names as well, which depend on case.
+    Use them to compare texts: `words_of` adds the parts of names, which depend on case.
     """
     return _stems(plain_words(text))
 
@@ -69,40 +68,40 @@ def stems_of(text: str) -> list[str]:
 def _stems(words: Sequence[str]) -> list[str]:
     if "_" not in " ".join(words):
         return [*map(stem, words)]
-    found = []
+    terms = []
     for word in words:
-        found.append(stem(word))
+        terms.append(stem(word))
         if "_" in word.strip("_"):
-            found += [stem(part) for part in word.split("_") if part]
-    return found
+            terms += [stem(part) for part in word.split("_") if part]
+    return terms
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of a text with their endings; case and spelling variants are folded."""
-    return _cut(fold(text))
+    """Return the words of a text in order, folded for case and spelling but not stemmed."""
+    return _tokenize_folded(fold(text))
 
 
-def _cut(folded: str) -> list[str]:
-    """Return the words of a text that is folded already."""
+def _tokenize_folded(folded: str) -> list[str]:
+    """Tokenize a folded text."""
     text = folded.casefold()
     text = _THOUSANDS.sub("", text) if "," in text else text
     if text.isascii():
         return _PLAIN.findall(text)
-    found: list[str] = []
+    words: list[str] = []
     for word in _WORD.findall(text):
-        found += [word] if word.isascii() else _parts(word)
-    return found
+        words += [word] if word.isascii() else _bigrams(word)
+    return words
 
 
-def _parts(word: str) -> Iterator[str]:
-    """Yield a word as pairs of characters where its script has no blanks, else as it is."""
+def _bigrams(word: str) -> Iterator[str]:
+    """Yield the parts of a word: bigrams where its script has no blanks, else the whole run."""
     position = 0
     for run in _PAIRED.finditer(word):
         if run.start() > position:
             yield word[position : run.start()]
         characters = run.group()
-        for place in range(max(1, len(characters) - 1)):
-            yield characters[place : place + 2]
+        for start in range(max(1, len(characters) - 1)):
+            yield characters[start : start + 2]
         position = run.end()
     if position < len(word):
         yield word[position:]
@@ -131,16 +130,13 @@ def _parts_of(name: str) -> tuple[str, ...]:
 
 
 def query_words(text: str) -> list[str]:
-    """Return the terms of a question that are worth looking for, each once.
-
-    Words such as "what" and "the" are left out where there are others.
-    """
+    """Return the different terms of a query; stop words only where there are no others."""
     folded = fold(text)
-    every = _cut(folded)
+    every = _tokenize_folded(folded)
     telling = [word for word in every if word not in STOP_WORDS]
     return list(dict.fromkeys([*_stems(telling or every), *_parts_of_names(folded)]))
 
 
 def lone_characters(words: Iterable[str]) -> list[str]:
-    """Return the words that are one character of a script that is indexed in pairs."""
+    """Return the words that are a single character of a script that is indexed as bigrams."""
     return [word for word in words if len(word) == 1 and _PAIRED.fullmatch(word)]

@@ -274,7 +274,7 @@ _END: Final = re.compile(
 )
 _PIECE: Final = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _OUTER: Final = "\"'“”‘’„‚«»‹›()[]{},;:.!?…、。．，；：（）「」『』《》【】—–*_`|"
-_LEADING: Final = "".join(one for one in _OUTER if one not in ".!?")
+_LEADING: Final = "".join(mark for mark in _OUTER if mark not in ".!?")
 """What is no part of a word at its beginning; ".5" and "!debug" begin with it."""
 _OPERATORS: Final = word_set("= == != < > <= >= -> => && ||")
 _COMMAS: Final = ",，"
@@ -302,7 +302,10 @@ _CHINESE_SAME: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         ("沒", "没"),
     )
 )
-_HAN_DIGITS: Final = {one: n for n, one in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+_HAN_DIGITS: Final = {digit: n for n, digit in enumerate("零一二三四五六七八九")} | {
+    "两": 2,
+    "〇": 0,
+}
 _HAN_UNITS: Final = {"十": 10, "百": 100, "千": 1000}
 _HAN_NUMBER: Final = re.compile(
     r"(?<![周第期拜零〇一二三四五六七八九十百千两])([零〇一二三四五六七八九十百千两]{1,9})"
@@ -350,7 +353,7 @@ def without_markup(text: str) -> str:
         plain = visible(plain)
         plain = _APOSTROPHES.sub("'", plain)
     plain = _MARKUP.sub(" ", plain)
-    numbers = [int(one) for one in _NUMBERED.findall(plain)]
+    numbers = [int(number) for number in _NUMBERED.findall(plain)]
     if len(numbers) > 1 and numbers == [*range(1, len(numbers) + 1)]:  # not "3. Mai ist frei"
         plain = _NUMBERED.sub("", plain)
     return _EMPHASIS.sub(r"\2", plain)
@@ -411,8 +414,8 @@ def _tokens(text: str, german: bool) -> tuple[Token, ...]:
     if _is_shouted(text):
         text = text.casefold()
     case, has_determiner, is_definite = "", False, False
-    for found in _PIECE.finditer(text):
-        piece = found.group()
+    for match in _PIECE.finditer(text):
+        piece = match.group()
         word = piece if piece in _OPERATORS else piece.lstrip(_LEADING).rstrip(_OUTER)
         if piece[0] in _PAUSES or piece in ("-", "--"):
             _pause(tokens, piece[0])
@@ -546,23 +549,23 @@ def _german_stem(part: str, lower: str) -> str:
     return lower
 
 
-def _in_24_hours(found: re.Match[str]) -> str:
-    hour, minutes, half = int(found[1]), found[2] or "00", found[3].lower()
+def _in_24_hours(time: re.Match[str]) -> str:
+    hour, minutes, half = int(time[1]), time[2] or "00", time[3].lower()
     if hour > 12:
-        return found.group()
+        return time.group()
     hour = hour % 12 + (12 if half == "p" else 0)
     return f"{hour}:{minutes}"
 
 
-def _han_number(found: re.Match[str]) -> str:
+def _han_number(number: re.Match[str]) -> str:
     total = digit = 0
-    written = found[1]
-    if not any(one in _HAN_UNITS for one in written):
-        return "".join(str(_HAN_DIGITS[one]) for one in written)
-    for one in written:
-        if one in _HAN_UNITS:
-            total += (digit or 1) * _HAN_UNITS[one]
+    characters = number[1]
+    if not any(character in _HAN_UNITS for character in characters):
+        return "".join(str(_HAN_DIGITS[character]) for character in characters)
+    for character in characters:
+        if character in _HAN_UNITS:
+            total += (digit or 1) * _HAN_UNITS[character]
             digit = 0
         else:
-            digit = _HAN_DIGITS[one]
+            digit = _HAN_DIGITS[character]
     return str(total + digit)

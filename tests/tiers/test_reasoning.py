@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memoryware.tiers.text.reasoning import without_thoughts
+from memoryware.tiers.text.reasoning import without_reasoning
 
 ANSWER = "The nightly backup of the orders goes to the bucket cold-7."
 THOUGHT = "The customer may be a competitor, so I must be careful with what I say."
@@ -49,12 +49,12 @@ THOUGHT = "The customer may be a competitor, so I must be careful with what I sa
     ],
 )
 def test_reasoning_is_cut_and_the_answer_stays(text):
-    assert without_thoughts(text) == ANSWER
+    assert without_reasoning(text) == ANSWER
 
 
 @pytest.mark.parametrize("gap", ["\n\n", "\n", " "])
 def test_reasoning_between_parts_of_an_answer_is_cut(gap):
-    rest = without_thoughts(f"{ANSWER}{gap}<think>{THOUGHT}</think>{gap}It runs at three.")
+    rest = without_reasoning(f"{ANSWER}{gap}<think>{THOUGHT}</think>{gap}It runs at three.")
     assert rest.split() == f"{ANSWER} It runs at three.".split()
 
 
@@ -68,7 +68,7 @@ def test_reasoning_between_parts_of_an_answer_is_cut(gap):
     ],
 )
 def test_an_answer_that_is_nothing_but_reasoning_is_empty(text):
-    assert without_thoughts(text) == ""
+    assert without_reasoning(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_an_answer_that_is_nothing_but_reasoning_is_empty(text):
     ],
 )
 def test_text_or_code_that_mentions_a_tag_stays(text):
-    assert without_thoughts(text) == text
+    assert without_reasoning(text) == text
 
 
 @pytest.mark.parametrize(
@@ -115,5 +115,5 @@ def test_text_or_code_that_mentions_a_tag_stays(text):
 )
 def test_hostile_text_takes_linear_time(text):
     start = time.process_time()
-    without_thoughts(text)
+    without_reasoning(text)
     assert time.process_time() - start < 1.0
