@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from memoryware import TieredMemory
+from memoryware._remembering import forget_all
 from memoryware.scope import MemoryScope
 from memoryware.tiers.promotion import How, promote
 from memoryware.tiers.recall import retrieve
-from memoryware.tiers.text import contradictions, statements
+from memoryware.tiers.text import contradictions, frames, statements, tokens
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.contradictions import contradiction_between, contradictions_among
 from memoryware.tiers.values import ContextItem
@@ -349,3 +350,38 @@ def test_the_quick_look_passes_over_nothing_that_clashes(monkeypatch):
     monkeypatch.setattr(statements, "_may_clash", lambda one, other: True)
     assert quick == [contradiction_between(*pair) for pair in pairs]
     assert len(set(map(bool, quick))) == 2
+
+
+# What a comparison costs.
+
+
+NOTES = [
+    f"{name} keeps the {thing} of the office in {city}."
+    for name, thing, city in zip(
+        ["Ann", "Bob", "Carl", "Dora", "Emil", "Fay"],
+        ["keys", "plans", "books", "lamps", "bikes", "mugs"],
+        ["Rome", "Oslo", "Bonn", "Linz", "Bern", "Kiel"],
+        strict=True,
+    )
+]
+
+
+def test_a_text_is_tokenized_once_however_often_it_is_compared():
+    forget_all()
+    for first, second in combinations(NOTES, 2):
+        contradiction_between(first, second)
+        compare(first, second)
+    assert tokens._cached.cache_info().misses == len(NOTES)
+    assert statements._cached.cache_info().misses == len(NOTES)
+
+
+def test_texts_that_share_no_words_are_not_aligned(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("aligned")
+
+    monkeypatch.setattr(statements, "SequenceMatcher", refuse)
+    monkeypatch.setattr(frames, "SequenceMatcher", refuse)
+    assert contradiction_between(NOTES[0], "Order 7 shipped on Monday.") == ""
+    assert compare(NOTES[0], "Order 7 shipped on Monday.") is Relation.DIFFERENT
+    with pytest.raises(AssertionError, match="aligned"):
+        contradiction_between("Ann keeps the keys.", "Ann keeps no keys.")
