@@ -44,6 +44,7 @@ _BESIDE: Final = 3
 """Insights in conflict with one that follow it at once."""
 _IN_CURSOR: Final = 16
 """Insights of a page that its cursor names, so that it holds after some of them were decided."""
+_SEVERAL: Final = 2
 _AT_ONCE: Final = 8
 """Summaries that the model is asked for at the same time."""
 _CACHED_CHARS: Final = 4000
@@ -107,24 +108,38 @@ class _Statement:
 
 @dataclass(slots=True)
 class _Candidate:
-    """An insight that is not written yet."""
+    """An insight that is not written yet.
+
+    Attributes:
+        text: The statement.
+        sources: The statements that it would be promoted from.
+        repeats: Further ones that are decided with it.
+        conflicts: Numbers of candidates that say something else about the matter.
+        contradicts: Ids of memories that do.
+        worth: What it is worth to a reviewer.
+        entries: Every entry that is decided with it.
+    """
 
     text: str
     sources: list[_Statement]
-    repeats: list[_Statement]
-    conflicts: list[int]
-    contradicts: list[str]
-    id: str = ""
+    repeats: list[_Statement] = field(default_factory=list)
+    conflicts: list[int] = field(default_factory=list)
+    contradicts: list[str] = field(default_factory=list)
     worth: float = 0.0
+    entries: list[Entry] = field(init=False)
+    _id: str = ""
+
+    def __post_init__(self) -> None:
+        statements = (*self.sources, *self.repeats) if self.repeats else self.sources
+        self.entries = [one.entry for one in statements if one.entry is not None]
 
     @property
-    def entries(self) -> list[Entry]:
-        """Every entry that is decided with it."""
-        return [
-            statement.entry
-            for statement in (*self.sources, *self.repeats)
-            if statement.entry is not None
-        ]
+    def id(self) -> str:
+        """The same for the same sources and statement; most of a page's neighbours need none."""
+        if not self._id:
+            ids = {source.entry.id for source in self.sources if source.entry is not None}
+            self._id = hash_of("\n".join([*sorted(ids), self.text]))
+        return self._id
 
 
 async def digest(parts: Parts, scope: MemoryScope, wanted: DigestFilter | None = None) -> Digest:
@@ -387,9 +402,7 @@ def _candidates(entries: Sequence[Entry], decided: _Decided) -> list[_Candidate]
         if candidate.conflicts:
             conflicts = [numbers[other] for other in candidate.conflicts if other in numbers]
             candidate.conflicts = conflicts
-    candidates += [_Candidate(one.text, [one], [], [], []) for one in pool.ungrouped]
-    for candidate in candidates:
-        candidate.id = _id_of(candidate)
+    candidates += [_Candidate(one.text, [one]) for one in pool.ungrouped]
     forms = {one.text: form for one, form in zip(pool.compared, pool.forms, strict=True)}
     return _in_order(candidates, forms)
 
@@ -516,7 +529,8 @@ def _in_order(candidates: Sequence[_Candidate], forms: dict[str, float]) -> list
     positions = {position: number for number, position in enumerate(ranked)}
     ordered = [candidates[position] for position in ranked]
     for candidate in ordered:
-        candidate.conflicts = sorted(positions[other] for other in candidate.conflicts)
+        if candidate.conflicts:
+            candidate.conflicts = sorted(positions[other] for other in candidate.conflicts)
     return ordered
 
 
@@ -543,6 +557,8 @@ def _fits(
 ) -> bool:
     if wanted.trust is not None and candidate.sources[0].trust is not wanted.trust:
         return False
+    if wanted.before is None and wanted.user is None and wanted.origin is None:
+        return any(entry.created_at >= start for entry in candidate.entries)
     return any(
         entry.created_at >= start
         and (before is None or entry.created_at < before)
@@ -560,18 +576,17 @@ def _is_from(provenance: Provenance, origin: str) -> bool:
 def _page(
     candidates: Sequence[_Candidate], wanted: DigestFilter
 ) -> tuple[Sequence[_Candidate], str | None]:
-    ids = [candidate.id for candidate in candidates]
-    start = _offset(ids, wanted.after)
+    start = _offset(candidates, wanted.after)
     if wanted.limit is None:
         return candidates[start:], None
     end = start + wanted.limit
     if end >= len(candidates) or wanted.limit == 0:
         return candidates[start:end], None
-    shown = [id_[:8] for id_ in ids[max(start, end - _IN_CURSOR) : end]]
+    shown = [candidate.id[:8] for candidate in candidates[max(start, end - _IN_CURSOR) : end]]
     return candidates[start:end], f"{start}:{','.join(shown)}"
 
 
-def _offset(ids: Sequence[str], cursor: str | None) -> int:
+def _offset(candidates: Sequence[_Candidate], cursor: str | None) -> int:
     """Return where a page begins: after the last insight of the page before that still waits.
 
     If all of that page were decided, the next one has moved up into its place.
@@ -584,8 +599,11 @@ def _offset(ids: Sequence[str], cursor: str | None) -> int:
             f"after={cursor!r:.200}: is no cursor of a digest; pass the `next` of the page before"
         )
     seen = set(shown.split(","))
-    last = max((position for position, id_ in enumerate(ids) if id_[:8] in seen), default=None)
-    return min(int(start), len(ids)) if last is None else last + 1
+    last = max(
+        (place for place, candidate in enumerate(candidates) if candidate.id[:8] in seen),
+        default=None,
+    )
+    return min(int(start), len(candidates)) if last is None else last + 1
 
 
 _LONGEST_START: Final = 9
@@ -655,10 +673,13 @@ def _insight(
         if statement.entry is not None and statement.digest:
             covers[statement.entry.id].append(statement.digest)
     # Their own words: nobody else has said anything.
-    origins = {entry.provenance.origin for entry in sources}
-    origin = min(origins, key=lambda origin: (origin.trust, origin))
     if written is not None:
         origin = Origin("agent", "digest")
+    elif len(sources) == 1:
+        origin = sources[0].provenance.origin
+    else:
+        origins = {entry.provenance.origin for entry in sources}
+        origin = min(origins, key=lambda origin: (origin.trust, origin))
     return Insight(
         id=candidate.id,
         scope=_common(sources),
@@ -691,12 +712,9 @@ def _cached_redaction(guard: Guard, text: str) -> str:
     return guard.redact(text)
 
 
-def _id_of(candidate: _Candidate) -> str:
-    ids = sorted({source.entry.id for source in candidate.sources if source.entry is not None})
-    return hash_of("\n".join([*ids, candidate.text]))
-
-
-def _newest_first(statements: Iterable[_Statement]) -> list[Entry]:
+def _newest_first(statements: Sequence[_Statement]) -> list[Entry]:
+    if len(statements) < _SEVERAL:
+        return [one.entry for one in statements if one.entry is not None]
     entries = {
         statement.entry.id: statement.entry
         for statement in statements
@@ -756,6 +774,8 @@ def insight_of_statement(entry: Entry, digest: str) -> Insight:
 
 def _common(entries: Sequence[Entry]) -> MemoryScope:
     """Return what the scopes of all entries have in common."""
+    if len(entries) == 1:
+        return entries[0].scope
     first, *others = {part.scope for part in entries}
     if not others:
         return first

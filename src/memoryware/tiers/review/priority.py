@@ -116,6 +116,7 @@ _IDENTIFIER: Final = re.compile(
 )
 """Names of machines, versions, addresses, paths, times of day, numbers with a unit."""
 _CLOSED: Final = STOP_WORDS | _SPEAKER | _LISTENER | _COURTESY | _MOMENT | _INTENT
+_LISTED: Final = _COURTESY | _MOMENT | _INTENT | _SPEAKER | _LISTENER | _RULES | _STATES
 _PIECE: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}](?:[^\s{UNSPACED}]*[^\W_{UNSPACED}])?")
 _NAME: Final = "A"
 """What stands for a word with a capital letter where forms are compared."""
@@ -138,12 +139,13 @@ def specificity_of(text: str) -> float:
     size = len(content) + unspaced // 3
     end = text.rstrip()[-1:]
     is_past = _tells_of_the_past(words)
+    listed = present & _LISTED
     of_one_moment = (
-        1.5 * min(2, len(present & _COURTESY))
-        + 1.2 * min(2, len(present & _MOMENT))
-        + 1.2 * bool(present & _INTENT)
-        + 0.8 * bool(present & _SPEAKER)
-        + 0.8 * bool(present & _LISTENER)
+        1.5 * min(2, len(listed & _COURTESY))
+        + 1.2 * min(2, len(listed & _MOMENT))
+        + 1.2 * (not listed.isdisjoint(_INTENT))
+        + 0.8 * (not listed.isdisjoint(_SPEAKER))
+        + 0.8 * (not listed.isdisjoint(_LISTENER))
         + 1.0 * is_past
         + 0.8 * _is_progressive(words)
         + 1.0 * bool(_INCIDENT.match(text))
@@ -155,11 +157,11 @@ def specificity_of(text: str) -> float:
         of_one_moment += sum(weight for pattern, weight in _MOMENT_HAN if pattern.search(text))
     score = 0.8 * (not of_one_moment) - of_one_moment
     score += min(1.0, 0.25 * size) - 0.5 - 1.0 * (size < 2) - 0.5 * (len(words) > _LONG)
-    rules = present & _RULES
+    rules = listed & _RULES
     if is_past:  # "did not work" is no rule
         rules -= _NEGATIONS
     score += 1.2 * bool(rules or (unspaced and _RULES_HAN.search(text)))
-    score += 0.8 * bool(present & _STATES or (unspaced and _STATES_HAN.search(text)))
+    score += 0.8 * bool(listed & _STATES or (unspaced and _STATES_HAN.search(text)))
     return score + _naming(written, text)
 
 
@@ -201,7 +203,12 @@ def _naming(written: Sequence[str], text: str) -> float:
     inside = [
         word for word in written[1:] if word[0].isupper() and word not in ("I", "I'm", "I'll")
     ]
-    identifiers = [word for word in written if _IDENTIFIER.fullmatch(word)]
+    identifiers = [
+        word
+        for word in written
+        # A word of small letters is none, and most words are.
+        if not (word.islower() and word.isalpha()) and _IDENTIFIER.fullmatch(word)
+    ]
     numbers = [word for word in written if word.isdigit()]
     # A bare number after a capital word or "#" is the number of a ticket as often as a value.
     value = 0.3 if numbers and "#" not in text else 0.0
@@ -253,6 +260,7 @@ def _runs(text: str) -> frozenset[str]:
     return frozenset(map("\0".join, zip(words, words[1:], words[2:], strict=False)))
 
 
+@remembered(16_384)
 def _form(word: str) -> str:
     if _has_digit(word):
         return "0"
