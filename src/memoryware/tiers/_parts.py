@@ -46,6 +46,8 @@ _Recalled: TypeAlias = tuple[str | None, str | None, str]
 """User, session, and the id of a record."""
 _MAX_AGENTS: Final = 1024
 _MAX_RECALLED: Final = 256
+_MAX_GROUPS: Final = 64
+"""Groups whose working memory a process remembers."""
 
 OnError = Literal["warn", "raise"]
 """What a failing tier does to a run: it is told, or it ends the run."""
@@ -215,6 +217,38 @@ class RecallLog(FreshOnUnpickling):
         )
 
 
+class GroupCache(FreshOnUnpickling):
+    """What this process read of groups lately, valid as long as their generation is the same."""
+
+    def __init__(self) -> None:
+        self._groups: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, group: Hashable, generation: int | None) -> Any:
+        """Return what was read of a group in this generation; None if nothing was."""
+        with self._lock:
+            known = self._groups.get(group)
+            if known is None or known[0] != generation:
+                return None
+            self._groups.move_to_end(group)
+            return known[1]
+
+    def put(self, group: Hashable, generation: int | None, value: Any) -> None:
+        """Keep what was read of a group, unless its generation is not known."""
+        if generation is None:
+            return
+        with self._lock:
+            self._groups[group] = generation, value
+            self._groups.move_to_end(group)
+            while len(self._groups) > _MAX_GROUPS:
+                self._groups.popitem(last=False)
+
+    def clear(self) -> None:
+        """Drop everything."""
+        with self._lock:
+            self._groups.clear()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """The stores and the rules of one `TieredMemory`; copies share them."""
@@ -240,6 +274,7 @@ class Parts:
     settled: SettledThreads = field(default_factory=SettledThreads)
 
     recalls: RecallLog = field(default_factory=RecallLog)
+    groups: GroupCache = field(default_factory=GroupCache)
     journal: Journal | None = None
     runner: Runner = BLOCKING
     tiers: Tiers = field(init=False, repr=False, compare=False)

@@ -178,6 +178,7 @@ def _fallen(found: Found) -> tuple[str, ...]:
 def _clear(parts: Parts) -> None:
     """Drop what the process remembers of texts: of those that are gone no word may stay."""
     forget_all()
+    parts.groups.clear()
     if parts.embedder is not None:
         parts.embedder.known.clear()
 

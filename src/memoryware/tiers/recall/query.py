@@ -19,6 +19,7 @@ from memoryware.tiers.recall.fusion import NO_MATCH, NO_WORDS, Match, WordStatis
 from memoryware.tiers.records import Entry, Memory, Trust
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Vector
+from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.dates import Period, periods_of
 from memoryware.tiers.text.terms import query_words, words_of
 from memoryware.tiers.values import Candidate, ContextItem, items_of
@@ -213,6 +214,7 @@ class Search:
         scope: Whose memory is searched, and on whose behalf.
         options: The options.
         now: The moment that is asked about.
+        tiers: The tiers; inside of a transaction, those that it sees.
         words: The words of the query.
         names: Words that may name somebody: those, and capitalised ones that else say nothing,
             as "Will".
@@ -237,6 +239,7 @@ class Search:
     scope: MemoryScope
     options: RetrieveOptions
     now: datetime
+    tiers: Tiers = field(init=False)
     words: list[str] = field(init=False)
     names: set[str] = field(init=False)
     periods: list[Period] = field(init=False)
@@ -256,6 +259,7 @@ class Search:
     _named: dict[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.tiers = self.parts.tiers
         self.words = query_words(self.query)
         self.names = {*self.words}
         if capitalised := _CAPITALISED.findall(self.query):

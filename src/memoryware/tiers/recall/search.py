@@ -38,11 +38,12 @@ from memoryware.tiers.recall.query import (
     recalled_items,
 )
 from memoryware.tiers.recall.rank import choose, largest_move, weigh
-from memoryware.tiers.records import Memory, Trust, hash_of
+from memoryware.tiers.records import Entry, Memory, Trust, hash_of
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores._looking import beside
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight, Vector, seen_of
+from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.contradictions import contradictions_among
 from memoryware.tiers.text.terms import lone_characters, words_of
 from memoryware.tiers.values import Recall
@@ -50,6 +51,8 @@ from memoryware.tiers.values import Recall
 _DEFAULTS: Final = RetrieveOptions()
 _SPARE: Final = 3
 """So many times as many as are shown or scored are read: some are doubles, others move."""
+_MOST_AGENTS: Final = 64
+"""Agents of which one group remembers what was promoted."""
 T = TypeVar("T")
 _Heap = dict[str, RankedRecord]
 """Records of one part of long-term memory, by id."""
@@ -127,29 +130,78 @@ async def _embed_query(search: Search) -> None:
         search.note(f"{failed}; words alone were searched")
 
 
-async def _read(search: Search) -> list[RankedRecord]:
-    """Return what both tiers have, with scores that can be compared.
+@dataclass(slots=True)
+class _Reading:
+    """What a recall has read of the tiers.
 
-    The slow parts, embedding entries and searching long-term memory, run at the same time.
+    Attributes:
+        working: Entries of working memory; None where that is not searched, or failed.
+        memories: Memories that fit.
     """
-    hot, cold = (_is_searched(search, source) for source in BOTH)
-    working = await _safely(search, "hot", _load_working(search)) if hot else None
-    operations: list[Coroutine[Any, Any, Any]] = []
-    if working is not None:
-        operations.append(_safely(search, "hot", _compare_working(search, working)))
-    if cold:
-        operations.append(_safely(search, "cold", _search_long_term(search)))
-    answers = await search.parts.runner.gather(operations)
-    memories: list[RankedRecord] = list((answers[-1] if cold else None) or ())
+
+    working: _Working | None = None
+    memories: list[RankedRecord] = field(default_factory=list)
+
+
+async def _read(search: Search) -> list[RankedRecord]:
+    """Return what both tiers have, with scores that can be compared."""
+    reading = await _read_tiers(search)
     entries: list[RankedRecord] = []
-    if working is not None and answers[0] is not None:
-        entries = _judge_working(search, working, answers[0])
+    if reading.working is not None:
+        vectors = await _safely(search, "hot", _embed_working(search, reading.working))
+        if vectors is not None:
+            entries = _judge_working(search, reading.working, vectors)
     measured = any(entry.match.similarity is not None for entry in entries)
-    vectors = measured or (cold and search.measures_meaning)
-    weigh(search, [*memories, *entries] if search.ranks_hot else memories, vectors=vectors)
-    if working is not None and search.options.explain:
+    vectors_count = measured or (_is_searched(search, "cold") and search.measures_meaning)
+    memories = reading.memories
+    weighed = [*memories, *entries] if search.ranks_hot else memories
+    weigh(search, weighed, vectors=vectors_count)
+    if reading.working is not None and search.options.explain:
         entries += await _safely(search, "hot", _load_revoked(search)) or []
     return [*entries, *memories]
+
+
+async def _read_tiers(search: Search) -> _Reading:
+    """Read the tiers: in one transaction, or in two where working memory is in another store."""
+    tiers, reading = search.parts.tiers, _Reading()
+    hot, cold = (_is_searched(search, source) for source in BOTH)
+    if hot and not tiers.is_joint:
+        reading.working = await _safely(search, "hot", _load_working(search))
+    before, is_apart = len(search.failed), False
+
+    async def work(inside: Tiers) -> None:
+        nonlocal is_apart
+        search.tiers = inside
+        del search.failed[before:], search.errors[before:]  # after a conflict it runs again
+        try:
+            if hot and inside.is_joint:
+                reading.working = await _load_working(search)
+            if reading.working is not None:
+                await _show_as_promoted(search, reading.working)
+        except Exception as error:  # noqa: BLE001 - as in `_safely`
+            if reading.working is None:
+                _note_failure(search, "hot", error)
+            logger.debug("working memory was not compared with long-term memory: %s", error)
+            is_apart = True  # a failed statement may have ended the transaction on its server
+            return
+        if cold:
+            operation = _search_long_term(search)
+            reading.memories = await _safely(search, "cold", operation) or []
+
+    try:
+        await tiers.transaction(work, search.scope, writes=False)
+    except Exception as error:  # noqa: BLE001 - as in `_safely`
+        del search.failed[before:], search.errors[before:]
+        if hot and tiers.is_joint:
+            reading.working = None
+            _note_failure(search, "hot", error)
+        if cold:
+            reading.memories = []
+            _note_failure(search, "cold", error)
+    search.tiers = tiers
+    if is_apart and cold:
+        reading.memories = await _safely(search, "cold", _search_long_term(search)) or []
+    return reading
 
 
 def _is_searched(search: Search, source: Source) -> bool:
@@ -162,10 +214,14 @@ async def _safely(search: Search, source: Source, operation: Coroutine[Any, Any,
     try:
         return await operation
     except Exception as error:  # noqa: BLE001 - a store may be anybody's; it is told and noted
-        search.failed.append(source)
-        search.errors.append(error)
-        search.note(f"{source} memory could not be asked: {type(error).__name__}")
+        _note_failure(search, source, error)
         return None
+
+
+def _note_failure(search: Search, source: Source, error: Exception) -> None:
+    search.failed.append(source)
+    search.errors.append(error)
+    search.note(f"{source} memory could not be asked: {type(error).__name__}")
 
 
 def _report_failures(search: Search, work: Span) -> None:
@@ -211,11 +267,13 @@ class _Working:
     """The entries of working memory that a query is compared with, newest first.
 
     Attributes:
+        group: What was read of the group.
         entries: The entries.
         counts: For each entry how often it has each word of the query.
         sizes: How many words each entry has.
     """
 
+    group: _Group
     entries: list[RankedRecord]
     counts: list[tuple[int, ...]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
@@ -230,8 +288,8 @@ class _Working:
 async def _load_working(search: Search) -> _Working:
     """Read working memory of the group, and count its words for the search of both tiers."""
     limits, words, is_by_time = search.parts.limits, search.words, not search.ranks_hot
-    page = await search.parts.tiers.working.find(search.current, limit=limits.working_entries)
-    working = _Working([RankedRecord(record, "hot") for record in page.items])
+    group = await _read_group(search)
+    working = _Working(group, [RankedRecord(record, "hot") for record in group.live(search.now)])
     # Characters of a script without blanks stand in pairs among the words of a text.
     lone = set(lone_characters(words))
     for place, entry in enumerate(working.entries, 1):
@@ -248,9 +306,43 @@ async def _load_working(search: Search) -> _Working:
     return working
 
 
+@dataclass(slots=True)
+class _Group:
+    """What was read of a group; it is kept as long as nothing of the group changes.
+
+    Attributes:
+        entries: Its working memory, newest first.
+        read_at: The moment at which they were live.
+        promoted: For an agent the memories that have the text of an entry, by its hash.
+    """
+
+    entries: Sequence[Entry]
+    read_at: datetime
+    promoted: dict[str | None, Mapping[str, Sequence[Memory]]] = field(default_factory=dict)
+
+    def live(self, now: datetime) -> list[Entry]:
+        """Return the entries that have not expired."""
+        return [one for one in self.entries if one.expires_at is None or one.expires_at > now]
+
+
+async def _read_group(search: Search) -> _Group:
+    """Read working memory of the group, unless it was read and has not changed since."""
+    scope, limit = search.scope, search.parts.limits.working_entries
+    key = scope.tenant, scope.group_id, limit
+    generation = await search.tiers.generation(scope)
+    group: _Group | None = search.parts.groups.get(key, generation)
+    # What had expired by a clock that is ahead of this one is not among the entries.
+    if group is None or group.read_at > search.now:
+        page = await search.tiers.working.find(search.current, limit=limit)
+        group = _Group(page.items, search.now)
+        if page.total == len(page.items):  # else others move up when one of them expires
+            search.parts.groups.put(key, generation, group)
+    return group
+
+
 async def _load_revoked(search: Search) -> list[RankedRecord]:
     """Return entries of working memory that were revoked, for an explanation only."""
-    page = await search.parts.tiers.working.find(Select.within(search.scope))
+    page = await search.tiers.working.find(Select.within(search.scope))
     revoked = []
     for record in page.items:
         is_live = record.expires_at is None or record.expires_at > search.now
@@ -261,12 +353,8 @@ async def _load_revoked(search: Search) -> list[RankedRecord]:
     return revoked
 
 
-async def _compare_working(search: Search, working: _Working) -> Sequence[Vector | None]:
-    """Look up which entries were promoted, and embed them where meaning is compared.
-
-    This takes a model and another tier, so it runs beside the search of long-term memory.
-    """
-    await _show_as_promoted(search, working.entries)
+async def _embed_working(search: Search, working: _Working) -> Sequence[Vector | None]:
+    """Embed the entries where they are compared by meaning."""
     if not search.ranks_hot:
         return [None] * len(working.entries)
     return await search.vectors_of(working.entries)
@@ -329,17 +417,17 @@ def _set_matches(search: Search, working: _Working, similarities: Sequence[float
 # Texts of working memory that are in long-term memory as well.
 
 
-async def _show_as_promoted(search: Search, entries: Sequence[RankedRecord]) -> None:
+async def _show_as_promoted(search: Search, working: _Working) -> None:
     """Show what was promoted as what it is now: of long-term memory, or not at all.
 
     A text whose place another has taken is left out, unless it was said again since.
     """
-    memories = await _same_texts(search, entries)
+    memories = await _same_texts(search, working)
     if not memories:
         return
     every = [memory for same in memories.values() for memory in same]
     replaced = await _replaced_early(search, every)
-    for entry in entries:
+    for entry in working.entries:
         same = sorted(memories.get(entry.content_hash, ()), key=lambda memory: memory.chunk_index)
         current = next((m for m in same if _is_current(search, m) and m.id not in replaced), None)
         if current is None:
@@ -355,22 +443,20 @@ async def _show_as_promoted(search: Search, entries: Sequence[RankedRecord]) -> 
             entry.promoted = current
 
 
-async def _same_texts(
-    search: Search, entries: Sequence[RankedRecord]
-) -> Mapping[str, Sequence[Memory]]:
-    """Return memories by the hash of their text; nothing where they cannot be read."""
-    if not entries:
-        return {}
-    hashes = tuple(dict.fromkeys(entry.content_hash for entry in entries))
-    which = Select.within(search.scope, agents=tuple({None, search.agent_id}), hashes=hashes)
-    try:
-        page = await search.parts.tiers.long_term.find(which)
-    except Exception as error:  # noqa: BLE001 - the search of long-term memory tells of it
-        logger.debug("working memory was not compared with long-term memory: %s", error)
-        return {}
+async def _same_texts(search: Search, working: _Working) -> Mapping[str, Sequence[Memory]]:
+    """Return memories that have the text of an entry, by its hash."""
+    known, agent = working.group.promoted, search.agent_id
+    if not working.entries or agent in known:
+        return known.get(agent, {})
+    hashes = tuple(dict.fromkeys(entry.content_hash for entry in working.entries))
+    which = Select.within(search.scope, agents=tuple({None, agent}), hashes=hashes)
+    page = await search.tiers.long_term.find(which)
     memories: dict[str, list[Memory]] = defaultdict(list)
     for memory in page.items:
         memories[memory.content_hash].append(memory)
+    if len(known) >= _MOST_AGENTS:
+        known.clear()
+    known[agent] = memories
     return memories
 
 
@@ -400,7 +486,7 @@ async def _replaced_early(search: Search, memories: Sequence[Memory]) -> set[str
         return set()
     documents = tuple(dict.fromkeys(late.values()))
     which = Select.within(search.scope, documents=documents, revocations=(None,))
-    page = await search.parts.tiers.long_term.find(which)
+    page = await search.tiers.long_term.find(which)
     begun = {memory.document_id for memory in page.items if memory.has_begun(search.now)}
     return {id_ for id_, document in late.items() if document in begun}
 
@@ -461,9 +547,8 @@ async def _search_long_term(search: Search) -> list[RankedRecord]:
     """Return what fits in memory of the group and in the experience of the agent itself."""
     if not search.agent_id:
         return await _search_part(search, "group", None)
-    parts = [_search_part(search, "group", None), _search_part(search, "agent", search.agent_id)]
-    group, agent = await search.parts.runner.gather(parts)
-    return [*group, *agent]
+    group = await _search_part(search, "group", None)
+    return [*group, *await _search_part(search, "agent", search.agent_id)]
 
 
 async def _search_part(search: Search, part: Part, agent: str | None) -> list[RankedRecord]:
@@ -650,7 +735,7 @@ async def _searched(search: Search, which: Select, choose_read: Choose, limit: i
         thread=parts.limits.neighbours,
     )
     try:
-        return await parts.tiers.long_term.search(query, which, choose_read)
+        return await search.tiers.long_term.search(query, which, choose_read)
     except EmbeddingMismatch as mismatch:
         if vector is None:
             raise
@@ -667,7 +752,7 @@ async def _add_lone(search: Search, part: Part, which: Select, heap: _Heap) -> N
     if not lone:
         return
     limit = search.parts.limits.candidates
-    page = await search.parts.tiers.long_term.find(which.also(contains=lone[0]), limit=limit)
+    page = await search.tiers.long_term.find(which.also(contains=lone[0]), limit=limit)
     for memory in page.items:
         before = heap.get(memory.id)
         similarity = before.match.similarity if before else None

@@ -109,6 +109,16 @@ class Tiers:
         about = None if scope is None else Select.within(scope)
         return await run_in(stores.long_term.store, self.runner, inside, about, writes=writes)
 
+    async def generation(self, scope: MemoryScope) -> int | None:
+        """Return a number that every change of a group raises in any of its tiers.
+
+        None outside of a transaction, where tiers are in several stores, and where the store has
+        no such number: what was read once may have changed since.
+        """
+        if self._transaction is None or not self.is_joint:
+            return None
+        return await self._transaction.generation(scope)
+
 
 class RecordView(Generic[R]):
     """The records of one tier; see `Transaction` for what each method does."""
