@@ -120,9 +120,9 @@ def begins(right: str, wrong: str) -> Seed:
             changed.append(text)
             return text.replace(right, wrong)
 
-        def begin(self: Any, mode: str, statements: Any) -> None:
+        def begin(self: Any, mode: str, statements: Any) -> Any:
             commands = [(replaced(sql), [*map(replaced, values)]) for sql, values in statements]
-            was(self, replaced(mode), commands)
+            return was(self, replaced(mode), commands)
 
         with patch.object(connection.Pipeline, "begin", begin):
             yield

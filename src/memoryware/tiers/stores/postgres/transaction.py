@@ -206,24 +206,31 @@ class PostgresTransaction:
     async def nearest(self, space: int, query: bytes, which: Condition, most: int) -> Scores:
         where, values = which
         few = self._limits.exact_vectors
-        if len(query) // 2 <= INDEXED:
-            ((count,),) = await self.execute(
-                f"SELECT count(*) FROM (SELECT 1 FROM record WHERE {where} LIMIT ?) AS fitting",
-                *values, few + 1,
-            )  # fmt: skip
-            if count > few:
-                found = await self._by_index(space, query, which, most)
-                if len(found) >= most:
-                    return found
-        rows = await self.execute(
+        # Both at once: where too many fit, the second one returns nothing, and looks at nothing.
+        is_few = f"(SELECT count(*) FROM (SELECT 1 FROM record WHERE {where} LIMIT ?) AS fitting)"
+        is_exact, bounded = f"{is_few} <= ?", [*values, few + 1, few]
+        if len(query) // 2 > INDEXED:
+            is_exact, bounded = "true", []
+        exact = (
             "SELECT found.seq, 1 - found.distance FROM (SELECT record.seq,"
             f" coalesce(nullif(vector.data {self._apart} ?::{self._vectors}.halfvec, 'NaN'), 1)"
             " AS distance"
             f" FROM record JOIN vector ON {_SAME.format('vector', 'record')}"
-            f" WHERE vector.space = ? AND {where}) AS found"
-            " ORDER BY found.distance FETCH FIRST (?::bigint) ROWS WITH TIES",
-            HalfVector(query), space, *values, most,
-        )  # fmt: skip
+            f" WHERE vector.space = ? AND {where} AND {{}}) AS found"
+            " ORDER BY found.distance FETCH FIRST (?::bigint) ROWS WITH TIES"
+        )
+        given = [HalfVector(query), space, *values]
+        rows, ((is_complete,),) = await self._pipeline.execute_all(
+            [
+                (exact.format(is_exact), [*given, *bounded, most]),
+                (f"SELECT {is_exact}", bounded),
+            ]
+        )
+        if not is_complete:
+            found = await self._by_index(space, query, which, most)
+            if len(found) >= most:
+                return found
+            rows = await self.execute(exact.format("true"), *given, most)
         return [(seq, value) for seq, value in rows]
 
     async def measured(

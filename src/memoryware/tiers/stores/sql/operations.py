@@ -6,11 +6,11 @@ be driven without an event loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from memoryware.tiers.records import Memory, lineages
 from memoryware.tiers.stores._loading import number_of_mark
@@ -149,11 +149,15 @@ async def add_document(
     given = zip(memories, vectors or (None,) * len(memories), strict=True)
     found = {place: one for place, (_, one) in enumerate(given) if space and one is not None}
     async with port.transaction(Select.within(first.scope), writes=True) as tx:
-        known = await _same_document(tx, port.rows, first)
+        reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, first)]
+        reads += [number_of(tx, space)] if space and found else []
+        known, *numbers_known = await tx.gather(reads)
         if known:
-            return known
+            return cast("list[Memory]", known)
         ready = packed_all([*found.values()], space) if space else []
-        number = await _space_made(tx, space) if space and ready else 0
+        number = 0
+        if space and ready:
+            number = numbers_known[0] or await _space_made(tx, space)
         numbers = await insert(tx, port.rows, "long_term", memories, dict.fromkeys(found, number))
         if ready:
             made = [numbers[place] for place in found]

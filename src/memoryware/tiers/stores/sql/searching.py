@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.records import Memory
@@ -18,7 +18,7 @@ from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Seen, Sight, Space
 from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql.port import Corpus, Port, Transaction
+from memoryware.tiers.stores.sql.port import Corpus, Port, Scores, Transaction
 from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 _WORD: Final = re.compile("[a-z0-9_\x80-\ud7ff\ue000-\U0010ffff]+")
@@ -55,9 +55,16 @@ async def _sight(tx: Transaction, asked: _Asked) -> tuple[Sight, Sequence[int]]:
     rows, query, space = asked.rows, asked.query, asked.space
     where, most = rows.condition("long_term", asked.which), query.limit
     words = [one for one in query.words if _WORD.fullmatch(one)]
-    corpus = await _corpus(tx, rows, asked.which, words)
-    by_words = await _scored(tx, corpus, where, most) if most > 0 else {}
-    near = await tx.nearest(*space, where, most) if space and most > 0 else ()
+
+    async def ranked() -> tuple[Corpus, dict[int, float]]:
+        corpus = await _corpus(tx, rows, asked.which, words)
+        return corpus, await _scored(tx, corpus, where, most) if most > 0 else {}
+
+    async def nearest() -> Scores:
+        return await tx.nearest(*space, where, most) if space and most > 0 else ()
+
+    both: list[Any] = await tx.gather([ranked(), nearest()])
+    (corpus, by_words), near = both
     measured = {seq: value for seq, value in near if not math.isnan(value)}
     hits = {*newest_best(by_words, most), *newest_best(measured, most)}
     shown = beside(await _threads(tx, asked, hits), hits, query.reach)
@@ -73,21 +80,25 @@ async def _space(tx: Transaction, query: Query) -> tuple[int, bytes] | None:
     if query.vector is None or query.space is None:
         return None
     data = packed(query.vector, query.space)
-    number = await number_of(tx, query.space)
-    await _must_be_current(tx, query.space)
+    looked_up: list[Any] = await tx.gather(
+        [number_of(tx, query.space), _must_be_current(tx, query.space)]
+    )
+    number: int | None = looked_up[0]
     return None if number is None else (number, data)
 
 
 async def _corpus(tx: Transaction, rows: Rows, which: Select, words: Sequence[str]) -> Corpus:
     """Return what a search by words counts with."""
     names = sql_rows.tokens_of(which.tenant, *(which.groups or ()))
-    having = await tx.having(names, words) if words else {}
     where, values = rows.corpus(which)
-    counted = await tx.execute(
-        f"SELECT count(*), coalesce(sum(size), 0) FROM record WHERE {where}", *values
-    )
-    count, size = counted[0]
-    return Corpus(names, having, count, size / count if count else 0)
+
+    async def having() -> dict[str, int]:
+        return await tx.having(names, words) if words else {}
+
+    sql = f"SELECT count(*), coalesce(sum(size), 0) FROM record WHERE {where}"
+    both: list[Any] = await tx.gather([having(), tx.execute(sql, *values)])
+    texts, ((count, size),) = both
+    return Corpus(names, texts, count, size / count if count else 0)
 
 
 async def _threads(tx: Transaction, asked: _Asked, hits: Collection[int]) -> list[list[int]]:
@@ -105,10 +116,13 @@ async def _threads(tx: Transaction, asked: _Asked, hits: Collection[int]) -> lis
     alone: list[tuple[str, str]] = []
     for part, in_session, document in found:
         (named if in_session else alone).append((part, in_session or document))
-    numbers = [
-        *await _standing(tx, asked, "session_id", named),
-        *await _standing(tx, asked, "document", alone),
-    ]
+    standing = await tx.gather(
+        [
+            _standing(tx, asked, "session_id", named),
+            _standing(tx, asked, "document", alone),
+        ]
+    )
+    numbers = [number for some in standing for number in some]
     threads: dict[tuple[str, ...], list[int]] = {}
     for number, *thread in sorted(heapq.nlargest(query.thread, numbers)):
         threads.setdefault(tuple(thread), []).append(number)
@@ -150,10 +164,15 @@ async def _seen(
     if not numbers:
         return {}
     words = list(corpus.having)
-    counts = await tx.counted(corpus.names, words, numbers) if words else {}
-    near = await tx.measured(*asked.space, numbers) if asked.space is not None else {}
     where, values = _there(rows, asked.which, numbers)
-    sized = await tx.execute(f"SELECT seq, size FROM record WHERE {where}", *values)
+    reads: list[Coroutine[Any, Any, Any]] = [
+        tx.execute(f"SELECT seq, size FROM record WHERE {where}", *values)
+    ]
+    reads += [tx.counted(corpus.names, words, numbers)] if words else []
+    reads += [tx.measured(*asked.space, numbers)] if asked.space is not None else []
+    sized, *rest = await tx.gather(reads)
+    counts = rest.pop(0) if words else {}
+    near = rest[0] if rest else {}
     sizes = {row[0]: row[1] for row in sized}
     at = {word: place for place, word in enumerate(words)}
     places = [at.get(word) for word in query.words]
