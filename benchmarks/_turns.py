@@ -78,6 +78,7 @@ def in_turns(
     calls: int | None = None,
     clock: Clock = CPU,
     runner: asyncio.Runner | None = None,
+    pause: float = 0.0,
 ) -> Times:
     """Time the variants in turns; each round begins with another one.
 
@@ -87,6 +88,7 @@ def in_turns(
         calls: Calls in one turn; by default as many as make it long enough.
         clock: `CPU`, or `WALL` where waiting counts.
         runner: The event loop that awaitables run on.
+        pause: Seconds to wait before each round.
     """
     turn = _turn(clock) if runner is None else _turn_on(runner, clock)
     counts = {name: calls or _enough(turn, call) for name, call in variants.items()}
@@ -97,6 +99,7 @@ def in_turns(
     with frozen():
         for number in range(rounds):
             first = number % len(names)
+            time.sleep(pause)
             for name in names[first:] + names[:first]:
                 with quiet():
                     taken = turn(variants[name], counts[name])

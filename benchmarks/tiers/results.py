@@ -84,6 +84,7 @@ def in_turns(
     rounds: int,
     *,
     warm: int = 2,
+    calls: int = 1,
     server: Callable[[], float] | None = None,
 ) -> Row:
     """Time the sides in turns, each round beginning with another one.
@@ -94,6 +95,7 @@ def in_turns(
         acts: What each side does; it gets the number of the round, the warm ones counted.
         rounds: Rounds that count.
         warm: Rounds before them, which fill caches.
+        calls: Calls in one turn, each with a number of its own.
         server: The seconds that a server has worked so far, where one works for the sides.
     """
     taken: dict[str, list[float]] = {name: [] for name in acts}
@@ -106,8 +108,9 @@ def in_turns(
                 with quiet():
                     worked = server() if server else 0.0
                     start = CPU()
-                    acts[name](number)
-                    seconds = CPU() - start
+                    for call in range(number * calls, (number + 1) * calls):
+                        acts[name](call)
+                    seconds = (CPU() - start) / calls
                     worked = (server() if server else 0.0) - worked
                 if number >= warm:
                     taken[name].append(seconds * 1000)

@@ -74,6 +74,8 @@ def measure(layout: Layout, rounds: int, folder: Path) -> Results:
         run.takes_back()
         if layout.name == MIDDLE.name:
             run.digests()
+        if IN_MEMORY_STORE in layout.peers:
+            run.beside_in_memory_store()
     finally:
         run.close()
     return results
@@ -90,12 +92,9 @@ class _Run:
         self._peer_path = folder / "peer.db"
         self.memory = self._open()
         self.peers: dict[str, Peer] = {}
-        for name in layout.peers:
-            self.peers[name] = (
-                open_sqlite_store(self._peer_path, dataset, layout.group_size)
-                if name == SQLITE_STORE
-                else open_in_memory_store(dataset, layout.group_size)
-            )
+        if SQLITE_STORE in layout.peers:
+            peer = open_sqlite_store(self._peer_path, dataset, layout.group_size)
+            self.peers[SQLITE_STORE] = peer
         groups = layout.size // layout.group_size
         self.scope = scope_of(3 * layout.group_size if groups > 1 else 0, layout.group_size)
         self._groups = [f"g{number}" for number in range(groups)]
@@ -240,13 +239,42 @@ class _Run:
         )  # fmt: skip
 
     def digests(self) -> None:
-        """Measure a digest of 1,000 entries, grouped by words and by vectors."""
+        """Measure a digest of 1,000 entries that wait."""
         scope = MemoryScope("t", "digested")
         for _ in range(_DIGESTED):
             self.memory.log_quarantine(self._text(), scope)
-        words = TieredMemory(self.memory.parts.stores)
-        self._measure("digest by words", lambda i: words.digest(scope), rounds=3, warm=1)
-        self._measure("digest by vectors", lambda i: self.memory.digest(scope), rounds=3, warm=1)
+        self._measure("digest", lambda i: self.memory.digest(scope), rounds=5, warm=1)
+
+    def beside_in_memory_store(self) -> None:
+        """Measure questions once more, in turns with `InMemoryStore`.
+
+        It goes through all of its memories for each question. Several calls make a turn, because
+        the first after that finds nothing of its own in the caches of the processor.
+        """
+        peer = open_in_memory_store(self._data, self._layout.group_size)
+        start = CPU()
+        peer.load(range(self._layout.size))
+        group, questions = str(self.scope.group_id), self._data.questions
+        load = self._results.row(self._layout.name, "load, each")
+        load.ms[IN_MEMORY_STORE] = (CPU() - start) / self._layout.size * 1000
+        load.ratios[IN_MEMORY_STORE] = load.ms[OURS] / load.ms[IN_MEMORY_STORE]
+        for operation, text in (("retrieve hybrid", "text"), ("retrieve by vectors", "wordless")):
+            asked = [getattr(question, text) for question in questions]
+            row = in_turns(
+                self._layout.name,
+                operation,
+                {
+                    OURS: lambda i, asked=asked: self.memory.retrieve(
+                        asked[i], self.scope, layers=("cold",)
+                    ),
+                    IN_MEMORY_STORE: lambda i, asked=asked: peer.search(group, asked[i]),
+                },
+                self._rounds,
+                calls=5,
+            )
+            kept = self._results.row(self._layout.name, operation)
+            kept.ms[IN_MEMORY_STORE] = row.ms[IN_MEMORY_STORE]
+            kept.ratios[IN_MEMORY_STORE] = row.ratios[IN_MEMORY_STORE]
 
     def _first_of_single(self) -> None:
         """Ask the one large group in a memory that was just opened, and then ask it again."""

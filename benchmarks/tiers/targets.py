@@ -219,10 +219,7 @@ TARGETS: Sequence[Target] = (
     Target(8, "first question to a group of 100,000 from its rows, against a later one",
            _against(SINGLE.name, "first question", "a later question"), at_most=40),
     *_servers(),
-    *(
-        Target(10, f"{operation} of 1,000 entries, against a hybrid `retrieve`",
-               _against(MIDDLE.name, operation, "retrieve hybrid"), at_most=40)
-        for operation in ("digest by words", "digest by vectors")
-    ),
+    Target(10, "a digest of 1,000 entries, against a hybrid `retrieve`",
+           _against(MIDDLE.name, "digest", "retrieve hybrid"), at_most=40),
     *_hooks(),
 )  # fmt: skip
