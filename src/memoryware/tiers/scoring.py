@@ -12,12 +12,33 @@ T = TypeVar("T")
 
 SATURATION: Final = 1.2
 LENGTHS: Final = 0.4
-"""The parameters k1 and b of BM25; b is low, because what is said at length says more."""
+"""The parameters k1 and b of BM25; b is low, because longer texts of a memory say more."""
 
 
 def rarity(texts: int, count: int) -> float:
     """Return what a word counts that so many of all texts have; never negative."""
     return math.log(1 + (max(count, texts) - texts + 0.5) / (texts + 0.5))
+
+
+def length_norm(length: Any, mean: float) -> Any:
+    """Return the length normalisation of BM25.
+
+    Args:
+        length: The words of a text, or an array of such counts.
+        mean: The words of a text on average; 0 if there are no texts.
+    """
+    return SATURATION * (1 - LENGTHS + LENGTHS * length / mean) if mean else SATURATION
+
+
+def term_score(rare: float, often: Any, norm: Any) -> Any:
+    """Return what one word adds to the BM25 score of a text.
+
+    Args:
+        rare: The `rarity` of the word.
+        often: How often the text has it, or an array of such counts.
+        norm: The `length_norm` of the text, or of each text.
+    """
+    return rare * often * (SATURATION + 1) / (often + norm)
 
 
 def bm25(
@@ -37,11 +58,11 @@ def bm25(
         length: How many words the text has; by default those in `words`.
     """
     length, score = sum(words.values()) if length is None else length, 0.0
-    norm = SATURATION * (1 - LENGTHS + LENGTHS * length / mean) if mean else SATURATION
+    norm = length_norm(length, mean)
     for word, texts in having.items():
         often = words.get(word, 0)
         if often:
-            score += rarity(texts, count) * often * (SATURATION + 1) / (often + norm)
+            score += term_score(rarity(texts, count), often, norm)
     return score
 
 
@@ -52,24 +73,24 @@ def whole_score(having: Mapping[str, int], count: int) -> float:
 
 def best_first(items: Sequence[T], value: Callable[[T], float | None]) -> list[T]:
     """Return the items that have a value, the highest first; equal ones keep their order."""
-    having = [(measured, one) for one in items if (measured := value(one)) is not None]
-    return [one for _, one in sorted(having, key=lambda pair: -pair[0])]
+    having = [(score, item) for item in items if (score := value(item)) is not None]
+    return [item for _, item in sorted(having, key=lambda pair: -pair[0])]
 
 
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+def cosine(first: Sequence[float], second: Sequence[float]) -> float:
     """Return the cosine of two vectors, from -1 to 1; 0 if one has no length.
 
     Raises:
-        ValueError: If one is longer than the other.
+        ValueError: If the vectors have different dimensions.
     """
-    if len(one) != len(other):
-        raise ValueError(f"vectors of {len(one)} and {len(other)} dimensions have no cosine")
-    left, right = math.hypot(*one), math.hypot(*other)
-    if not _SMALL < left * right < _LARGE:  # their squares are no numbers that can be had
-        one, other = _scaled(one), _scaled(other)
-        left, right = math.hypot(*one), math.hypot(*other)
+    if len(first) != len(second):
+        raise ValueError(f"vectors of {len(first)} and {len(second)} dimensions have no cosine")
+    left, right = math.hypot(*first), math.hypot(*second)
+    if not _SMALL < left * right < _LARGE:  # their squares would be 0 or infinite
+        first, second = _scaled(first), _scaled(second)
+        left, right = math.hypot(*first), math.hypot(*second)
     lengths = left * right
-    product = math.fsum(map(mul, one, other))
+    product = math.fsum(map(mul, first, second))
     return max(-1.0, min(1.0, product / lengths)) if lengths else 0.0
 
 
@@ -79,7 +100,7 @@ _LARGE: Final = 1e200
 
 def _scaled(vector: Sequence[float]) -> list[float]:
     most = max(map(abs, vector), default=0.0) or 1.0
-    return [one / most for one in vector]
+    return [number / most for number in vector]
 
 
 def cosine_table(

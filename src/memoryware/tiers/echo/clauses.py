@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -10,7 +9,7 @@ from typing import Final, NamedTuple
 from memoryware._remembering import remembered
 from memoryware.tiers.text import phrases
 from memoryware.tiers.text.terms import plain_words
-from memoryware.tiers.text.tokens import visible
+from memoryware.tiers.text.tokens import unescaped, visible
 
 _BLANKS: Final = re.compile(r"[^\S\n]+")
 _LINES: Final = re.compile(r" ?\n[ \n]*")
@@ -22,8 +21,6 @@ _MARKUP: Final = re.compile(
 )
 _CUT_OFF: Final = re.compile(r"(?:[^\W_\u3040-\u9fff]{1,40}+|[\u3040-\u9fff])\s?\u2026")
 """The rest of a word before the mark with which a shown text is cut."""
-_LONG_CODE: Final = re.compile(r"&#\d{1000,}+;?")
-"""A character reference that is too long for Python to parse its number."""
 _GAP: Final = re.compile(r"\s{32,}+")
 """Blanks that markup leaves; a phrase with several blanks would try every split of them."""
 _SENTENCE_END: Final = re.compile(
@@ -82,8 +79,7 @@ _cached: Final = remembered(1024)(_split)
 
 
 def _sentences(text: str) -> Iterator[str]:
-    plain = html.unescape(_LONG_CODE.sub("\ufffd", text))
-    plain = visible(plain).replace("’", "'")
+    plain = visible(unescaped(text)).replace("’", "'")
     plain = _LINES.sub("\n", _BLANKS.sub(" ", plain))
     plain = _CUT_OFF.sub(" ", _MARKUP.sub(" ", plain))
     plain = phrases.POLITE.sub(" ", _GAP.sub(_narrow, plain))

@@ -16,10 +16,11 @@ from memoryware.tiers._parts import IngressFilter, Passed, Refusal
 from memoryware.tiers.filters.content import says_something
 from memoryware.tiers.records import Entry
 from memoryware.tiers.screening import has_secrets
+from memoryware.tiers.text.statements import UNSPACED
 
 logger = logging.getLogger(__name__)
 
-_UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _OFF: Final = frozenset({"", "0", "false", "no", "off", "none", "null"})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from memoryware.tiers._parts import Passed, Refusal
 from memoryware.tiers.embedding import Embedder, space_name
 from memoryware.tiers.naming_models import named_embeddings
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores.sight import Vector
+from memoryware.tiers.scoring import cosine
 from memoryware.tiers.text.claims import same_claim
 
 if TYPE_CHECKING:
@@ -81,22 +80,16 @@ class NearDuplicate:
             return None
         nearest = sorted(
             (
-                (_cosine(vector, other_vector), other)
+                (round(cosine(vector, other_vector), 9), other)
                 for other_vector, other in zip(other_vectors, recent, strict=True)
                 if other_vector is not None
             ),
             key=lambda pair: -pair[0],
         )
-        for cosine, other in nearest:
-            if cosine < self._least:
+        for similarity, other in nearest:
+            if similarity < self._least:
                 break
             if same_claim(entry.content, other.content):
-                detail = f"cosine {cosine:.2f} to entry {other.id}"
+                detail = f"cosine {similarity:.2f} to entry {other.id}"
                 return Refusal("near_duplicate", detail, same_as=other.id)
         return None
-
-
-def _cosine(first: Vector, second: Vector) -> float:
-    product = math.fsum(a * b for a, b in zip(first, second, strict=True))
-    length = math.hypot(*first) * math.hypot(*second)
-    return round(product / length, 9) if length else 0.0

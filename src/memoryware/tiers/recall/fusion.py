@@ -18,7 +18,7 @@ from operator import add
 from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from memoryware.settings import Ranking
-from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
+from memoryware.tiers.scoring import length_norm, rarity, term_score
 from memoryware.tiers.stores.sight import Seen, SeenColumns, Sight
 
 T = TypeVar("T")
@@ -324,11 +324,11 @@ def _around(
 
 
 def _bm25(counts: Sequence[float], size: float, rarities: Sequence[float], mean: float) -> float:
-    norm = SATURATION * (1 - LENGTHS + LENGTHS * size / mean) if mean else SATURATION
+    norm = length_norm(size, mean)
     score = 0.0
     for rare, often in zip(rarities, counts, strict=True):
         if often:
-            score += rare * often * (SATURATION + 1) / (often + norm)
+            score += term_score(rare, often, norm)
     return score
 
 
@@ -376,10 +376,10 @@ def _judged_columns(
 
 
 def _bm25_columns(counts: Sequence[Any], sizes: Any, rarities: Sequence[float], mean: float) -> Any:
-    norm = SATURATION * (1 - LENGTHS + LENGTHS * sizes / mean) if mean else SATURATION
+    norm = length_norm(sizes, mean)
     score = sizes * 0.0
     for rare, often in zip(rarities, counts, strict=True):
-        score += rare * often * (SATURATION + 1) / (often + norm)
+        score += term_score(rare, often, norm)
     return score
 
 

@@ -16,10 +16,10 @@ from typing import Final, TypeAlias
 from memoryware.tiers.records import Memory
 from memoryware.tiers.text.comparison import disagree, plain_clash
 from memoryware.tiers.text.statements import (
-    AUXILIARIES,
     CHANGED,
     DENIALS,
     LONGEST,
+    PASSING,
     SHARED,
     PlainStatement,
     PlainStatements,
@@ -149,7 +149,6 @@ _Written: TypeAlias = dict[_Words, list[tuple[_Place, _Words]]]
 """Where statements of these words are, and how they are written there."""
 _Fillers: TypeAlias = dict[_Words, list[tuple[_Place, frozenset[str]]]]
 """What fills the place of a frame, by its words, and the kinds of clash that it can have."""
-_PASSING: Final = DENIALS | AUXILIARIES
 
 
 def clash_candidates(texts: Sequence[PlainStatements], documents: Sequence[str]) -> Candidates:
@@ -179,7 +178,7 @@ def _denied(written: _Written) -> Iterator[tuple[_Place, _Place]]:
     """Yield statements that are equal but for denials and the auxiliaries beside them."""
     alike: dict[_Words, list[_Words]] = defaultdict(list)
     for words in written:
-        alike[tuple(word for word in words if word not in _PASSING)].append(words)
+        alike[tuple(word for word in words if word not in PASSING)].append(words)
     for several in alike.values():
         for left, right in combinations(several, 2):
             if not DENIALS.isdisjoint((*left, *right)):
@@ -257,6 +256,6 @@ def _kinds(middle: _Words, *, said_to_be: bool) -> frozenset[str]:
     kinds = {
         "number": any(map(has_digit, middle)),
         "name": all(map(is_name, middle)),
-        "value": said_to_be and _PASSING.isdisjoint(middle),
+        "value": said_to_be and PASSING.isdisjoint(middle),
     }
     return frozenset(kind for kind, is_so in kinds.items() if is_so)

@@ -40,7 +40,7 @@ os as
 DENIALS: Final = frozenset(_DENYING.split())
 AUXILIARIES: Final = frozenset(_HELPING.split())
 """Words that come and go with a denial and say nothing of their own."""
-_PASSING: Final = DENIALS | AUXILIARIES
+PASSING: Final = DENIALS | AUXILIARIES
 IS: Final = frozenset(_LINKING.split())
 SMALL: Final = frozenset(_ARTICLES.split())
 """What may stand between what is spoken of and what is said of it."""
@@ -170,7 +170,7 @@ def _may_clash(first: PlainStatement, second: PlainStatement) -> bool:
         return True
     left, right = Counter(first.words), Counter(second.words)
     changed = {*(left - right), *(right - left)}
-    return changed <= _PASSING and not DENIALS.isdisjoint(changed)
+    return changed <= PASSING and not DENIALS.isdisjoint(changed)
 
 
 def _common_prefix(first: Sequence[str], second: Sequence[str]) -> int:
@@ -179,7 +179,7 @@ def _common_prefix(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def _is_denied(left: Sequence[str], right: Sequence[str]) -> bool:
-    if not _PASSING.issuperset((*left, *right)):
+    if not PASSING.issuperset((*left, *right)):
         return False
     return DENIALS.isdisjoint(left) != DENIALS.isdisjoint(right)
 
@@ -198,6 +198,6 @@ def _difference(statement: PlainStatement, place: slice, new: Sequence[str]) -> 
         return f"not the same number: {both}"
     if all(map(is_name, (*old, *new))):
         return f"not the same name: {both}"
-    if rest == 0 and is_said_to_be(before) and _PASSING.isdisjoint((*old, *new)):
+    if rest == 0 and is_said_to_be(before) and PASSING.isdisjoint((*old, *new)):
         return f"not the same value: {both}"
     return ""

@@ -346,9 +346,14 @@ def visible(text: str) -> str:
     return _OVER.sub("", drop_hidden(normalised("NFKC", text))[0])
 
 
+def unescaped(text: str) -> str:
+    """Return a text with the characters that HTML character references stand for."""
+    return html.unescape(_LONG_CODE.sub("\ufffd", text)) if "&" in text else text
+
+
 def without_markup(text: str) -> str:
     """Return a text without hidden characters, markup and width variants of characters."""
-    plain = html.unescape(_LONG_CODE.sub("\ufffd", text)) if "&" in text else text
+    plain = unescaped(text)
     if not plain.isascii():
         plain = visible(plain)
         plain = _APOSTROPHES.sub("'", plain)
