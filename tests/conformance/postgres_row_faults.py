@@ -7,6 +7,7 @@ import struct
 
 from conformance.postgres_player import Fault, both, code, schema, sql
 from memoryware.tiers.stores.postgres import rows, transaction
+from memoryware.tiers.stores.postgres.address import Address
 from memoryware.tiers.stores.postgres.connection import HalfVectorDumper, Pipeline
 from memoryware.tiers.stores.postgres.rows import PostgresRows
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
@@ -125,7 +126,7 @@ ROWS = {
         "test_a_key_belongs_to_its_tenant_and_group",
     ),
     "keeps the vector of a text that is changed right now": Fault(
-        code(PostgresRows, "held", ""),
+        both(code(PostgresRows, "held", ""), code(Address, "locks", lambda self, which: [])),
         "test_waiting",
         "test_a_vector_that_comes_while_its_text_is_changed_is_passed_over",
         {"door": "blocking"},
@@ -215,12 +216,6 @@ VECTORS = {
         sql("coalesce(nullif(vector.data", "coalesce(coalesce(vector.data"),
         "long_term",
         "test_large_small_and_empty_vectors_are_kept",
-    ),
-    "takes the distance for the cosine": Fault(
-        sql("SELECT found.seq, 1 - found.distance", "SELECT found.seq, found.distance"),
-        "long_term",
-        NEAREST,
-        NATIVE,
     ),
     "takes the far for the near": Fault(
         sql("ORDER BY found.distance", "ORDER BY found.distance DESC"),

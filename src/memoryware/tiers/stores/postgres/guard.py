@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from memoryware.tiers.stores.postgres.address import quoted
-from memoryware.tiers.stores.postgres.schema import TABLES
+from memoryware.tiers.stores.postgres.schema import GUARDED, TABLES
 
 _GUARD: Final = """
 CREATE TABLE bound (role OID PRIMARY KEY, owner TEXT COLLATE "C" NOT NULL);
@@ -37,8 +37,12 @@ CREATE POLICY own ON {table} USING ((SELECT owner_now()) IN (owner, '*'))
 
 def guard(schema: str) -> str:
     """Return what is done once in a schema; whoever owns the tables is not kept out."""
-    policies = (_POLICY.format(table=one) for one in TABLES)
-    return _GUARD.format(schema=schema) + "".join(policies)
+    return _GUARD.format(schema=schema) + "".join(map(policy, GUARDED))
+
+
+def policy(table: str) -> str:
+    """Return what keeps tenants apart in a table."""
+    return _POLICY.format(table=table)
 
 
 def grants(schema: str, role: str, *, bound: bool) -> str:
@@ -57,6 +61,7 @@ def grants(schema: str, role: str, *, bound: bool) -> str:
             f"GRANT {spaces} ON {schema}.space TO {name}",
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON {schema}.done TO {name}",
             f"GRANT SELECT ON {schema}.about TO {name}",
+            f"GRANT SELECT ON {schema}.part TO {name}",
             f"GRANT USAGE ON SEQUENCE {schema}.record_seq TO {name}",
         )
     )

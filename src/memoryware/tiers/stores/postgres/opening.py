@@ -19,7 +19,7 @@ from memoryware.tiers.stores.postgres.connection import (
     hint_of,
     unavailable,
 )
-from memoryware.tiers.stores.postgres.guard import grants, guard
+from memoryware.tiers.stores.postgres.guard import grants, guard, policy
 from memoryware.tiers.stores.postgres.rows import counted_tokens
 from memoryware.tiers.stores.postgres.schema import (
     PGVECTOR,
@@ -39,6 +39,8 @@ _AGAIN: Final = 0.1
 """Seconds until it is asked again."""
 _BATCH: Final = 500
 _ROLE: Final = "(SELECT oid FROM pg_roles WHERE rolname = %s)"
+_WITH_GENERATIONS: Final = 2
+"""The version from which on groups have a generation."""
 _KEPT: Final = "interval '1 day'"
 """How long it is kept what a connection did last."""
 _INDEX: Final = (
@@ -266,11 +268,13 @@ def _upgrade(address: Address, db: Db, path: str, vectors: str) -> _State:
             db.execute(f"CREATE SCHEMA {address.schema}")
         db.execute(path)
         for step in STEPS[old.version :]:
-            db.execute(made(step, vectors, parts).encode())
+            db.execute(made(step, address.schema, vectors, parts).encode())
         if old.version and old.words != new.words:
             _index_anew(db)
         if new.guarded and not old.guarded:
             db.execute(guard(address.schema).encode())
+        elif old.guarded and old.version < _WITH_GENERATIONS:
+            db.execute(policy("part").encode())
         about = {"memoryware": new.version, "words": new.words, "partitions": parts}
         for name, value in (about | {"guarded": int(new.guarded)}).items():
             db.execute(

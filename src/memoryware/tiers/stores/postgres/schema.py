@@ -13,6 +13,8 @@ INDEXED: Final = 4000
 
 TABLES: Final = ("record", "source", "root", "word_index", "vector")
 """What records are made of; each row belongs to a tenant."""
+GUARDED: Final = (*TABLES, "part")
+"""All tables whose rows belong to a tenant."""
 _BY_OWNER: Final = "/* by owner */"
 """Stands where a table is said to be in parts."""
 
@@ -98,20 +100,51 @@ CREATE TABLE vector (
 CREATE INDEX vector_seq ON vector (seq);
 """
 
-STEPS: Final = (_FIRST,)
+_SECOND: Final = """
+-- A number for each tenant and group that every change of its records raises, whoever makes it:
+-- an older version that is still running, or somebody by hand. Names of groups are not kept.
+CREATE TABLE part (
+  key BIGINT NOT NULL, -- a hash of record.part
+  owner TEXT COLLATE "C" NOT NULL, generation BIGINT NOT NULL, PRIMARY KEY (key, owner)
+) WITH (fillfactor = 50);
+-- It runs as the owner of the tables: roles that were admitted before need no new grant to write.
+CREATE FUNCTION raise_generation() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path = @schema, pg_temp AS $$ BEGIN
+    INSERT INTO part (key, owner, generation)
+      SELECT key, owner, nextval('record_seq') FROM
+        (SELECT DISTINCT hashtextextended(changed.part, 0) AS key, changed.owner FROM changed
+          ORDER BY 1, 2) AS touched
+      ON CONFLICT (key, owner) DO UPDATE SET generation = nextval('record_seq');
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER record_added AFTER INSERT ON record REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION raise_generation();
+CREATE TRIGGER record_changed AFTER UPDATE ON record REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION raise_generation();
+CREATE TRIGGER record_gone AFTER DELETE ON record REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION raise_generation();
+DO $$ DECLARE role OID; BEGIN
+  FOR role IN SELECT DISTINCT grantee FROM pg_class, aclexplode(relacl)
+    WHERE pg_class.oid = 'record'::regclass AND grantee <> relowner AND grantee <> 0
+  LOOP EXECUTE format('GRANT SELECT ON part TO %I', role::regrole::text); END LOOP;
+END $$;
+"""
+
+STEPS: Final = (_FIRST, _SECOND)
 """Step n brings a schema from version n to n + 1."""
 
 
-def made(step: str, vectors: str, partitions: int) -> str:
+def made(step: str, schema: str, vectors: str, partitions: int) -> str:
     """Return a step as it is done.
 
     Args:
         step: One of `STEPS`.
+        schema: The schema of the tables, as SQL has it.
         vectors: The schema that pgvector is in, as SQL has it. It is not on the path of any
             statement: somebody may be allowed to put functions into it that fit better.
         partitions: Into how many parts by a hash of the tenant tables are made; 0 for whole ones.
     """
-    step = step.replace("@pgvector", vectors)
+    step = step.replace("@pgvector", vectors).replace("@schema", schema)
     if not partitions:
         return step.replace(_BY_OWNER, "")
     parts = "".join(

@@ -8,16 +8,18 @@ from typing import Any, Final, TypeVar
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
+from memoryware.tiers.stores.postgres.address import owner_of
 from memoryware.tiers.stores.postgres.connection import HalfVector, Pipeline, Statement
 from memoryware.tiers.stores.postgres.opening import OpenedDatabase
-from memoryware.tiers.stores.postgres.rows import counted_tokens, token_of
+from memoryware.tiers.stores.postgres.rows import PostgresRows, counted_tokens, token_of
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Sight, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
-from memoryware.tiers.stores.sql.rows import Condition, insertion
+from memoryware.tiers.stores.sql.rows import Condition, insertion, part_of
 
 T = TypeVar("T")
+_ROWS: Final = PostgresRows()
 _OFTEN_OF: Final = (
     "word.often[(array_position(word.tokens, {}) - 1) % cardinality(word.often) + 1]::float8"
 )
@@ -81,6 +83,14 @@ class PostgresTransaction:
     async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         for values in rows:
             await self._pipeline.execute(sql, values)
+
+    async def generation(self, tenant: str | None, group: str | None) -> int | None:
+        """Return a number that every change of a group raises; 0 before the first one."""
+        rows = await self.execute(
+            "SELECT generation FROM part WHERE key = hashtextextended(?, 0) AND owner = ?",
+            _ROWS.key(part_of(tenant, group)), owner_of(tenant),
+        )  # fmt: skip
+        return rows[0][0] if rows else 0
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         """Run reads of this transaction side by side; see `Pipeline.gather`."""
