@@ -37,8 +37,6 @@ SQLITE = {
     "revoke": ((112, 2), (12, 1)),
     "restore": ((79, 2), (12, 1)),
     "forget": ((88, 2), (12, 1)),
-    "digest": ((5, 0), (5, 0)),
-    "count waiting": ((5, 0), (5, 0)),
 }
 
 # operation: round trips today, to be
@@ -92,8 +90,6 @@ class Operations:
             ),
             "list": lambda: self.memory.list(GROUP, layer="longterm", limit=50),
             "spaces": self.memory.spaces,
-            "digest": lambda: self.memory.digest(GROUP, limit=20),
-            "count waiting": lambda: self.memory.count_waiting(GROUP),
             "revoke": lambda: self.memory.revoke(self.ids.pop(), GROUP, by="ann", reason="wrong"),
             "restore": lambda: self.memory.restore(self.receipts.pop(), by="ann"),
             "forget": lambda: self.memory.forget(GROUP, ids=[self.ids.pop()]),

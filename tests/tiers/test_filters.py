@@ -34,9 +34,9 @@ from memoryware.tiers.filters import (
     SecretsReported,
     default_filters,
 )
-from memoryware.tiers.new_entry import redacted
 from memoryware.tiers.recording import record
 from memoryware.tiers.records import Entry, Origin, Provenance
+from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select
 from tiers.kit import DOORS, Door, HashEmbeddings, parts, run
 

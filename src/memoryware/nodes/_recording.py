@@ -26,9 +26,9 @@ from memoryware.tiers.messages import (
     has_user,
     messages_in,
 )
-from memoryware.tiers.new_entry import mended
 from memoryware.tiers.records import Origin, Provenance, Role, hash_of
 from memoryware.tiers.roles import ROLES, Attachments, RoleRules, attachment_origins, role_in
+from memoryware.tiers.screening import mended
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.tool_results import artifact_ids, outside_tools
 from memoryware.tiers.values import ContextItem, Layer

@@ -32,10 +32,10 @@ from memoryware.tiers import checking
 from memoryware.tiers._asking import ask_model
 from memoryware.tiers.activity import StepActivity
 from memoryware.tiers.messages import KEYS, Content, content_of
-from memoryware.tiers.new_entry import mended
 from memoryware.tiers.recall import Source
 from memoryware.tiers.records import Entry, Origin, Role, Trust, Verdict, hash_of
 from memoryware.tiers.roles import ROLES
+from memoryware.tiers.screening import mended
 from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.showing import cut, item_line, one_line
 from memoryware.tiers.stores.protocol import Select

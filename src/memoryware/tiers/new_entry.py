@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import math
-import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from types import NoneType
-from typing import Any, Final, get_args
+from typing import Any, get_args
 
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryRefused
@@ -26,16 +23,11 @@ from memoryware.tiers.echo.matching import (
     recalled_block_sources,
     repeated_ids,
 )
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Role, plain
-from memoryware.tiers.screening import has_secrets, lineage, owner, redact_text
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Role
+from memoryware.tiers.screening import has_secrets, lineage, mended, owner, redacted
 from memoryware.tiers.values import ContextItem
 
 logger = logging.getLogger(__name__)
-
-_MAX_DEPTH: Final = 50
-"""Levels of nested metadata."""
-_MAX_INT: Final = 2**63
-"""Longer integers go through JSON, which refuses those with thousands of digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,9 +149,6 @@ def _default_provenance(scope: MemoryScope, origin: EntryOrigin, text: str) -> P
     return Provenance(producer, tuple(source.id for source in sources), tuple(roots))
 
 
-# Texts and metadata that can be stored.
-
-
 def _valid_text(content: Any, limit: int) -> str:
     if not isinstance(content, str):
         raise EntryRefused(
@@ -174,102 +163,12 @@ def _valid_text(content: Any, limit: int) -> str:
     return mended(content)
 
 
-def mended(text: str) -> str:
-    """Return a text that UTF-8 can hold: surrogates are joined or replaced.
-
-    Args:
-        text: A text, perhaps with lone surrogates.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return str(text)
-
-
 def _without_secrets(guard: Guard | None, text: str) -> str:
     if guard is None or not has_secrets(guard, text):
         return text
     findings = guard.describe(guard.scan(text))
     logger.warning("secrets were cut out of a text before it was kept: %s", findings)
     return guard.redact(text)
-
-
-def redacted(guard: Guard | None, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a copy of metadata that can be stored: valid JSON without secrets.
-
-    Values that JSON cannot hold are dropped with a warning.
-
-    Args:
-        guard: Finds secrets; None looks for none.
-        metadata: The metadata; None is an empty mapping.
-
-    Returns:
-        A new dictionary.
-
-    Raises:
-        SettingError: If the metadata are no mapping.
-    """
-    checking.mapping("metadata", metadata)
-    kept: dict[str, Any] = {}
-    for name, value in dict[Any, Any](metadata or {}).items():
-        try:
-            if type(name) is str and name.isascii() and _is_plain(value):
-                kept[name] = value
-            else:
-                kept |= plain({name: _as_float(value) if name == "confidence" else value})
-        except Exception as error:  # noqa: BLE001 - objects of the application may raise anything
-            label = _free_key(guard, name, {}) if isinstance(name, str) else type(name).__name__
-            logger.warning("metadata %r was not kept: %s", label, type(error).__name__)
-    cleaned: dict[str, Any] = _clean(guard, "", kept)
-    return cleaned
-
-
-def _is_plain(value: Any) -> bool:
-    """Return whether JSON keeps a value as it is, which is so for nearly all metadata."""
-    kind = type(value)
-    if kind is str:
-        return bool(value.isascii())
-    if kind is float:
-        return math.isfinite(value)
-    return kind is bool or value is None or (kind is int and -_MAX_INT < value < _MAX_INT)
-
-
-def _as_float(value: Any) -> Any:
-    """Return a number of another type, such as NumPy's, as one that JSON has."""
-    is_foreign = isinstance(value, numbers.Real | Decimal) and not isinstance(value, int | float)
-    return float(value) if is_foreign else value
-
-
-def _clean(guard: Guard | None, name: str, value: Any, depth: int = 0) -> Any:
-    if depth > _MAX_DEPTH:
-        return "..."
-    if isinstance(value, dict):
-        cleaned: dict[str, Any] = {}
-        for key, item in value.items():
-            cleaned[_free_key(guard, key, cleaned)] = _clean(guard, key, item, depth + 1)
-        return cleaned
-    if isinstance(value, list):
-        return [_clean(guard, name, item, depth + 1) for item in value]
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return value
-    text = mended(value) if isinstance(value, str) else str(value)
-    if guard is None:
-        return text if isinstance(value, str) else value
-    # A password is recognised by its name.
-    prefix = f"{redact_text(guard, mended(name))}="
-    clean = redact_text(guard, prefix + text).removeprefix(prefix)
-    return value if clean == text and not isinstance(value, str) else clean
-
-
-def _free_key(guard: Guard | None, key: str, taken: Mapping[str, Any]) -> str:
-    """Return a key without secrets that no other value has."""
-    clean = mended(key) if guard is None else redact_text(guard, mended(key))
-    number, free = 1, clean
-    while free in taken:
-        number += 1
-        free = f"{clean} ({number})"
-    return free
 
 
 def _redacted_key(guard: Guard | None, key: str | None) -> str | None:

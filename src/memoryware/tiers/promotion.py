@@ -15,12 +15,12 @@ from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.grounds import promoted_again
 from memoryware.tiers.material import Material, What, edited, material_of
-from memoryware.tiers.new_entry import redacted
 from memoryware.tiers.permission import check
 from memoryware.tiers.proposals import note_proposal, propose, reject, ungroup
 from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, PendingPromotion, hash_of
 from memoryware.tiers.reindexing import embed_pending, place_of
 from memoryware.tiers.review.decisions import closed, refuse_rejected_statements, repeats_of
+from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Space, Vector
 from memoryware.tiers.succession import authority

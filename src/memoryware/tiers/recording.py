@@ -18,8 +18,9 @@ from memoryware.tiers.echo.repetition import NO_REPETITION, Repetition, find_rep
 from memoryware.tiers.filters.builtin import ExactDuplicate
 from memoryware.tiers.filters.chain import ask_filters
 from memoryware.tiers.grounds import SAID_AGAIN, SOURCE_GONE, inherited_receipts, taken_back
-from memoryware.tiers.new_entry import EntryOrigin, create_entry, redacted
+from memoryware.tiers.new_entry import EntryOrigin, create_entry
 from memoryware.tiers.records import DECIDED, Entry, Memory, Status
+from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Recorded
 

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from memoryware._remembering import remembered
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
 
@@ -388,6 +389,8 @@ def lineages(record: Record) -> tuple[Provenance, ...]:
     return (record.provenance, *(one.provenance for one in record.further))
 
 
+_SHORT_TEXT: Final = 1_000
+"""Characters of a text whose digest is cached."""
 _UNSEEN: Final = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
@@ -413,9 +416,17 @@ def _is_unseen(character: str) -> bool:
 
 def hash_of(text: str) -> str:
     """Return a digest of a text; blanks at its ends and their kinds do not count."""
+    return _hash_once(text) if len(text) <= _SHORT_TEXT else _hash(text)
+
+
+def _hash(text: str) -> str:
     return hashlib.blake2b(
         " ".join(text.split()).encode("utf-8", "replace"), digest_size=16
     ).hexdigest()
+
+
+# A record is compared with the whole working list, which the record before was compared with.
+_hash_once: Final = remembered(4096)(_hash)
 
 
 def plain(metadata: Mapping[str, Any] | None) -> dict[str, Any]:

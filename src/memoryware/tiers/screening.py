@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import logging
+import math
+import numbers
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Final
+from decimal import Decimal
+from typing import Any, Final
 
 from memoryware._remembering import remembered
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
+from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.records import Provenance, Verdict
+from memoryware.tiers.records import Provenance, Verdict, plain
 
+logger = logging.getLogger(__name__)
+
+_MAX_DEPTH: Final = 50
+"""Levels of nested metadata."""
+_MAX_INT: Final = 2**63
+"""Longer integers go through JSON, which refuses those with thousands of digits."""
 _SHORT_TEXT: Final = 4_000
 """Characters of a text that is cached."""
 _SCOPE_NAMES: Final = tuple(item.name for item in fields(MemoryScope))
@@ -73,6 +84,96 @@ def redact_text(guard: Guard, text: str) -> str:
         text: The text.
     """
     return guard.redact(text) if has_secrets(guard, text) else text
+
+
+def mended(text: str) -> str:
+    """Return a text that UTF-8 can hold: surrogates are joined or replaced.
+
+    Args:
+        text: A text, perhaps with lone surrogates.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return str(text)
+
+
+def redacted(guard: Guard | None, metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a copy of metadata that can be stored: valid JSON without secrets.
+
+    Values that JSON cannot hold are dropped with a warning.
+
+    Args:
+        guard: Finds secrets; None looks for none.
+        metadata: The metadata; None is an empty mapping.
+
+    Returns:
+        A new dictionary.
+
+    Raises:
+        SettingError: If the metadata are no mapping.
+    """
+    checking.mapping("metadata", metadata)
+    kept: dict[str, Any] = {}
+    for name, value in dict[Any, Any](metadata or {}).items():
+        try:
+            if type(name) is str and name.isascii() and _is_plain(value):
+                kept[name] = value
+            else:
+                kept |= plain({name: _as_float(value) if name == "confidence" else value})
+        except Exception as error:  # noqa: BLE001 - objects of the application may raise anything
+            label = _free_key(guard, name, {}) if isinstance(name, str) else type(name).__name__
+            logger.warning("metadata %r was not kept: %s", label, type(error).__name__)
+    cleaned: dict[str, Any] = _clean(guard, "", kept)
+    return cleaned
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether JSON keeps a value as it is, which is so for nearly all metadata."""
+    kind = type(value)
+    if kind is str:
+        return bool(value.isascii())
+    if kind is float:
+        return math.isfinite(value)
+    return kind is bool or value is None or (kind is int and -_MAX_INT < value < _MAX_INT)
+
+
+def _as_float(value: Any) -> Any:
+    """Return a number of another type, such as NumPy's, as one that JSON has."""
+    is_foreign = isinstance(value, numbers.Real | Decimal) and not isinstance(value, int | float)
+    return float(value) if is_foreign else value
+
+
+def _clean(guard: Guard | None, name: str, value: Any, depth: int = 0) -> Any:
+    if depth > _MAX_DEPTH:
+        return "..."
+    if isinstance(value, dict):
+        cleaned: dict[str, Any] = {}
+        for key, item in value.items():
+            cleaned[_free_key(guard, key, cleaned)] = _clean(guard, key, item, depth + 1)
+        return cleaned
+    if isinstance(value, list):
+        return [_clean(guard, name, item, depth + 1) for item in value]
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return value
+    text = mended(value) if isinstance(value, str) else str(value)
+    if guard is None:
+        return text if isinstance(value, str) else value
+    # A password is recognised by its name.
+    prefix = f"{redact_text(guard, mended(name))}="
+    clean = redact_text(guard, prefix + text).removeprefix(prefix)
+    return value if clean == text and not isinstance(value, str) else clean
+
+
+def _free_key(guard: Guard | None, key: str, taken: Mapping[str, Any]) -> str:
+    """Return a key without secrets that no other value has."""
+    clean = mended(key) if guard is None else redact_text(guard, mended(key))
+    number, free = 1, clean
+    while free in taken:
+        number += 1
+        free = f"{clean} ({number})"
+    return free
 
 
 class _SecretFound(Exception):

@@ -15,8 +15,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.actors import Actor, authority_of
 from memoryware.tiers.material import Material
-from memoryware.tiers.new_entry import mended
 from memoryware.tiers.records import Entry, Ground, Memory, hash_of
+from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.succession import (
     age,

@@ -9,8 +9,7 @@ corrects a memory. A text that is not clearly an echo is news.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
@@ -130,14 +129,19 @@ class Excerpt:
     id: str = ""
 
     @classmethod
-    def of(cls, records: Iterable[StoredText], characters: int) -> list[Excerpt]:
-        """Return the beginning of each record.
+    def of(cls, records: Iterable[StoredText], characters: int) -> list[StoredText]:
+        """Return the beginning of each record; a record that is short enough is returned itself.
 
         Args:
             records: Records or shown items.
             characters: Characters of each that are compared.
         """
-        return [cls(record.content[:characters], record.id) for record in records]
+        return [
+            record
+            if len(record.content) <= characters
+            else cls(record.content[:characters], record.id)
+            for record in records
+        ]
 
 
 def strip_recalled_blocks(text: str) -> str:
@@ -256,23 +260,30 @@ class _PreparedText(NamedTuple):
 
     Attributes:
         sentences: Its sentences.
+        starts: Sentences and positions of clauses by the word, and its stem, that begins them.
         forms: Words, stems and base forms of verbs that a word of a repetition can match.
     """
 
     sentences: tuple[_StoredSentence, ...]
+    starts: Mapping[str, Sequence[tuple[_StoredSentence, int]]]
     forms: frozenset[str]
 
 
 def _prepare(text: str, german: bool) -> _PreparedText:
     sentences: list[_StoredSentence] = []
+    starts: dict[str, list[tuple[_StoredSentence, int]]] = {}
     forms = {"be", "is"}  # "lives in" is read as "is in"
     for sentence in tokenize(text, is_german=german):
-        tokens, starts = _clause_starts(sentence.tokens)
+        tokens, positions = _clause_starts(sentence.tokens)
         stems = frozenset(token.stem for token in tokens if token.exact not in OPEN)
-        sentences.append(_StoredSentence(sentence, tokens, starts, stems))
+        stored = _StoredSentence(sentence, tokens, positions, stems)
+        sentences.append(stored)
+        for position in positions:
+            for name in {tokens[position].exact, tokens[position].stem}:
+                starts.setdefault(name, []).append((stored, position))
         for token in sentence.tokens:
             forms.update(_forms(token))
-    return _PreparedText(tuple(sentences), frozenset(forms))
+    return _PreparedText(tuple(sentences), starts, frozenset(forms))
 
 
 _prepare_short: Final = remembered(4096)(_prepare)
@@ -310,48 +321,37 @@ class _Match(NamedTuple):
 
 
 @dataclass(slots=True)
-class _SentenceIndex:
-    """Sentences of stored texts by the words with which their clauses begin."""
+class _Comparison:
+    """The stored texts that one text is compared with.
 
-    sentences: list[tuple[str, _StoredSentence]] = field(default_factory=list)
-    starts: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
-    german: bool = False
-    is_cut: bool = False
+    Attributes:
+        texts: Ids and stored texts.
+        wanted: Words and stems of the text; sentences that share too few are skipped.
+        german: Whether German inflection is assumed.
+        is_cut: Whether the last sentence of the text may end anywhere.
+    """
 
-    @classmethod
-    def of(
-        cls,
-        texts: Iterable[tuple[str, _PreparedText]],
-        wanted: AbstractSet[str],
-        *,
-        german: bool,
-        is_cut: bool,
-    ) -> _SentenceIndex:
-        """Index the sentences that share words with a text.
+    texts: Sequence[tuple[str, _PreparedText]]
+    wanted: AbstractSet[str]
+    german: bool
+    is_cut: bool
+    _starts: dict[str, list[tuple[str, _StoredSentence, int]]] = field(default_factory=dict)
 
-        Args:
-            texts: Ids and stored texts.
-            wanted: Words and stems of the text.
-            german: Whether German inflection is assumed.
-            is_cut: Whether the last sentence of the text may end anywhere.
-        """
-        index = cls(german=german, is_cut=is_cut)
-        for id_, text in texts:
-            for sentence in text.sentences:
-                if len(sentence.stems & wanted) >= min(_MIN_WORDS, len(sentence.stems)):
-                    index._add(id_, sentence, wanted)
-        return index
+    def _shares_words(self, stored: _StoredSentence) -> bool:
+        return len(stored.stems & self.wanted) >= min(_MIN_WORDS, len(stored.stems))
 
-    def _add(self, id_: str, sentence: _StoredSentence, wanted: AbstractSet[str]) -> None:
-        number = len(self.sentences)
-        self.sentences.append((id_, sentence))
-        for position in sentence.starts:
-            token = sentence.tokens[position]
-            if token.stem not in wanted and token.exact not in wanted:
-                continue
-            for name in (token.exact,) if token.exact == token.stem else (token.exact, token.stem):
-                if len(self.starts[name]) < _MAX_STARTS:
-                    self.starts[name].append((number, position))
+    def _starts_with(self, name: str) -> list[tuple[str, _StoredSentence, int]]:
+        """Return the clauses that begin with a word."""
+        if name not in self._starts:
+            clauses = (
+                (id_, stored, position)
+                for id_, text in self.texts
+                for stored, position in text.starts.get(name, ())
+                if not self.wanted.isdisjoint(stored.tokens[position][:2])
+                and self._shares_words(stored)
+            )
+            self._starts[name] = [*islice(clauses, _MAX_STARTS)]
+        return self._starts[name]
 
     def match(self, sentence: Sentence) -> _Match | None:
         """Compose a sentence of parts of the stored ones.
@@ -394,13 +394,10 @@ class _SentenceIndex:
         """
         longest: tuple[int, str] | None = None
         token = tokens[start]
-        positions = self.starts.get(token.stem, ())
-        if positions:
-            positions = (*positions, *self.starts.get(token.exact, ()))
-        else:
-            positions = self.starts.get(token.exact, ())
-        for number, position in positions:
-            id_, stored = self.sentences[number]
+        clauses = self._starts_with(token.stem)
+        if token.exact != token.stem:
+            clauses = [*clauses, *self._starts_with(token.exact)]
+        for id_, stored, position in clauses:
             if is_question and not stored.sentence.is_question:
                 continue
             end = self._end_of_run(tokens, start, stored, position)
@@ -440,10 +437,14 @@ class _SentenceIndex:
         """Match a sentence that says the same as a stored one in another order."""
         tokens = [token for token in sentence.tokens if token.exact != PAUSE]
         stems = {token.stem for token in tokens if token.exact not in OPEN}
+        low, high = len(stems) - _OTHER_FORMS, len(stems) + _OTHER_FORMS
         similar = (
             (id_, stored)
-            for id_, stored in self.sentences
-            if len(stored.stems ^ stems) <= _OTHER_FORMS
+            for id_, text in self.texts
+            for stored in text.sentences
+            if low <= len(stored.stems) <= high
+            and len(stored.stems ^ stems) <= _OTHER_FORMS
+            and self._shares_words(stored)
         )
         for id_, stored in islice(similar, _MAX_REORDERED):
             if same_sentence(sentence, stored.sentence, german=self.german):
@@ -586,12 +587,11 @@ def _repeated(text: str, stored: Sequence[StoredText]) -> tuple[str, ...] | None
     ]
     tokens = [token for sentence in sentences for token in sentence.tokens]
     wanted = {"be", *(token.stem for token in tokens), *(token.exact for token in tokens)}
-    index: _SentenceIndex | None = None
+    comparison = _Comparison(texts, wanted, german=german, is_cut=is_cut)
     for reading in _readings(sentences, plain, german=german):
         if _has_new_word(reading, texts):
             continue
-        index = index or _SentenceIndex.of(texts, wanted, german=german, is_cut=is_cut)
-        if (ids := _matched(index, reading)) is not None:
+        if (ids := _matched(comparison, reading)) is not None:
             return ids
     return None
 
@@ -621,7 +621,7 @@ def _has_new_prefix(sentences: Iterable[Sentence], stored: Iterable[StoredText])
         return False
     folded = "\n".join(item.content for item in stored)
     if folded.isascii() and "&" not in folded:
-        folded = folded.casefold()
+        folded = folded.lower()  # faster than casefold, and the same for ASCII
     else:
         folded = "\n".join(_folded(item.content) for item in stored)
     folded = f"{folded}\n{_FOLDED_NOTE}"
@@ -630,7 +630,7 @@ def _has_new_prefix(sentences: Iterable[Sentence], stored: Iterable[StoredText])
 
 def _folded(text: str) -> str:
     if text.isascii() and "&" not in text:
-        return text.casefold()
+        return text.lower()
     return (_fold_markup_once if len(text) <= MAX_CACHED_CHARS else _fold_markup)(text)
 
 
@@ -648,7 +648,7 @@ def _has_new_word(
     """Return whether a word has no form that a stored text has.
 
     Such a word can only be politeness around a repetition, so that any other word rejects the
-    text before anything is indexed.
+    text before anything is compared.
     """
     for sentence in sentences:
         tokens = [token for token in sentence.tokens if token.exact != PAUSE]
@@ -666,12 +666,12 @@ def _has_new_word(
     return False
 
 
-def _matched(index: _SentenceIndex, sentences: Iterable[Sentence]) -> tuple[str, ...] | None:
+def _matched(comparison: _Comparison, sentences: Iterable[Sentence]) -> tuple[str, ...] | None:
     """Return the ids of what all sentences repeat; None if one says something else."""
     ids: dict[str, None] = {}
     covered = around = 0
     for sentence in sentences:
-        match = index.match(sentence)
+        match = comparison.match(sentence)
         if match is None:
             return None
         ids.update(dict.fromkeys(match.ids))

@@ -61,13 +61,8 @@ def echo_query(text: str) -> list[str]:
         for a text without words, which repeats nothing.
     """
     sentences = tokenize(text, is_german=is_german(text))
-    names = {
-        word
-        for sentence in sentences
-        for token in sentence.tokens
-        if token.is_name
-        for word in words_of(token.exact)
-    }
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    names = {*words_of("\n".join(token.exact for token in tokens if token.is_name))}
     words = dict.fromkeys(words_of(text))
     ranked = sorted(words, key=lambda word: (word not in names, word in FILLER, -len(word)))
     return ranked[:_MAX_WORDS]

@@ -65,14 +65,19 @@ _RULES: Final = word_set("must shall muss müssen darf dürfen 必 须")
 """Words of a rule: "The VPN must be on." has one content word."""
 _IS: Final = word_set("be am is are was were bin ist sind war")
 _NOT_COUNTED: Final = (_CHATTER | STOP_WORDS | MODALS | NEGATIONS) - _PLACES
-_PHRASES: Final = re.compile(
-    r"\bas an ai\b(?: language)?(?: model| assistant)?|\b(?:you'?re|you are) (?:very )?welcome\b"
-    r"|ありがとう(?:ございます)?|わかりました|承知しました|了解(?:です|しました)?|お待ちください|こんにちは"
+_ENGLISH: Final = (
+    r"\bas an ai\b(?: language)?(?: model| assistant)?"
+    r"|\b(?:you'?re|you are) (?:very )?welcome\b"
+)
+_CHINESE_OR_JAPANESE: Final = (
+    r"ありがとう(?:ございます)?|わかりました|承知しました|了解(?:です|しました)?|お待ちください|こんにちは"
     r"|不客气|不用谢|没问题|没关系|知道了?|明白了?|理解|了解|收到|稍等(?:一下|片刻)?|再见|你好|您好"
     r"|谢谢|好的|抱歉|对不起|当然(?:可以)?|马上|一下|试试|看看|检查|处理|帮[助忙]?|随时|高兴|乐意|继续"
-    r"|完成|开始|确认|稍后|尽快|请问|告诉|同意|觉得|认为|希望",
-    re.IGNORECASE,
+    r"|完成|开始|确认|稍后|尽快|请问|告诉|同意|觉得|认为|希望"
 )
+_PHRASES: Final = re.compile(f"{_ENGLISH}|{_CHINESE_OR_JAPANESE}", re.IGNORECASE)
+_ASCII_PHRASES: Final = re.compile(_ENGLISH, re.IGNORECASE)
+"""The same for a text of ASCII: the others would be tried at every character."""
 _IDEOGRAPH: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KATAKANA: Final = re.compile("[\u30a0-\u30ff]")
 _CHINESE_PERSONS: Final = frozenset("我他她")
@@ -107,7 +112,7 @@ def _beginning(text: str, chars: int) -> str:
 
 
 def _has_statement(text: str) -> bool:
-    rest = _PHRASES.sub(" ", text)
+    rest = (_ASCII_PHRASES if text.isascii() else _PHRASES).sub(" ", text)
     return any(map(_is_statement, tokenize(rest, is_german=is_german(rest))))
 
 

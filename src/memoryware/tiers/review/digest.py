@@ -30,7 +30,7 @@ from memoryware.tiers.review.grouping import StatementGroup, groups_of
 from memoryware.tiers.review.priority import boilerplate_of, rarity_of, specificity_of
 from memoryware.tiers.roles import JUDGING
 from memoryware.tiers.showing import cut
-from memoryware.tiers.stores.protocol import Page, Select
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersession import aware
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.segments import sentences_of
@@ -202,18 +202,13 @@ class _Decided:
         memories: What is current in long-term memory, the newest.
         entries: What was promoted or rejected, the newest.
         has_all: Whether these are all memories, and all entries.
+        texts: Hashes of their texts, with how far these were trusted then.
     """
 
     memories: Sequence[Memory] = ()
     entries: Sequence[Entry] = ()
     has_all: tuple[bool, bool] = (False, False)
-    _trusts: dict[str, Trust] | None = None
-
-    def trusts(self) -> dict[str, Trust]:
-        """Return hashes of their texts, with how far these were trusted then."""
-        if self._trusts is None:
-            self._trusts = _trusts_by_hash([*self.memories, *self.entries])
-        return self._trusts
+    texts: dict[str, Trust] = field(default_factory=dict)
 
     def statements(self) -> list[_Statement]:
         """Return what was said, to tell what repeats it in other words."""
@@ -245,15 +240,10 @@ async def _waiting_entries(parts: Parts, scope: MemoryScope) -> tuple[list[Entry
     store, most = parts.tiers.quarantine, parts.limits.digest_entries
     which = Select.within(scope, statuses=WAITING)
     entries: list[Entry] = []
-    looked = 0
-
-    async def begin(inside: Parts) -> tuple[Page[Entry], _Decided | None]:
-        first = await inside.tiers.quarantine.find(which, limit=most)
-        waits = any(map(_is_candidate, first.items))
-        return first, await _decided(inside, scope) if waits else None
-
-    page, decided = await parts.transaction(scope, begin, writes=False)
+    decided: _Decided | None = None
+    looked, mark = 0, None
     while True:
+        page = await store.find(which, limit=most, after=mark)
         unread = page.total - page.newer
         fresh = await parts.runner.offload(_fresh, page.items)
         if fresh:
@@ -265,11 +255,11 @@ async def _waiting_entries(parts: Parts, scope: MemoryScope) -> tuple[list[Entry
                     if len(entries) == most:
                         return entries, decided, unread - position
         looked += len(page.items)
-        if page.next is None:
+        mark = page.next
+        if mark is None:
             return entries, decided or _Decided(), 0
         if looked >= most * _LOOKED_THROUGH:
             return entries, decided or _Decided(), unread - len(page.items)
-        page = await store.find(which, limit=most, after=page.next)
 
 
 def _fresh(entries: Sequence[Entry]) -> list[tuple[int, Entry]]:
@@ -297,7 +287,8 @@ async def _decided(parts: Parts, scope: MemoryScope) -> _Decided:
     decided = Select.within(scope, statuses=_DECIDED)
     entries = await quarantine.find(decided, limit=most)
     has_all = memories.total <= most, entries.total <= most
-    return _Decided(memories.items, entries.items, has_all)
+    texts = _trusts_by_hash([*memories.items, *entries.items])
+    return _Decided(memories.items, entries.items, has_all, texts)
 
 
 async def _decided_texts(
@@ -310,7 +301,7 @@ async def _decided_texts(
     """
     has_memories, has_entries = decided.has_all
     if not entries or (has_memories and has_entries):
-        return decided.trusts()
+        return decided.texts
     quarantine, long_term = parts.tiers.quarantine, parts.tiers.long_term
     hashes = tuple({key for entry in entries for key in (_hash_of(entry), *statements_in(entry))})
     records: list[Entry | Memory] = [*decided.memories, *decided.entries]
