@@ -86,7 +86,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltContext:
-    """What a builder made.
+    """A context as a builder returns it.
 
     Attributes:
         text: All layers in order, with a rule between them.
@@ -132,7 +132,7 @@ class _Draft:
 
     def items(self, name: LayerOfPrompt) -> list[ContextItem]:
         """Return the recalled texts that a layer of memory shows."""
-        return [one for one in self.recall if _layer(one) == name and one.id in self.kept]
+        return [item for item in self.recall if _layer(item) == name and item.id in self.kept]
 
     def numbered(self, name: LayerOfPrompt) -> list[tuple[int, ContextItem]]:
         """Return the items of a layer of memory with numbers that go on from one to the other."""
@@ -141,7 +141,7 @@ class _Draft:
 
     def with_items(self, items: Iterable[ContextItem], **changes: Any) -> _Draft:
         """Return the draft with these of its recalled texts, and other changes."""
-        return replace(self, kept=frozenset(one.id for one in items), **changes)
+        return replace(self, kept=frozenset(item.id for item in items), **changes)
 
 
 def _layer(item: ContextItem) -> LayerOfPrompt:
@@ -221,17 +221,21 @@ class ContextBuilder:
         """Return the context for a request.
 
         Args:
-            query: What memory is asked; also layer 5, unless `proposal` is.
+            query: What memory is searched for; also layer 5, unless `proposal` is given.
             scope: Who asks; the experience of its agent is layer 4.
             attachments: Texts after the proposal.
             proposal: The text of layer 5.
 
+        Returns:
+            The layers as one text and apart, with what the budget left out.
+
         Raises:
             StoreUnavailable: If memory fails and has `on_error="raise"`.
-            SettingError: For a text that is none, or attachments that are no list.
+            SettingError: For a `query` or `proposal` that is not text, or `attachments` that are
+                not a list of texts.
         """
-        given = query, scope_of(scope), proposal, attachments
-        return run_blocking(self._build(self._parts, *given))
+        request = query, scope_of(scope), proposal, attachments
+        return run_blocking(self._build(self._parts, *request))
 
     async def abuild(
         self,
@@ -241,9 +245,24 @@ class ContextBuilder:
         attachments: Sequence[str] = (),
         proposal: str | None = None,
     ) -> BuiltContext:
-        """Async twin of `build`."""
-        given = query, scope_of(scope), proposal, attachments
-        return await self._build(self._parts.native, *given)
+        """Return the context for a request.
+
+        Args:
+            query: What memory is searched for; also layer 5, unless `proposal` is given.
+            scope: Who asks; the experience of its agent is layer 4.
+            attachments: Texts after the proposal.
+            proposal: The text of layer 5.
+
+        Returns:
+            The layers as one text and apart, with what the budget left out.
+
+        Raises:
+            StoreUnavailable: If memory fails and has `on_error="raise"`.
+            SettingError: For a `query` or `proposal` that is not text, or `attachments` that are
+                not a list of texts.
+        """
+        request = query, scope_of(scope), proposal, attachments
+        return await self._build(self._parts.native, *request)
 
     async def _build(
         self,
@@ -259,8 +278,8 @@ class ContextBuilder:
         draft = _Draft(
             recall=recall,
             proposal=query if proposal is None else proposal,
-            attachments=tuple(one for one in texts if one.strip()),
-            kept=frozenset(one.id for one in recall),
+            attachments=tuple(text for text in texts if text.strip()),
+            kept=frozenset(item.id for item in recall),
         )
         built = self._put_together(draft)
         if self._max_tokens is None or built.tokens <= self._max_tokens:
@@ -270,7 +289,7 @@ class ContextBuilder:
     # The budget.
 
     def _fitted(self, draft: _Draft, most: int) -> _Draft:
-        """Return what of a draft is within a budget; what is never dropped may exceed it."""
+        """Return the draft cut to a budget; what is never dropped may exceed it."""
 
         def fits(candidate: _Draft) -> bool:
             return self._put_together(candidate).tokens <= most
@@ -313,7 +332,7 @@ class ContextBuilder:
             All of them, and how many of them are relevant: what scores less than a quarter of
             the best, and what working memory shows by its age alone, is not.
         """
-        least = max((one.score for one in recall), default=0.0) * _RELEVANT
+        least = max((item.score for item in recall), default=0.0) * _RELEVANT
         by_time = self._parts.hot_ranking == "recency"
 
         def rank(item: ContextItem) -> int:
@@ -322,7 +341,7 @@ class ContextBuilder:
             return 0 if _layer(item) == "group_memory" else 1
 
         ranked = sorted(recall, key=rank)  # stable: within a class the order of the recall
-        return ranked, sum(rank(one) < 2 for one in ranked)
+        return ranked, sum(rank(item) < 2 for item in ranked)
 
     def _with_less_proposal(self, bare: _Draft, most: int) -> _Draft:
         """Shorten the proposal to what the prompts leave of a budget.
@@ -343,16 +362,16 @@ class ContextBuilder:
     def _reported(self, draft: _Draft, fitted: _Draft, most: int) -> BuiltContext:
         """Return the context, and name in `notes` and the log what the budget took away."""
         ranked = self._worth(draft.recall)[0]
-        gone = [one for one in reversed(ranked) if one.id not in fitted.kept]
+        gone = [item for item in reversed(ranked) if item.id not in fitted.kept]
         files = len(draft.attachments) - len(fitted.attachments)
         is_cut = fitted.proposal != draft.proposal
-        dropped: list[LayerOfPrompt] = [_layer(one) for one in gone]
+        dropped: list[LayerOfPrompt] = [_layer(item) for item in gone]
         dropped += ["attachments" for _ in range(files)]
         dropped += ["proposal"] if is_cut else []
         built = self._put_together(fitted)
         parts = []
         if gone:
-            unverified = sum(not one.verified for one in gone)
+            unverified = sum(not item.verified for item in gone)
             parts.append(f"{_many(len(gone), 'recalled text')} ({unverified} of them unverified)")
         parts += [_many(files, "attachment")] if files else []
         parts += ["a part of the proposal"] if is_cut else []
@@ -369,14 +388,16 @@ class ContextBuilder:
         return replace(built, dropped=tuple(dropped), notes=(*built.notes, *notes))
 
     def _put_together(self, draft: _Draft) -> BuiltContext:
-        sections = tuple(one for name in ORDER if (one := self._section(name, draft)).text.strip())
-        text = self._separator.join(self._shown(one, draft) for one in sections)
-        prompts = [one for one in sections if one.name in self._prompts]
+        sections = tuple(
+            section for name in ORDER if (section := self._section(name, draft)).text.strip()
+        )
+        text = self._separator.join(self._shown(section, draft) for section in sections)
+        prompts = [section for section in sections if section.name in self._prompts]
         return BuiltContext(
             text=text,
             tokens=self._count(text),
             sections=sections,
-            system=self._separator.join(self._shown(one, draft) for one in prompts),
+            system=self._separator.join(self._shown(section, draft) for section in prompts),
             recalled=self._recalled(draft),
             notes=draft.recall.notes,
         )
@@ -397,17 +418,17 @@ class ContextBuilder:
         return [
             item_line(
                 number,
-                one,
+                item,
                 limits=limits,
                 labels=labels,
                 brief=draft.is_brief,
                 terse=draft.is_terse,
             )
-            for number, one in draft.numbered(name)
+            for number, item in draft.numbered(name)
         ]
 
     def _disputes(self, draft: _Draft) -> list[str]:
-        numbered = [one for name in _MEMORY for one in draft.numbered(name)]
+        numbered = [pair for name in _MEMORY for pair in draft.numbered(name)]
         return disputes(numbered, draft.recall.contradictions, labels=self._labels)
 
     def _shown(self, section: Section, draft: _Draft) -> str:
@@ -473,34 +494,34 @@ def half_of_characters(text: str) -> int:
     return math.ceil(len(text) / 2)
 
 
-def _counter(given: Callable[..., int] | None) -> Callable[[str], int]:
+def _counter(counter: Callable[..., int] | None) -> Callable[[str], int]:
     """Return a function of a text; langchain's own counter takes a list of messages."""
-    if given is None:
+    if counter is None:
         return half_of_characters
-    if not callable(given):
-        raise SettingError(f"count_tokens={given!r}: must be a function of a text")
-    if getattr(given, "__name__", "") == "count_tokens_approximately":
-        return lambda text: given([text])
-    return given
+    if not callable(counter):
+        raise SettingError(f"count_tokens={counter!r}: must be a function of a text")
+    if getattr(counter, "__name__", "") == "count_tokens_approximately":
+        return lambda text: counter([text])
+    return counter
 
 
-def _headings(given: Headings | None) -> Headings:
-    found = Headings() if given is None else given
-    checking.instance("headings", found, (Headings,))
-    for one in fields(Headings):
-        checking.text(f"headings.{one.name}", getattr(found, one.name))
-    return found
+def _headings(headings: Headings | None) -> Headings:
+    checked = Headings() if headings is None else headings
+    checking.instance("headings", checked, (Headings,))
+    for heading in fields(Headings):
+        checking.text(f"headings.{heading.name}", getattr(checked, heading.name))
+    return checked
 
 
-def _labels(given: Labels | None) -> Labels:
-    found = Labels(score="relevance") if given is None else given
-    checking.instance("labels", found, (Labels,))
-    for one in fields(Labels):
-        if one.name != "trust":
-            checking.text(f"labels.{one.name}", getattr(found, one.name))
-    checking.mapping("labels.trust", found.trust)
-    checking.texts("labels.trust", tuple(found.trust.values()))
-    return found
+def _labels(labels: Labels | None) -> Labels:
+    checked = Labels(score="relevance") if labels is None else labels
+    checking.instance("labels", checked, (Labels,))
+    for label in fields(Labels):
+        if label.name != "trust":
+            checking.text(f"labels.{label.name}", getattr(checked, label.name))
+    checking.mapping("labels.trust", checked.trust)
+    checking.texts("labels.trust", tuple(checked.trust.values()))
+    return checked
 
 
 def _below(heading: str, text: str) -> str:

@@ -59,7 +59,7 @@ def weigh(search: Search, records: Sequence[RankedRecord], *, vectors: bool) -> 
     for text, score, is_named in zip(records, scores, named, strict=True):
         record, match = text.record, text.match
         beside = 0.0
-        if periods and rules.in_time and any(one.has(record.created_at) for one in periods):
+        if periods and rules.in_time and any(period.has(record.created_at) for period in periods):
             text.ranks["in_time"] = 1
             beside += rules.in_time
         if is_named and rules.speaker:

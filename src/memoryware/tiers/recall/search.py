@@ -322,7 +322,9 @@ class _Group:
 
     def live(self, now: datetime) -> list[Entry]:
         """Return the entries that have not expired."""
-        return [one for one in self.entries if one.expires_at is None or one.expires_at > now]
+        return [
+            entry for entry in self.entries if entry.expires_at is None or entry.expires_at > now
+        ]
 
 
 async def _read_group(search: Search) -> _Group:
