@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import inspect
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
@@ -29,6 +30,8 @@ QUERIES = (
     "party 🎉 roof",
     "zzz nothing of it",
 )
+_SHORT = re.compile(r"\[([0-9a-f]{8});")
+"""A recalled text in a prompt is labelled with the beginning of its id."""
 DIGITS = 6
 """Digits of a score that are compared: vectors may be kept with 16 bits."""
 
@@ -298,7 +301,8 @@ class Reader:
         """Return a text with labels in place of the ids in it."""
         for id_, label in self.labels.items():
             text = text.replace(id_, f"<{label}>")
-        return text
+        short = {id_[:8]: label for id_, label in self.labels.items()}
+        return _SHORT.sub(lambda found: f"[<{short.get(found[1], found[1])}>;", text)
 
     def plain(self, value: Any) -> Any:
         """Return a value as JSON: ids as labels, scores with few digits."""

@@ -100,6 +100,7 @@ def test_tables_in_postgres_are_read_as_before_by_the_asynchronous_half(frozen, 
         assert_same(frozen, memory, engines.labels())
 
 
+@pytest.mark.slow
 def test_working_memory_in_redis_is_read_as_before(frozen, tmp_path, redis_url, redis_prefix):
     journal = engines.place_journal(tmp_path)
     engines.load_redis(redis_url, redis_prefix)

@@ -164,6 +164,7 @@ def test_several_who_open_an_older_file_at_once_bring_it_up_once(
     assert is_sound(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", OLDER)
 def test_without_room_a_file_stays_as_it_was_and_opens_when_there_is_some(
     version, frozen, tmp_path, children
