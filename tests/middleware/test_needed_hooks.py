@@ -230,3 +230,28 @@ def test_notes_of_calls_follow_each_other():
 
 def vars_of(write):
     return write.path, write.digest, write.caller, write.asks, write.states
+
+
+def test_a_snapshot_lasts_for_one_run_and_is_in_no_checkpoint():
+    notes = Notes(dict(FILES))
+    memory = a_memory(backend=notes)
+    model = ScriptedModel(call("look"), say(), call("look"), say())
+    agent = create_agent(
+        model, tools=[look], middleware=[memory], checkpointer=InMemorySaver(), name="a"
+    )
+    for text in ("- tea", "- coffee"):
+        notes.files["/A.md"] = text
+        ask(agent, thread="t")
+        assert text in model.system()
+    channels = {
+        name
+        for saved in agent.checkpointer.list(None)
+        for name in saved.checkpoint["channel_values"]
+    }
+    assert "messages" in channels
+    assert not any(name.startswith("memory_snapshot") for name in channels)
+
+
+def look() -> str:
+    """Look."""
+    return "looked"

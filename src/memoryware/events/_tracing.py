@@ -175,6 +175,10 @@ def _current() -> Any | None:
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return None
+    # Asked at each model call, and mostly there is nothing at all in the context.
+    context = sys.modules.get("opentelemetry.context")
+    if context is not None and not context.get_current():
+        return None
     span = trace.get_current_span()
     return span if span.is_recording() else None
 

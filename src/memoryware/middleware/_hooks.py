@@ -306,8 +306,13 @@ class MemoryHooks(
             own: What this run has loaded; None if the texts are in the state, or nowhere.
         """
         changed = self._with_memory(request, own)
-        self._declare_files(changed, own or self._loaded_in(changed.state))
-        if own is not None:
+        snapshot: Any = changed.state.get(self._keys.snapshot)
+        run = _langchain.run_handle(changed.runtime)
+        # A snapshot is of one run and one agent in it, so once is enough while the run is known.
+        if snapshot is None or self._declared != (snapshot, id(run)) or not has_declared(run):
+            self._declare_files(own or self._loaded_in(changed.state))
+            self._declared = (snapshot, id(run))
+        if own is not None and is_heard(_langchain.stream_writer_of(changed.runtime)):
             self._tell_injected(changed, own)
         return changed, GUIDED.set(True) if self._guides(changed) else None
 
@@ -555,17 +560,11 @@ class MemoryHooks(
         """Return what a state says that is loaded: by this run, or carried as text."""
         return self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
 
-    def _declare_files(self, request: ModelRequest[Any], loaded: Loaded | None) -> None:
+    def _declare_files(self, loaded: Loaded | None) -> None:
         """Declare the files that stand in the prompt, for the lineage of tiered memory."""
         if loaded is None or not (self.system_prompt is not None or self._formats_itself()):
             return
-        snapshot: Any = request.state.get(self._keys.snapshot)
-        run = _langchain.run_handle(request.runtime)
-        # A snapshot is of one run and one agent in it, so once is enough while the run is known.
-        if snapshot is not None and self._declared == (snapshot, id(run)) and has_declared(run):
-            return
         declare_origins(*loaded.shown_origins())
-        self._declared = (snapshot, id(run))
 
     def _memory_files(self, state: Any) -> Sequence[Source]:
         """Return all memory files of a run."""
@@ -754,8 +753,6 @@ class MemoryHooks(
         return self._tool_backend(runtime), [one.path for one in files if one.writable]
 
     def _tell_injected(self, request: ModelRequest[Any], loaded: Loaded) -> None:
-        if not is_heard(_langchain.stream_writer_of(request.runtime)):
-            return
         if self.system_prompt is not None and not self._formats_itself():
             tell_injected(self._teller(request.runtime), self._renderer.block(loaded))
 

@@ -20,12 +20,31 @@ from typing import (
 )
 
 from langchain.agents.middleware.types import AgentState, PrivateStateAttr
-from langgraph.channels.untracked_value import UntrackedValue
+from langgraph.channels.last_value import LastValue
 
 from memoryware.backends.state import FilesChannel
 
 CONTENTS = "memory_contents"
 """State key for texts by source: by hand, and with `refresh="thread"`."""
+
+
+class RunValue(LastValue[Any]):
+    """A channel whose value lasts for one run: it is in no checkpoint.
+
+    LangGraph's `UntrackedValue` is the same and leaves out pending writes too, for which every
+    write of each step of the graph is looked at. The value here is a random id, which nobody
+    minds there, and which another run does not know.
+    """
+
+    __slots__ = ()
+
+    def checkpoint(self) -> Any:
+        """Return what an empty channel has to keep."""
+        return type(self)(self.typ, self.key).value
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:  # noqa: ARG002 - a run begins with nothing
+        """Return an empty channel."""
+        return type(self)(self.typ, self.key)
 
 
 class MemoryState(AgentState[Any]):
@@ -161,7 +180,7 @@ def state_schema_for(
 ) -> type[AgentState[Any]]:
     """Return the state of one middleware.
 
-    The snapshot is a random id and never a text; it is untracked, so it is in no checkpoint.
+    The snapshot is a random id and never a text, and lasts for one run.
 
     Args:
         keys: The names of its channels.
@@ -170,7 +189,7 @@ def state_schema_for(
         with_texts: Whether texts may stay in the thread, as with `refresh="thread"`.
     """
     fields = get_type_hints(MemoryState if with_texts else AgentState, include_extras=True)
-    fields[keys.snapshot] = NotRequired[Annotated[str, UntrackedValue, PrivateStateAttr]]
+    fields[keys.snapshot] = NotRequired[Annotated[str, RunValue, PrivateStateAttr]]
     if with_texts:
         fields[keys.contents] = NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
         fields[keys.caller] = NotRequired[Annotated[str, PrivateStateAttr]]

@@ -24,6 +24,7 @@ from memoryware.backends import _foreign
 from memoryware.backends.protocol import BackendOrFactory
 from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
+from memoryware.middleware._needed_hooks import with_signature
 from memoryware.middleware._prompt import append_to_system_message
 from memoryware.middleware._rules import PathRules
 from memoryware.middleware.file_tools._access import Seen
@@ -154,6 +155,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, A
         """The backend or the factory of this middleware, for other middleware to work on."""
         return self._backend
 
+    @with_signature
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelCallResult[Any]:
@@ -163,6 +165,7 @@ class FileToolsMiddleware(ReconstructedOnUnpickling, AgentMiddleware[Any, Any, A
             finish(noted(blocking, self._backend, self._replacing, request, answer)), answer
         )
 
+    @with_signature
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
