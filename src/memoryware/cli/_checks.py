@@ -83,7 +83,7 @@ def of_the_file(file: Path, *, whole: bool) -> Iterator[Check]:
     """Look at the file of a store, without changing it."""
     with closing(sqlite3.connect(":memory:")) as db:
         has = db.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone()[0]
-    todo = "" if has else "use a Python whose SQLite has FTS5; without it nothing can be opened"
+    todo = "" if has else "use a Python whose SQLite has FTS5; files of older versions need it"
     yield Check("FTS5", "ok" if has else "bad", "there" if has else "not there", todo)
     if file.is_dir():
         todo = "name a file in it: sqlite:///FOLDER/memory.db"

@@ -16,12 +16,12 @@ import pytest
 from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import ACME, later, within
 from memoryware.errors import EmbeddingMismatch
+from memoryware.tiers.stores import segment
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Space
-from memoryware.tiers.stores.sqlite import columns, schema, sqlite_stores
-from memoryware.tiers.stores.sqlite import file as files
-from memoryware.tiers.stores.sqlite import index as indexes
+from memoryware.tiers.stores.sqlite import sqlite_stores, transaction
 from memoryware.tiers.text.terms import query_words
+from tiers.stores.test_sqlite import assert_counts_are_kept
 
 SPACE, OTHER = Space("wide", 8), Space("other", 4)
 WORDS = [f"word{n}" for n in range(12)]
@@ -158,19 +158,19 @@ CHANGES = [*[add] * 8, revoke, end, rewrite, move, forget, embed, fail]
 
 WAYS = {
     "as it is": {},
-    "sorted and small from the beginning": {"_THROUGH": 0, "_FEW": 0},
-    "small, and measured in the file": {"_FEW": 0, "_EXACT": 0},
-    "on the way from one to the other": {"_THROUGH": 30, "_FEW": 9, "_LOOKS": 20, "_NEARNESS": 6},
+    "sorted from the beginning": {"_SCANNED": 0},
+    "small from the beginning": {"_EXACT": 0},
+    "on the way from one to the other": {"_SCANNED": 10, "_LOOKS": 20, "_EXACT": 20, "_WORN": 3},
 }
-"""Limits that say how an index keeps words and vectors."""
+"""Limits that say how a segment keeps words and vectors."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seed", range(3))
-def test_whatever_happens_the_index_says_what_the_file_says(opened, seed, way, monkeypatch):
+def test_whatever_happens_the_index_says_what_the_file_says(opened, path, seed, way, monkeypatch):
     for name, value in WAYS[way].items():
-        monkeypatch.setattr(columns, name, value)
+        monkeypatch.setattr(segment, name, value)
     dice = random.Random(f"{seed} {way}")
     mine, others, plain = opened(), opened(), opened(indexed=0)
     for one in (mine, others) * 3:
@@ -181,6 +181,11 @@ def test_whatever_happens_the_index_says_what_the_file_says(opened, seed, way, m
         query = asked(dice, sessions=dice.random() < 0.3)
         for which in selections(dice):
             assert seen(mine, query, which) == seen(plain, query, which)
+        for which in selections(dice):
+            found = plain.find(which)
+            assert mine.find(which, limit=0).total == found.total == len(found.items)
+    with sqlite3.connect(path) as db:
+        assert_counts_are_kept(db)
 
 
 def test_the_nearest_are_the_nearest_however_close_they_are(opened):
@@ -206,29 +211,32 @@ def test_what_nobody_can_follow_anymore_is_read_anew(opened, path):
     for _ in range(10):
         revoke(others, dice)
     with sqlite3.connect(path) as db:  # as if there had been many more
-        db.execute("DELETE FROM change WHERE id < (SELECT max(id) FROM change)")
+        db.execute("DELETE FROM change WHERE generation < (SELECT max(generation) FROM change)")
     assert seen(mine, query) == seen(plain, query)
 
 
-def test_a_file_knows_so_many_changes_and_no_more(opened, path, monkeypatch):
-    monkeypatch.setattr("memoryware.tiers.stores.sqlite.transaction.CHANGES", 7)
+def test_a_file_knows_so_many_changes_of_a_group_and_no_more(opened, path, monkeypatch):
+    monkeypatch.setattr(transaction, "CHANGES", 7)
+    monkeypatch.setattr(transaction, "PRUNED_EVERY", 1)
     dice = random.Random(3)
     store = opened()
     for _ in range(30):
         add(store, dice)
     with sqlite3.connect(path) as db:
-        ((kept,),) = db.execute("SELECT count(*) FROM change")
-    assert kept <= 7
+        kept = dict(db.execute("SELECT grp, count(*) FROM change GROUP BY grp"))
+    assert max(kept.values()) == 7
 
 
-def test_a_large_group_is_indexed_when_it_is_asked_again(opened, monkeypatch):
-    monkeypatch.setattr(indexes, "_SMALL", 5)
+def test_a_write_that_touches_very_many_is_not_followed(opened, monkeypatch):
+    monkeypatch.setattr(transaction, "TOUCHED", 3)
     dice = random.Random(4)
-    mine, plain = opened(), opened(indexed=0)
+    mine, others, plain = opened(), opened(), opened(indexed=0)
     for _ in range(10):
         add(mine, dice)
     query = asked(dice)
-    assert seen(mine, query) == seen(mine, query) == seen(plain, query)
+    seen(mine, query)
+    others.edit(within(), lambda one: replace(one, revocation="r"))
+    assert seen(mine, query) == seen(plain, query)
 
 
 def test_groups_that_were_not_asked_lately_have_no_index(opened):
@@ -256,40 +264,6 @@ def test_the_space_that_is_searched_is_the_current_one(opened):
         seen(mine, query)
     now = Query(words=(), vector=vector(dice, OTHER), space=OTHER, reach=0)
     assert len(seen(mine, now)[0]) == 1
-
-
-def test_vectors_of_a_file_from_before_are_found_where_they_are_kept_now(path, monkeypatch):
-    dice = random.Random(7)
-    vectors = [vector(dice) for _ in range(5)]
-    with monkeypatch.context() as before:
-        before.setattr(files, "STEPS", schema.STEPS[:2])
-        old = sqlite_stores(path)
-        old.long_term.add(document(*(f"text {n}" for n in range(5))), vectors, SPACE)
-        old.long_term.close()
-    store = sqlite_stores(path).long_term
-    for n, one in enumerate(vectors):
-        found = store.by_vector(one, within(), space=SPACE, limit=1)
-        assert [hit.memory.content for hit in found] == [f"text {n}"]
-    assert store.spaces() == {SPACE: 5}
-    assert store.delete(within()) == 5
-    with sqlite3.connect(path) as db:
-        assert db.execute("SELECT count(*) FROM vector").fetchall() == [(0,)]
-    store.close()
-
-
-def test_a_file_from_before_is_made_ready_for_indexes(path, monkeypatch):
-    with monkeypatch.context() as before:
-        before.setattr(files, "STEPS", schema.STEPS[:1])
-        before.setattr("memoryware.tiers.stores.sqlite.transaction._PRUNED", "SELECT ?")
-        old = sqlite_stores(path)
-        old.long_term.add(document("word1 of old"), (), None)
-        old.long_term.close()
-    store = sqlite_stores(path).long_term
-    query = Query(words=["word1"])
-    assert [row[1] for row in seen(store, query)[0]] == ["word1 of old"]
-    store.add(document("word1 of new"), (), None)
-    assert {row[1] for row in seen(store, query)[0]} == {"word1 of old", "word1 of new"}
-    store.close()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
@@ -373,5 +347,4 @@ def test_who_was_interrupted_does_not_keep_the_next_from_searching(opened):
 
 def _arrays(kept):
     found = (value for some in kept if isinstance(some, dict) for value in some.values())
-    indexes_ = [one.index for one in found if hasattr(one, "index") and hasattr(one.index, "seq")]
-    return [one.seq for one in indexes_]
+    return [one.seq for one in found if isinstance(one, segment.Segment)]

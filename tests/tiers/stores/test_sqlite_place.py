@@ -250,7 +250,7 @@ def test_a_memory_in_a_read_only_place_can_be_read_and_says_why_it_is_not_writte
 def test_words_of_an_older_version_are_made_anew_in_memory_where_nothing_can_be_written(path):
     with sqlite3.connect(path) as db:
         db.execute("UPDATE about SET value = ? WHERE name = 'words'", [WORDS_VERSION - 1])
-        db.execute("UPDATE word_index SET words = 'nothing'")
+        db.execute("UPDATE record SET words = x'000000000000' WHERE tier = 1")
     db.close()
     before = path.read_bytes()
     assert FIRST in in_a_read_only_place(path, "print(cold('orders'))")

@@ -81,6 +81,16 @@ def memory_from_json(data: Mapping[str, Any]) -> Memory:
     return Memory(**_fields(Memory, data))
 
 
+def value_to_json(value: Any) -> Any:
+    """Return the value of one field as what JSON can hold."""
+    return value if type(value) in _AS_THEY_ARE else _out(value)
+
+
+def value_from_json(name: str, value: Any) -> Any:
+    """Return the value of a field of this name that `value_to_json` wrote."""
+    return _in(name, value) if name in _MADE else value
+
+
 def _out(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()

@@ -120,6 +120,7 @@ class Server(ABC):
 
     suspends: bool
     rows = PostgresRows()
+    has_segments = False
 
     def __init__(self, database: OpenedDatabase) -> None:
         self._database, self._address = database, database.address

@@ -17,6 +17,7 @@ from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Sight, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition, insertion, part_of
+from memoryware.tiers.stores.sql.wide import WideRecords
 
 T = TypeVar("T")
 _ROWS: Final = PostgresRows()
@@ -60,11 +61,13 @@ _SAME: Final = "{0}.seq = {1}.seq AND {0}.owner = {1}.owner"
 """Joins rows of one record; by both, so that a part in which one cannot be is left out."""
 
 
-class PostgresTransaction:
+class PostgresTransaction(WideRecords):
     """A transaction over one connection, which waits in the one or the other way.
 
     Statements that return no rows are queued; see `Pipeline`.
     """
+
+    rows = PostgresRows()
 
     def __init__(
         self, pipeline: Pipeline, database: OpenedDatabase, reserved: Statement | None = None
@@ -178,7 +181,6 @@ class PostgresTransaction:
         self,
         query: Query,  # noqa: ARG002 - its index is on the server
         which: Select,  # noqa: ARG002
-        space: tuple[int, bytes] | None,  # noqa: ARG002
     ) -> tuple[Sight, Sequence[int]] | None:
         return None
 

@@ -10,8 +10,7 @@ from memoryware.tiers.records import Memory
 from memoryware.tiers.stores._loading import number_of_mark, without_doubles
 from memoryware.tiers.stores.protocol import Select, Stretch
 from memoryware.tiers.stores.sight import Space, Vector
-from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql.operations import held, insert, numbers_of, place_of, replaced
+from memoryware.tiers.stores.sql.operations import held, numbers_of, place_of
 from memoryware.tiers.stores.sql.port import Port, Transaction
 from memoryware.tiers.stores.sql.searching import number_of
 
@@ -21,17 +20,16 @@ async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Stretch[A
     last = number_of_mark(mark)
     async with port.transaction(None) as tx:
         rows = await tx.execute(
-            f"SELECT {sql_rows.READ}, seq{port.rows.owner} FROM record WHERE tier = ? AND seq > ?"
-            " ORDER BY seq LIMIT ?",
-            tier, last, max(1, limit),
+            f"SELECT seq, {port.rows.read}{port.rows.owner} FROM record"
+            f" WHERE {port.rows.in_tier(tier, loose=True)} AND seq > ? ORDER BY seq LIMIT ?",
+            last, max(1, limit),
         )  # fmt: skip
         total = None
         if mark is None:
-            counted = await tx.execute("SELECT count(*) FROM record WHERE tier = ?", tier)
-            total = counted[0][0]
-    more = str(rows[-1][2]) if len(rows) == max(1, limit) else None
-    found = [(sql_rows.record_of(tier, row), row) for row in rows]
-    own = [one for one, row in found if port.rows.is_own(one, row[3:])]
+            total = await tx.count(tier, None)
+    more = str(rows[-1][0]) if len(rows) == max(1, limit) else None
+    found = [(port.rows.record(tier, row), row) for row in rows]
+    own = [one for one, row in found if port.rows.is_own(one, row[-1:])]
     if len(own) < len(found):
         logger.warning(
             "%d records of %s are passed over: somebody has written them by hand, and they say that"
@@ -61,16 +59,16 @@ async def _load(port: Port, tier: str, tenant: str | None, records: Sequence[Any
     async with port.transaction(Select(tenant=tenant), writes=True) as tx:
         found = await held(tx, port, tier, which)
         known = {
-            _key(one): (one, row[2]) for row in found for one in (sql_rows.record_of(tier, row),)
+            _key(one): (one, row[0]) for row in found for one in (port.rows.record(tier, row),)
         }
         if tier == "quarantine":
             records = await _without_doubles(tx, port, groups, records)
         new = [one for one in records if _key(one) not in known]
         both = [(*known[_key(one)], one) for one in records if _key(one) in known]
         differing = [(old, seq, one) for old, seq, one in both if old != one]
-        await insert(tx, port.rows, tier, new)
+        await tx.insert(tier, new, {})
         for old, seq, one in differing:
-            await replaced(tx, port, tier, seq, old, one)
+            await tx.replace(tier, seq, old, one)
             other_text = other_text or old.content != one.content
     if other_text:
         await port.wipe()
@@ -84,17 +82,17 @@ async def _without_doubles(
     rows, keys = port.rows, [one.key for one in entries if one.key is not None]
     if not keys:
         return list(entries)
-    tenant = entries[0].scope.tenant
-    parts = [rows.key(sql_rows.part_of(tenant, one)) for one in groups]
-    (part, some), (once, more) = (
-        rows.any_of("part", parts),
-        rows.any_of("once", [rows.key(one) for one in keys]),
+    which = Select(tenant=entries[0].scope.tenant, groups=tuple(groups))
+    (mine, values), (once, more) = (
+        rows.condition("quarantine", which),
+        rows.any_of(rows.loose("once"), [rows.key(one) for one in keys]),
     )
+    if len(groups) > 1:  # each key would be looked for in each of the groups
+        once = once.replace(rows.loose("once"), "once", 1)
     found = await tx.execute(
-        f"SELECT {sql_rows.READ} FROM record WHERE tier = 'quarantine' AND {part} AND {once}",
-        *some, *more,
-    )  # fmt: skip
-    return without_doubles(entries, [sql_rows.record_of("quarantine", row) for row in found])
+        f"SELECT seq, {rows.read} FROM record WHERE {mine} AND {once}", *values, *more
+    )
+    return without_doubles(entries, [rows.record("quarantine", row) for row in found])
 
 
 async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> list[Vector | None]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from memoryware.tiers.records import Memory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Query, Sight, Vector
 from memoryware.tiers.stores.sql.rows import Condition, Rows
@@ -53,10 +54,63 @@ class Transaction(Protocol):
         """
         ...
 
-    async def keep_records(
-        self, columns: Sequence[str], rows: Sequence[Sequence[object]]
+    async def insert(
+        self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]
     ) -> list[int]:
-        """Keep rows of values of these columns as new records; return their numbers, in order."""
+        """Store records with their lineages and words; return their numbers.
+
+        Args:
+            tier: Their tier.
+            records: The records.
+            spaces: The space of those whose vector is stored next, by their places.
+        """
+        ...
+
+    async def replace(self, tier: str, seq: int, old: Any, new: Any) -> None:
+        """Put a record in place of an old one, and what depends on it as far as that differs."""
+        ...
+
+    async def drop(self, tier: str, numbers: Sequence[int]) -> None:
+        """Remove records with everything that was stored with them."""
+        ...
+
+    async def drop_found(self, tier: str, numbers: str, *values: object) -> None:
+        """Remove the records whose numbers a statement returns."""
+        ...
+
+    async def count(self, tier: str, which: Select | None) -> int:
+        """Return how many records of a tier fit, of all tenants without a selection."""
+        ...
+
+    async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory] | None:
+        """Return the memories that have these numbers, if they are still there.
+
+        None if the group has changed since `sight`, which has to be asked again then.
+        """
+        ...
+
+    async def add_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Keep vectors, as `packed` makes them, and note which records have one."""
+        ...
+
+    async def adopted(self) -> None:
+        """Note that another space is the current one now."""
+        ...
+
+    async def drop_other_spaces(self, space: int) -> None:
+        """Remove all spaces but one, and their vectors."""
+        ...
+
+    async def counted_spaces(self) -> Sequence[Row]:
+        """Return name, dimension and number of vectors of each space, the current one first."""
+        ...
+
+    async def generation(self, tenant: str | None, group: str | None) -> int | None:
+        """Return the generation of a group, None where none is kept."""
+        ...
+
+    async def settle(self) -> None:
+        """See one moment from now on, if that is not so already."""
         ...
 
     async def alone(self) -> None:
@@ -90,15 +144,11 @@ class Transaction(Protocol):
         """
         ...
 
-    async def sight(
-        self, query: Query, which: Select, space: tuple[int, bytes] | None
-    ) -> tuple[Sight, Sequence[int]] | None:
+    async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
         """Return what is seen and the numbers of it, None where it is put together in SQL.
 
-        Args:
-            query: What is looked for.
-            which: What fits.
-            space: The number of the space, and the vector of the query as `packed` makes it.
+        Raises:
+            EmbeddingMismatch: If the space of the query cannot be searched.
         """
         ...
 
@@ -139,10 +189,18 @@ class Port(Protocol):
         """How records are written down there."""
         ...
 
+    @property
+    def has_segments(self) -> bool:
+        """Whether `sight` needs no transaction to see one moment."""
+        ...
+
     def transaction(
-        self, which: Select | None, *, writes: bool = False
+        self, which: Select | None, *, writes: bool = False, snapshot: bool = True
     ) -> AbstractAsyncContextManager[Transaction]:
         """Begin a transaction about these records, or about those of all tenants.
+
+        Without `snapshot` its statements need not see the same moment, so that a read of one
+        statement needs no transaction.
 
         What writes is alone with the groups of its selection: nobody else changes them.
         """

@@ -50,7 +50,7 @@ _KNOWN: Final = 4096
 """Tenants and groups of which the names are remembered."""
 _ODD: Final = re.compile("[\x00\ud800-\udfff]|^\x01")
 _MARK: Final = "\x01"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO: Final = timedelta(microseconds=1)
 
 
@@ -104,10 +104,15 @@ def record_of(tier: str, row: Sequence[Any]) -> Any:
         data = {**json.loads(row[0]), "content": unflat(row[1])}
         return memory_from_json(data) if tier == "long_term" else entry_from_json(data)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise StoreUnavailable(
-            f"A record in {tier} cannot be read: the file is damaged, or another program has"
-            " written into it; restore a copy"
-        ) from error
+        raise damaged(tier) from error
+
+
+def damaged(tier: str) -> StoreUnavailable:
+    """Return the error for a row that cannot be read."""
+    return StoreUnavailable(
+        f"A record in {tier} cannot be read: the file is damaged, or another program has"
+        " written into it; restore a copy"
+    )
 
 
 @lru_cache(maxsize=16)
@@ -118,21 +123,48 @@ def insertion(columns: tuple[str, ...]) -> str:
 
 def micros(moment: datetime | None) -> int | None:
     """Return a moment in whole microseconds since 1970."""
-    return None if moment is None else (moment - _EPOCH) // _MICRO
+    return None if moment is None else (moment - EPOCH) // _MICRO
 
 
 class Rows:
     """How a database writes records down and asks for them; see `sqlite.rows`."""
 
     columns: tuple[str, ...] = COLUMNS
+    read: str = READ
+    """The columns of which, behind the number of a record, `record` makes it."""
     held: str = ""
     """What ends a `SELECT` of records that are changed next."""
     owner: str = ""
     """The column that says whose a row is, where others can write rows by hand; see `is_own`."""
 
-    def key(self, text: str | None) -> str | None:
+    def record(self, tier: str, row: Sequence[Any]) -> Any:
+        """Return the record of a row: its number, and the columns of `read`.
+
+        Raises:
+            StoreUnavailable: If the row cannot be read.
+        """
+        return record_of(tier, row[1:])
+
+    def key(self, text: str | None) -> Any:
         """Return a text as it is kept to be compared."""
         return flat(text)
+
+    part: str = "part"
+    """The column, or expression, that says of which tenant and group a record is."""
+    expires: str = "expires"
+    """When an entry expires."""
+    current: str = "record.valid_to IS NULL AND record.revocation IS NULL"
+    """What a memory fits that is valid without end, and not revoked."""
+    vector_of: str = "space = ? AND seq = record.seq"
+    """What the vector of a record in a space fits."""
+
+    def key_of_part(self, part: str) -> Any:
+        """Return the name of a tenant and group as `part` has it."""
+        return self.key(part)
+
+    def in_tier(self, tier: str, *, loose: bool = False) -> str:
+        """Return the condition that a record is of a tier; with `loose` no index is taken."""
+        return f"{self.loose('tier') if loose else 'tier'} = '{tier}'"
 
     def named(self, kept: str) -> str | None:
         """Return the text of which `key` made this one, None if it cannot be known."""
@@ -146,7 +178,7 @@ class Rows:
         """Return the number of a record in such a way that no index is taken for its order."""
         return "record.seq"
 
-    def any_of(self, column: str, texts: Sequence[str | None]) -> Condition:
+    def any_of(self, column: str, texts: Sequence[Any]) -> Condition:
         """Return a condition that a column has one of these texts, as `key` returned them."""
         raise NotImplementedError
 

@@ -31,12 +31,23 @@ async def search(port: Port, query: Query, which: Select, choose: Choose) -> Sea
     """Return what is seen of memories that fit, and those that are chosen of it."""
     if which.groups == ():
         return Searched(Sight(having=(0,) * len(query.words)))
-    async with port.transaction(which) as tx:
-        space = await _space(tx, query)
-        seen = await tx.sight(query, which, space)
-        sight, numbers = seen or await _sight(tx, _Asked(port.rows, query, which, space))
+    async with port.transaction(which, snapshot=not port.has_segments) as tx:
+        return await search_in(tx, port.rows, query, which, choose)
+
+
+async def search_in(
+    tx: Transaction, rows: Rows, query: Query, which: Select, choose: Choose
+) -> Searched:
+    """Search memory as this transaction sees it, its own changes included."""
+    while True:
+        seen = await tx.sight(query, which)
+        if seen is None:
+            seen = await _sight(tx, _Asked(rows, query, which, await _space(tx, query)))
+        sight, numbers = seen
         chosen = {numbers[place]: place for place in choose(sight)}
-        found = await _memories(tx, port.rows, which, chosen)
+        found = await _memories(tx, which, chosen)
+        if found is not None:
+            break
     return Searched(sight, {chosen[number]: one for number, one in found.items()})
 
 
@@ -208,17 +219,11 @@ async def _must_be_current(tx: Transaction, space: Space) -> None:
 
 
 async def _memories(
-    tx: Transaction, rows: Rows, which: Select, numbers: Collection[int]
-) -> dict[int, Memory]:
-    if not numbers:
-        return {}
-    (where, values), (here, more) = rows.numbered("seq", numbers), rows.where(which.tenant)
-    found = await tx.execute(
-        f"SELECT {sql_rows.READ}, seq FROM record WHERE {where}{here}", *values, *more
-    )
-    made = {row[2]: sql_rows.record_of("long_term", row) for row in found}
+    tx: Transaction, which: Select, numbers: Collection[int]
+) -> dict[int, Memory] | None:
+    found = await tx.memories(which, numbers)
     # A number alone is no proof of whose memory it is.
-    return {seq: one for seq, one in made.items() if _is_of(one, which)}
+    return None if found is None else {seq: one for seq, one in found.items() if _is_of(one, which)}
 
 
 def _is_of(memory: Memory, which: Select) -> bool:

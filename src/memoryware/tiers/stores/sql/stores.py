@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from memoryware._copying import SharedOnCopy
+from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._pages import Part
 from memoryware.tiers.stores.protocol import Page, Select, Store, Stretch, Tier, Transaction
@@ -61,7 +62,8 @@ class SqlStore(SharedOnCopy, Store):
         writes: bool = True,
     ) -> T:
         async def run(port: Port) -> T:
-            async with port.transaction(about, writes=writes) as transaction:
+            snapshot = writes or not port.has_segments
+            async with port.transaction(about, writes=writes, snapshot=snapshot) as transaction:
                 inner = _Joined(port, transaction)
                 result = await work(_SqlTransaction(inner))
             if inner.is_untidy:
@@ -96,11 +98,19 @@ class SqlStore(SharedOnCopy, Store):
 
 
 class _Joined:
-    """A port whose transactions are parts of one that is open."""
+    """A port whose transactions are parts of one that is open.
+
+    One that only reads, and that begins when it needs to, begins with its second call: from then
+    on all calls see the same moment, and a single search costs no transaction.
+    """
 
     def __init__(self, port: Port, transaction: PortTransaction) -> None:
         self._port, self._transaction = port, transaction
-        self.is_untidy = False
+        self.is_untidy = self._is_used = False
+
+    @property
+    def has_segments(self) -> bool:
+        return self._port.has_segments
 
     @property
     def rows(self) -> Rows:
@@ -112,7 +122,11 @@ class _Joined:
         which: Select | None,  # noqa: ARG002 - the open one is about these records already
         *,
         writes: bool = False,  # noqa: ARG002
+        snapshot: bool = True,
     ) -> AsyncIterator[PortTransaction]:
+        if snapshot or self._is_used:
+            await self._transaction.settle()
+        self._is_used = True
         yield self._transaction
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
@@ -169,6 +183,10 @@ class _SqlTransaction(Transaction):
 
     async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
         return await searching.search(self._port, query, which, choose)
+
+    async def generation(self, scope: MemoryScope) -> int | None:
+        async with self._port.transaction(Select.within(scope), snapshot=False) as tx:
+            return await tx.generation(scope.tenant, scope.group_id)
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         return await operations.put_vectors(self._port, vectors, space)

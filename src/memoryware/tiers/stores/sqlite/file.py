@@ -16,14 +16,13 @@ from memoryware._twins import finish
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.stores._turns import Ticket, Turns
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql.port import Port
-from memoryware.tiers.stores.sqlite import place
-from memoryware.tiers.stores.sqlite.index import Indexes
-from memoryware.tiers.stores.sqlite.rows import SqliteRows, has
+from memoryware.tiers.stores.sqlite import migration, place
+from memoryware.tiers.stores.sqlite.rows import SqliteRows, has, key_of
 from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
-from memoryware.tiers.stores.sqlite.transaction import INDEX, SqliteTransaction
-from memoryware.tiers.text.terms import WORDS_VERSION, words_of
+from memoryware.tiers.stores.sqlite.transaction import Shared, SqliteTransaction
+from memoryware.tiers.text.terms import WORDS_VERSION
 
 T = TypeVar("T")
 Durability: TypeAlias = Literal["full", "normal"]
@@ -58,6 +57,7 @@ class SqliteFile:
     """
 
     rows = SqliteRows()
+    has_segments = True
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class SqliteFile:
         self.path, self._durability = _absolute(path), durability
         self._timeout = min(lock_timeout, _LONGEST)
         self._turns = Turns(self._timeout, self._late)
-        self._indexes = Indexes(indexed)
+        self._shared = Shared(Segments(indexed))
         self._open: list[SqliteTransaction] = []
         """Those that have begun, the outermost first."""
         self._closed = self._unwiped = False
@@ -104,9 +104,11 @@ class SqliteFile:
         which: Select | None,  # noqa: ARG002 - whoever writes is alone with all of it
         *,
         writes: bool = False,
+        snapshot: bool = True,
     ) -> AsyncIterator[SqliteTransaction]:
         """Begin a transaction; it is kept if nothing goes wrong inside, else it never was."""
-        tx = SqliteTransaction(self._connection(), self.errors, self._indexes, writes=writes)
+        db = self._connection()
+        tx = SqliteTransaction(db, self.errors, self._shared, writes=writes, snapshot=snapshot)
         self._open.append(tx)
         try:
             tx.begin()
@@ -134,7 +136,6 @@ class SqliteFile:
     async def wipe(self) -> None:
         """Overwrite what was deleted in the log as well: now, or when nobody reads it anymore."""
         self._unwiped = True
-        self._indexes.clear()
         self._wipe(_WIPING)
 
     def _wipe(self, seconds: float) -> None:
@@ -241,7 +242,11 @@ class SqliteFile:
             else:
                 place.check_log(self.path)
                 db = sqlite3.connect(
-                    self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
+                    self.path,
+                    timeout=self._timeout,
+                    isolation_level=None,
+                    check_same_thread=False,
+                    cached_statements=512,
                 )
                 try:
                     self._prepare_in_time(db)
@@ -256,10 +261,10 @@ class SqliteFile:
         db = place.connect_read_only(self.path, self._timeout)
         try:
             version = self._check(db)
-            if version < len(STEPS) or _words_version(db) != WORDS_VERSION:
+            if version < len(STEPS) or not self._is_ready(db):
                 db = place.in_memory(db)
                 self._upgrade(db)
-            db.create_function("memoryware_has", 2, self._has, deterministic=True)
+            self._add_functions(db)
             db.execute(f"PRAGMA cache_size = {-CACHE * 1024}")
             db.execute("PRAGMA query_only = ON")
         except BaseException:
@@ -285,15 +290,30 @@ class SqliteFile:
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         self._check(db)  # before anything is changed
-        db.create_function("memoryware_has", 2, self._has, deterministic=True)
+        self._add_functions(db)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA wal_autocheckpoint = 0")  # `_shorten_log` does it
         db.execute(f"PRAGMA journal_size_limit = {_LONG_LOG // 4}")  # else its size says nothing
         db.execute(f"PRAGMA synchronous = {self._durability}")
         db.execute("PRAGMA secure_delete = ON")
         db.execute(f"PRAGMA cache_size = {-CACHE * 1024}")
+        if 0 < self._check(db) < migration.NARROW:
+            self._keep_copy(db)
         self._upgrade(db)
-        db.execute("PRAGMA foreign_keys = ON")  # not while tables are being rebuilt
+
+    def _add_functions(self, db: sqlite3.Connection) -> None:
+        db.create_function("memoryware_has", 2, self._has, deterministic=True)
+        db.create_function("memoryware_key", 1, key_of, deterministic=True)
+
+    def _keep_copy(self, db: sqlite3.Connection) -> None:
+        """Copy a file of an older version beside it: the way back, and whoever wants it deletes it.
+
+        The copy is complete before the first row is changed. It is not replaced: a file that was
+        brought up in part has it already.
+        """
+        target = self.path.with_name(f"{self.path.name}.version-{self._check(db)}")
+        with suppress(FileExistsError):
+            place.back_up(self.path, target, overwrite=False, timeout=self._timeout)
 
     def _check(self, db: sqlite3.Connection) -> int:
         """Return the version of the file, if it is one of ours that can be used."""
@@ -323,16 +343,17 @@ class SqliteFile:
     def _upgrade(self, db: sqlite3.Connection) -> None:
         """Do the steps that are missing, each of them as a whole, while nobody else does."""
         while (done := self._check(db)) < len(STEPS):
-            with _whole(db):
-                if self._check(db) != done:
-                    continue
-                for statement in STEPS[done].split(";\n"):
-                    db.execute(statement)
-                db.execute(f"PRAGMA application_id = {APPLICATION}")
-                db.execute(f"PRAGMA user_version = {done + 1}")
-        if _words_version(db) != WORDS_VERSION:
-            with _whole(db):
-                _index_anew(db)
+            with migration.whole(db):
+                if self._check(db) == done:
+                    migration.do_step(db, STEPS, done, APPLICATION)
+        migration.move(db)
+        if migration.words_version(db) != WORDS_VERSION:
+            with migration.whole(db):
+                migration.make_words_anew(db)
+
+    @staticmethod
+    def _is_ready(db: sqlite3.Connection) -> bool:
+        return not migration.is_moving(db) and migration.words_version(db) == WORDS_VERSION
 
     # Around a fork.
 
@@ -356,7 +377,7 @@ class SqliteFile:
     def begin_anew(self) -> None:
         """Forget in a child what belongs to its parent."""
         self._turns, self._open = Turns(self._timeout, self._late), []
-        self._indexes.clear()
+        self._shared.clear()
         if self._db is not None:
             _ABANDONED.append(self._db)  # closing it would give up locks of the parent
             self._db = None
@@ -370,41 +391,6 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     except (RuntimeError, ValueError) as error:  # `~` of nobody; not a name for this system
         raise StoreUnavailable(f"{path!r} cannot be the path of a file: {error}") from error
     raise StoreUnavailable(f"{path!r} cannot be the path of a file")
-
-
-def _words_version(db: sqlite3.Connection) -> int | None:
-    row = db.execute("SELECT value FROM about WHERE name = 'words'").fetchone()
-    return None if row is None else int(row[0])
-
-
-def _index_anew(db: sqlite3.Connection) -> None:
-    """Index every memory by words as they are made now."""
-    if _words_version(db) == WORDS_VERSION:
-        return
-    db.execute("DELETE FROM word_index")
-    rows = db.execute("SELECT seq, tenant, group_id, content FROM record WHERE tier = 'long_term'")
-    for seq, tenant, group, content in rows.fetchall():
-        words = words_of(sql_rows.unflat(content))
-        of, part = sql_rows.unflat_or_none(tenant), sql_rows.unflat_or_none(group)
-        corpora = sql_rows.tokens_of(of) + sql_rows.tokens_of(of, part)
-        db.execute(INDEX, (seq, " ".join(corpora), " ".join(words)))
-        db.execute("UPDATE record SET size = ? WHERE seq = ?", (len(words), seq))
-    db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
-    db.execute("INSERT OR REPLACE INTO about VALUES ('words', ?)", (WORDS_VERSION,))
-
-
-@contextmanager
-def _whole(db: sqlite3.Connection) -> Iterator[None]:
-    """Begin a transaction that is kept if nothing goes wrong."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with suppress(sqlite3.Error):
-            db.execute("ROLLBACK")
-        raise
-    else:
-        db.execute("COMMIT")
 
 
 def _said(error: Exception, timeout: float) -> str:

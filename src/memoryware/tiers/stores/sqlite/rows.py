@@ -1,18 +1,111 @@
-"""How SQLite writes records down and asks for them."""
+"""Records as rows of a SQLite file, and selections as conditions on them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
 
-from memoryware.tiers.stores.sql.rows import Condition, Rows, flat, unflat
+from memoryware._remembering import remembered
+from memoryware.scope import MemoryScope
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance, folded
+from memoryware.tiers.stores._json import value_from_json, value_to_json
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.segment import packed_words
+from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sql.rows import Condition, Rows, flat, micros, part_of, unflat
+
+Key: TypeAlias = str | bytes | None
+"""A text as it is compared: 32 hexadecimal digits as 16 bytes, others as text."""
+TIERS: Final[Mapping[str, int]] = {"quarantine": 0, "long_term": 1, "working": 2}
+COLUMNS: Final = (
+    "grp", "tier", "id", "provenance", "created", "begins", "ends", "revocation", "status",
+    "agent_id", "user_id", "session_id", "document", "subject", "topic", "superseded", "once",
+    "space", "hash", "sources", "words", "content", "more",
+)  # fmt: skip
+STATUSES: Final = ("pending", "proposed", "promoted", "rejected", "revoked")
+"""A status is kept as its place."""
+_READ: Final = (
+    "(SELECT key FROM part WHERE part.id = record.grp),"
+    " (SELECT body FROM provenance WHERE provenance.id = record.provenance), "
+    + ", ".join(
+        f"record.{one}"
+        for one in COLUMNS
+        if one not in ("grp", "tier", "provenance", "space", "words")
+    )
+)
+_HEX: Final = re.compile("[0-9a-f]{32}")
+_FEW: Final = 64
+"""Values of a list that are written as single parameters; lengths are powers of two, so that few
+statements have to be prepared."""
+_RARE: Final[Mapping[type, Mapping[str, Any]]] = {
+    Memory: {
+        "chunk_index": 0, "chunk_count": 1, "metadata": {}, "verdict": None, "revocations": (),
+        "further": (),
+    },
+    Entry: {
+        "metadata": {}, "refused": None, "echo_of": (), "duplicate_of": (), "proposed_by": None,
+        "proposers": (), "waits": None, "decided_by": None, "decided_at": None, "memory_ids": (),
+        "verdict": None, "revocations": (), "decided": {}, "ungrouped": False,
+    },
+}  # fmt: skip
+"""What is kept in `more` where it is not this."""
+_RARE_VALUES: Final[Mapping[type, tuple[Callable[[Any], tuple[Any, ...]], tuple[Any, ...]]]] = {
+    kind: (attrgetter(*names), tuple(names.values())) for kind, names in _RARE.items()
+}
+_EPOCH: Final = sql_rows.EPOCH
+_ANY_OF: Final = {
+    "ids": "id",
+    "documents": "document",
+    "revocations": "revocation",
+    "sessions": "session_id",
+    "hashes": "hash",
+    "subjects": "subject",
+    "users": "user_id",
+    "agents": "agent_id",
+    "statuses": "status",
+}
+"""The column of each condition that is a tuple of values; the most selective ones first."""
+
+
+def key_of(text: str | None) -> Key:
+    """Return a text as it is kept to be compared."""
+    if text is None:
+        return None
+    if len(text) == 32 and _HEX.fullmatch(text):
+        return bytes.fromhex(text)
+    return flat(text)
+
+
+def text_of(key: Key) -> str | None:
+    """Return the text of which `key_of` made this."""
+    return key if key is None else key.hex() if isinstance(key, bytes) else unflat(key)
 
 
 class SqliteRows(Rows):
-    """Lists go in as JSON, and a `+` keeps SQLite from taking an index.
+    """Lists go in as parameters, long ones as JSON; a `+` keeps SQLite from taking an index.
 
     It likes to take one that spares sorting, even if that looks at all rows.
     """
+
+    read = _READ
+    part = "(SELECT key FROM part WHERE part.id = record.grp)"
+    expires = "ends"
+    current = "record.ends IS NULL AND record.revocation IS NULL"
+    vector_of = "vector.id = (? << 44) | record.seq"
+
+    def key_of_part(self, part: str) -> Any:
+        return part
+
+    def in_tier(self, tier: str, *, loose: bool = False) -> str:
+        return f"{'+' if loose else ''}tier = {TIERS[tier]}"
+
+    def key(self, text: str | None) -> Any:
+        return key_of(text)
 
     def loose(self, column: str) -> str:
         return f"+{column}"
@@ -20,16 +113,323 @@ class SqliteRows(Rows):
     def unsorted(self) -> str:
         return "+record.seq"
 
-    def any_of(self, column: str, texts: Sequence[str | None]) -> Condition:
-        return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(texts)]
+    def any_of(self, column: str, texts: Sequence[Any]) -> Condition:
+        if len(texts) <= _FEW:
+            length = 1 << max(0, len(texts) - 1).bit_length()
+            marks = ", ".join("?" * length)
+            return f"{column} IN ({marks})", [*texts, *([texts[-1]] * (length - len(texts)))]
+        plain = json.dumps([text_of(one) for one in texts])
+        return f"{column} IN (SELECT memoryware_key(value) FROM json_each(?))", [plain]
 
     def numbered(self, column: str, numbers: Iterable[int]) -> Condition:
         return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps([*numbers])]
 
+    def within(self, scope: MemoryScope) -> Condition:
+        return _IN_PART, [part_of(scope.tenant, scope.group_id)]
+
     def contains(self, folded: str) -> Condition:
         return "memoryware_has(record.content, ?)", [flat(folded)]
 
+    def place(self, which: Select) -> str:
+        key = _key(which)
+        several = key is not None and len(getattr(which, key)) > 1
+        return self.unsorted() if several else "record.seq"
+
+    def record(self, tier: str, row: Sequence[Any]) -> Any:
+        try:
+            return _memory(row) if tier == "long_term" else _entry(row)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise sql_rows.damaged(tier) from error
+
+    def values(
+        self, tier: str, record: Any, words: Sequence[str] | None, space: int | None
+    ) -> tuple[Any, ...]:
+        """Return a record as the values of `COLUMNS` behind `provenance`.
+
+        Args:
+            tier: Its tier.
+            record: The record.
+            words: The words of its content; None for an entry.
+            space: The embedding space in which it has a vector.
+        """
+        scope, is_entry = record.scope, isinstance(record, Entry)
+        created = micros(record.created_at)
+        begins = None if is_entry else micros(record.valid_from)
+        subject = None if is_entry else record.subject
+        topic = None if subject is None else flat(folded(subject))
+        return (
+            created,
+            None if begins == created else begins,
+            micros(record.expires_at if is_entry else record.valid_to),
+            key_of(record.revocation),
+            _status(record.status) if is_entry else None,
+            key_of(scope.agent_id),
+            key_of(scope.user_id),
+            key_of(scope.session_id),
+            None if is_entry or record.document_id == record.id else key_of(record.document_id),
+            None if subject is None or flat(subject) == topic else flat(subject),
+            topic,
+            None if is_entry else key_of(record.superseded_by),
+            key_of(record.key) if tier == "quarantine" else None,
+            space,
+            key_of(record.content_hash),
+            _packed_sources(record.provenance.sources),
+            None if words is None else packed_words(words),
+            flat(record.content),
+            _more(record, has_key=tier == "quarantine"),
+        )
+
+    def corpus(self, which: Select) -> Condition:
+        return self.condition("long_term", Select(tenant=which.tenant, groups=which.groups))
+
+    def _conditions(self, tier: str, which: Select) -> Iterator[Condition]:
+        key = _key(which)
+        yield f"record.tier = {TIERS[tier]}", []
+        yield from self._of_groups(which, key)
+        for name in _ANY_OF:
+            values = getattr(which, name)
+            if values is not None:
+                yield from self._one_of(tier, name, values, is_key=name == key)
+        if which.root is not None:
+            yield (
+                "+record.provenance IN (SELECT provenance FROM root WHERE name = ?)",
+                [flat(which.root)],
+            )
+        if which.made_of is not None:
+            among, values = self._among("source.name", which.made_of)
+            yield f"record.seq IN (SELECT seq FROM source WHERE {among})", values
+        if which.since is not None:
+            yield "record.created >= ?", [micros(which.since)]
+        if which.before is not None:
+            yield "record.created < ?", [micros(which.before)]
+        if which.contains:
+            yield self.contains(which.contains.casefold())
+        if which.live_at is not None:
+            yield "record.revocation IS NULL", []
+            if tier == "long_term":
+                begun_by = micros(which.live_at + which.ahead)
+                yield "ifnull(record.begins, record.created) <= ?", [begun_by]
+            yield "(record.ends IS NULL OR record.ends > ?)", [micros(which.live_at)]
+
+    def _of_groups(self, which: Select, key: str | None) -> Iterator[Condition]:
+        column = "record.grp" if key in (None, "statuses", "ids") else "+record.grp"
+        if which.groups is None:
+            column = "+record.grp" if key is not None else "record.grp"
+            yield f"{column} IN (SELECT id FROM part WHERE tenant IS ?)", [flat(which.tenant)]
+            return
+        parts = [part_of(which.tenant, one) for one in which.groups]
+        if len(parts) == 1:
+            yield f"{column} = (SELECT id FROM part WHERE key = ?)", parts
+        else:
+            yield (
+                f"{column} IN (SELECT id FROM part WHERE key IN (SELECT value FROM json_each(?)))",
+                [json.dumps(parts)],
+            )
+
+    def _one_of(
+        self, tier: str, name: str, values: Sequence[str | None], *, is_key: bool
+    ) -> Iterator[Condition]:
+        if tier == "long_term" and name == "documents":
+            own, more = self._among("document", values)
+            same, ids = self._among("id", values)
+            either = (
+                f"SELECT seq FROM record WHERE {own} UNION ALL"
+                f" SELECT seq FROM record WHERE {same} AND tier = 1 AND document IS NULL"
+            )
+            yield f"record.seq IN ({either})", [*more, *ids]
+            return
+        if name == "subjects":
+            named = [one for one in values if one is not None]
+            topics = [flat(folded(one)) for one in named]
+            both = ["record.topic IS NULL"] if None in values else []
+            if named:
+                column = "record.topic" if is_key else "+record.topic"
+                among, more = self.any_of(column, list(dict.fromkeys(topics)))
+                exact, texts = self.any_of(
+                    "ifnull(record.subject, record.topic)", [flat(one) for one in named]
+                )
+                both.append(f"({among} AND {exact})")
+                yield f"({' OR '.join(both)})", [*more, *texts]
+            else:
+                yield both[0] if both else "0", []
+            return
+        if name == "statuses":
+            kept = [_status(one) for one in values if one is not None]
+            among, more = self.any_of("record.status", kept or [-1])
+            yield among if is_key else among.replace("record.", "+record.", 1), more
+            return
+        column = f"record.{_ANY_OF[name]}"
+        yield self._among(column if is_key else f"+{column}", values)
+
+    def _among(self, column: str, values: Sequence[str | None]) -> Condition:
+        if not values:
+            return "0", []
+        texts = [self.key(one) for one in values if one is not None]
+        if not texts:
+            return f"{column} IS NULL", []
+        one = (f"{column} = ?", [texts[0]]) if len(texts) == 1 else self.any_of(column, texts)
+        return (f"({one[0]} OR {column} IS NULL)", one[1]) if None in values else one
+
+
+_IN_PART: Final = "record.grp = (SELECT id FROM part WHERE key = ?)"
+
+
+def _key(which: Select) -> str | None:
+    """Return the condition whose index is taken."""
+    for name in _ANY_OF:
+        values = getattr(which, name)
+        if values is not None and None not in values:
+            return name
+    return None
+
+
+def _status(status: str) -> int | str:
+    return STATUSES.index(status) if status in STATUSES else status
+
+
+def body_of(record: Entry | Memory) -> tuple[str, tuple[str, ...]]:
+    """Return what a record shares with others as JSON, and all roots of its lineages."""
+    made = record.provenance
+    if isinstance(record, Entry):
+        return _body(made.origin, made.roots, "role", record.role, (), record.scope.node_id)
+    further = tuple(dict.fromkeys(root for one in record.further for root in one.provenance.roots))
+    return _body(made.origin, made.roots, "by", record.promoted_by, further, record.scope.node_id)
+
+
+@lru_cache(maxsize=1024)
+def _body(
+    origin: Origin,
+    roots: tuple[Origin, ...],
+    name: str,
+    value: str,
+    further: tuple[Origin, ...],
+    node: str | None,
+) -> tuple[str, tuple[str, ...]]:
+    also = [one for one in further if one not in roots]
+    body = {"origin": str(origin), "roots": [*map(str, roots)], name: value}
+    names = (*map(str, roots), *map(str, also))
+    body |= {"also": sorted(map(str, also))} if also else {}
+    text = json.dumps(body if node is None else body | {"node": node})
+    return text, tuple(one for name in names if (one := flat(name)) is not None)
+
+
+@remembered(1024)
+def _shared(body: str) -> tuple[Provenance, str, str | None]:
+    data = json.loads(body)
+    roots = tuple(map(Origin.parse, data["roots"]))
+    made = Provenance(Origin.parse(data["origin"]), (), roots)
+    return made, data["by"] if "by" in data else data["role"], data.get("node")
+
+
+@remembered(4096)
+def _scope(
+    key: str, agent: str | None, user: str | None, session: str | None, node: str | None
+) -> MemoryScope:
+    tenant, group = json.loads(key)
+    return MemoryScope(
+        tenant, group, user_id=user, agent_id=agent, session_id=session, node_id=node
+    )
+
+
+def _packed_sources(sources: tuple[str, ...]) -> str | bytes | None:
+    if not sources:
+        return None
+    if all(map(_HEX.fullmatch, sources)):
+        return bytes.fromhex("".join(sources))
+    return json.dumps(sources)
+
+
+def _sources_of(kept: str | bytes) -> tuple[str, ...]:
+    if isinstance(kept, str):
+        return tuple(json.loads(kept))
+    text = kept.hex()
+    return tuple(text[start : start + 32] for start in range(0, len(text), 32))
+
+
+def _more(record: Any, *, has_key: bool) -> str | None:
+    kind = type(record)
+    read, defaults = _RARE_VALUES[kind]
+    values = read(record)
+    made: dict[str, Any] = {}
+    if values != defaults:
+        pairs = zip(_RARE[kind].items(), values, strict=True)
+        made = {name: value_to_json(value) for (name, usual), value in pairs if value != usual}
+    times = ("created_at", "expires_at" if kind is Entry else "valid_to")
+    for name in times if kind is Entry else (*times, "valid_from"):
+        moment = getattr(record, name)
+        if moment is not None and moment.utcoffset():  # a row keeps moments, not time zones
+            made[name] = moment.isoformat()
+    if kind is Entry and record.key is not None and not has_key:
+        made["key"] = record.key
+    return json.dumps(made, separators=(",", ":")) if made else None
+
+
+def _moment(value: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=value)
+
+
+def _common(row: Sequence[Any]) -> tuple[dict[str, Any], str, Any]:
+    """Return the fields that both kinds have, the third value of their provenance, and more."""
+    shared, third, node = _shared(row[2])
+    sources = row[18]
+    if sources is not None:
+        shared = _with_sources(row[2], sources)
+    fields = {
+        "id": text_of(row[3]),
+        "scope": _scope(row[1], text_of(row[9]), text_of(row[10]), text_of(row[11]), node),
+        "content": unflat(row[19]),
+        "created_at": _moment(row[4]),
+        "provenance": shared,
+        "revocation": text_of(row[7]),
+    }
+    more = json.loads(row[20]) if row[20] is not None else {}
+    return fields, third, more
+
+
+@remembered(1024)
+def _with_sources(body: str, sources: str | bytes) -> Provenance:
+    made = _shared(body)[0]
+    return Provenance(made.origin, _sources_of(sources), made.roots)
+
+
+def _text(kept: str | None) -> str | None:
+    return None if kept is None else unflat(kept)
+
+
+def _memory(row: Sequence[Any]) -> Memory:
+    fields, by, more = _common(row)
+    begins, ends, document, subject, topic = row[5], row[6], row[12], row[13], row[14]
+    fields |= {
+        "promoted_by": by,
+        "document_id": fields["id"] if document is None else text_of(document),
+        "content_hash": text_of(row[17]),
+        "subject": _text(topic if subject is None else subject),
+        "valid_from": fields["created_at"] if begins is None else _moment(begins),
+        "valid_to": None if ends is None else _moment(ends),
+        "superseded_by": text_of(row[15]),
+    }
+    return Memory(**_with_more(fields, more, Memory))
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    fields, role, more = _common(row)
+    status = row[8]
+    fields |= {
+        "role": role,
+        "status": STATUSES[status] if isinstance(status, int) else status,
+        "expires_at": None if row[6] is None else _moment(row[6]),
+        "key": text_of(row[16]),
+    }
+    return Entry(**_with_more(fields, more, Entry))
+
+
+def _with_more(fields: dict[str, Any], more: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    for name, value in more.items():
+        if name in fields or name in _RARE[kind] or name == "key":
+            fields[name] = value_from_json(name, value)
+    return fields
+
 
 def has(content: str, folded: str) -> bool:
-    """Say whether a kept content has a text, whatever its case; that is folded and flat."""
+    """Return whether a kept content has a text, whatever its case; that is folded and flat."""
     return unflat(folded) in unflat(content).casefold()

@@ -4,8 +4,8 @@ What is confirmed has been handed to the disk (WAL with `synchronous=FULL`), so 
 killed process, and a power cut as far as the disk keeps its word; see `durability`. Threads and
 tasks of one process take turns; processes do as well, and wait for each other.
 
-What `delete` removes is overwritten, in the tables, in the index of words and in the log beside
-the file. Somebody who reads at that moment keeps the log as it is; it is overwritten with the
+What `delete` removes is overwritten, with its words and vectors, in the file and in the log beside
+it. Somebody who reads at that moment keeps the log as it is; it is overwritten with the
 next change after that, when this process closes the file, or when somebody opens it. Copies
 that a file system keeps are out of reach.
 """
@@ -39,9 +39,10 @@ def sqlite_stores(
         lock_timeout: Seconds to wait for others who write.
         durability: "full": what is confirmed survives a power cut. "normal" does not wait for the
             disk, so that a power cut may undo the last changes; a killed process undoes none.
-        indexed: Memories of the groups searched last that this process keeps an index of, so
+        indexed: Memories of the groups searched last that this process holds in segments, so
             that a search reads little; 0 for none. That takes NumPy, and of a memory with a
-            vector of 384 numbers about 600 bytes, in groups below 20,000 memories 1,400.
+            vector of 384 numbers about 700 bytes, in groups below 20,000 memories 1,800. A
+            larger group is read row by row at each search.
 
     Raises:
         SettingError: For another durability.

@@ -1,61 +1,154 @@
-"""What is done inside a transaction of a SQLite file, with its index of words."""
+"""What is done inside a transaction of a SQLite file."""
 
 from __future__ import annotations
 
-import re
+import json
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import lru_cache
-from itertools import chain, islice
-from typing import Any, Final, TypeAlias, TypeVar
+from dataclasses import dataclass, field, replace
+from time import time_ns
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from memoryware._twins import finish
-from memoryware.errors import StoreUnavailable
-from memoryware.tiers.scoring import bm25
-from memoryware.tiers.stores._vectors import scores, unpacked
+from memoryware.errors import EmbeddingMismatch, StoreUnavailable
+from memoryware.tiers.records import Entry, Memory, lineages
+from memoryware.tiers.stores._vectors import packed, scores, unpacked
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Query, Sight, Vector
+from memoryware.tiers.stores.segment import (
+    WORD,
+    Segment,
+    Segments,
+    has_numpy,
+    is_known,
+)
+from memoryware.tiers.stores.sight import Query, Sight, Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
-from memoryware.tiers.stores.sql.rows import Condition, insertion
-from memoryware.tiers.stores.sqlite.columns import BATCH
-from memoryware.tiers.stores.sqlite.index import Indexes, PartIndex, is_known
-from memoryware.tiers.stores.sqlite.rows import SqliteRows
+from memoryware.tiers.stores.sql.port import Row
+from memoryware.tiers.stores.sqlite.rows import COLUMNS, TIERS, SqliteRows, body_of, key_of
+from memoryware.tiers.stores.sqlite.scan import scan
+from memoryware.tiers.text.terms import words_of
 
 T = TypeVar("T")
 _ROWS: Final = SqliteRows()
 Errors: TypeAlias = Callable[[], AbstractContextManager[None]]
 """Turns what SQLite says into our errors."""
+SPACE_BITS: Final = 44
+"""The number of a vector is that of its record, and above these bits that of its space."""
+CHANGES: Final = 200
+"""Writes to a group that processes can follow; whoever missed more reads the group anew."""
+TOUCHED: Final = 2000
+"""Memories changed by one write that are named; with more of them the group is read anew."""
+_RECORDS: Final = 4096
+"""Decoded memories of a group that are kept."""
+_WAITING: Final = frozenset({"pending", "proposed"})
+
+
+class SpaceRow(NamedTuple):
+    """An embedding space of the file."""
+
+    number: int
+    space: Space
+    current: bool
+
+
+@dataclass
+class Shared:
+    """What a process keeps of a file between transactions, to be checked before it is used.
+
+    Attributes:
+        segments: Long-term memory of the groups that were searched last.
+        version: Changes with the rows that everybody shares: `space`, and `provenance` rows that
+            are gone; None if nothing is known of them.
+        spaces: The embedding spaces.
+        provenances: Numbers of rows of `provenance` by their body.
+        unsure: Groups whose segments have seen what is not committed yet.
+    """
+
+    segments: Segments
+    version: int | None = None
+    spaces: Sequence[SpaceRow] = ()
+    provenances: dict[str, int] = field(default_factory=dict)
+    unsure: set[str] = field(default_factory=set)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.segments.clear()
+        self.forget_shared()
+
+    def forget_shared(self) -> None:
+        """Forget what was read of shared rows."""
+        self.version, self.spaces = None, ()
+        self.provenances.clear()
+
+    def undo(self) -> None:
+        """Forget what may never have been committed."""
+        for key in self.unsure:
+            self.segments.drop(key)
+        self.unsure.clear()
+        self.forget_shared()
+
+
+@dataclass
+class _Part:
+    """What a transaction has done in one tenant and group since its generation was raised."""
+
+    key: str
+    number: int
+    counts: list[int] = field(default_factory=lambda: [0, 0, 0])
+    waiting: int = 0
+    words: int = 0
+    newest: int = 0
+    is_cold: bool = False
+    touched: list[int] = field(default_factory=list)
 
 
 class SqliteTransaction:
     """A transaction of a connection: nothing in it waits for a loop.
 
-    Inside of another one it is a savepoint.
+    Inside of another one it is a savepoint. One without a snapshot begins when it needs to.
     """
 
+    rows = _ROWS
+
     def __init__(
-        self, db: sqlite3.Connection, errors: Errors, indexes: Indexes, *, writes: bool
+        self,
+        db: sqlite3.Connection,
+        errors: Errors,
+        shared: Shared,
+        *,
+        writes: bool,
+        snapshot: bool = True,
     ) -> None:
-        self.db, self._errors, self._untidy = db, errors, False
+        self.db, self._errors, self._shared = db, errors, shared
         self._writes = writes
-        # What is not kept yet must not come into an index.
-        self._indexes = None if db.in_transaction or writes else indexes
+        self._parts: dict[int, _Part] = {}
+        self._numbers: dict[str, int] = {}
+        self._fresh: set[int] = set()
+        self._segment: tuple[int, Segment] | None = None
         how = _BEGUN if db.in_transaction else _WRITES if writes else _READS
         self._begin, self._keep, *self._undo = how
+        self._begun = writes or snapshot or db.in_transaction
 
     def begin(self) -> None:
-        with self._errors():
-            self.db.execute(self._begin)
+        if self._begun:
+            with self._errors():
+                self.db.execute(self._begin)
+
+    def _begin_late(self) -> None:
+        """Begin now: what follows needs to see one moment."""
+        if not self._begun:
+            with self._errors():
+                self.db.execute(self._begin)
+            self._begun = True
 
     async def keep(self) -> None:
-        await self._tidy()
-        if self._writes:
-            await self.execute(_PRUNED, CHANGES)
-        with self._errors():
-            self.db.execute(self._keep)
+        await self.flush()
+        if self._begun:
+            with self._errors():
+                self.db.execute(self._keep)
+            if not self.db.in_transaction:
+                self._shared.unsure.clear()
 
     def undo(self) -> None:
         """Undo everything that was done in it.
@@ -63,205 +156,571 @@ class SqliteTransaction:
         Raises:
             sqlite3.Error: If SQLite has done so already, or the connection is lost.
         """
-        for statement in self._undo:
-            self.db.execute(statement)
+        self._shared.undo()
+        if self._begun:
+            for statement in self._undo:
+                self.db.execute(statement)
 
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
         with self._errors():
             self._must_go_on()
             return self.db.execute(sql, values).fetchall()
 
-    async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
-        at_once = _for_rows(sql, TOGETHER)
-        whole = len(rows) - len(rows) % TOGETHER if at_once else 0
+    async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         with self._errors():
             self._must_go_on()
-            for start in range(0, whole, TOGETHER):
-                some = rows[start : start + TOGETHER]
-                self.db.execute(at_once, [*chain.from_iterable(some)])
-            self.db.executemany(sql, rows[whole:])
+            self.db.executemany(sql, rows)
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         return [await work for work in works]
 
-    async def keep_records(
-        self, columns: Sequence[str], rows: Sequence[Sequence[object]]
-    ) -> list[int]:
-        if len(rows) == 1:
-            sql = f"{insertion(tuple(columns))} RETURNING seq"
-            return [(await self.execute(sql, *rows[0]))[0][0]]
-        ((last,),) = await self.execute(_LAST)  # whoever writes is alone
-        numbers = range(last + 1, last + 1 + len(rows))
-        pairs = zip(numbers, rows, strict=True)
-        await self.many(insertion(("seq", *columns)), [(seq, *row) for seq, row in pairs])
-        return [*numbers]
-
     def _must_go_on(self) -> None:
         """Keep SQLite from storing each statement by itself where it has undone the others."""
-        if not self.db.in_transaction:
+        if self._begun and not self.db.in_transaction:
             raise StoreUnavailable("A failure has undone this change; try again")
+
+    async def settle(self) -> None:
+        self._begin_late()
 
     async def alone(self) -> None:
         """Whoever writes is alone."""
 
-    async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
-        rows = ((seq, " ".join(names), " ".join(words)) for seq, names, words in texts)
-        with self._errors():
-            self._must_go_on()
-            self.db.executemany(INDEX, rows)  # not `many`: see `TOGETHER`
+    # Groups.
 
-    async def unindex(self, numbers: Sequence[int]) -> None:
-        self._untidy = True
-        where, values = _ROWS.numbered("rowid", numbers)
-        await self.execute(f"DELETE FROM word_index WHERE {where}", *values)
+    async def _part(self, record: Entry | Memory) -> _Part:
+        """Return what was done in the group of a record, which is made if it is new."""
+        key = sql_rows.part_of(record.scope.tenant, record.scope.group_id)
+        number = self._numbers.get(key)
+        if number is None:
+            version, number = (await self.execute(_PART, key))[0]
+            self._check_version(version)
+            if number is None:
+                now = time_ns() // 1000
+                ((number,),) = await self.execute(
+                    _NEW_PART, key, sql_rows.flat(record.scope.tenant), now, now
+                )
+            self._numbers[key] = number
+        part = self._parts.get(number)
+        if part is None:
+            part = self._parts[number] = _Part(key, number)
+        return part
 
-    async def _tidy(self) -> None:
-        """Take words that were removed out of the index, which else only marks them."""
-        if self._untidy:
-            ((times,),) = await self.execute(_TIDIED)
-            how = "optimize" if times % _REBUILT_AFTER else "rebuild"
-            await self.execute("INSERT INTO word_index (word_index) VALUES (?)", how)
+    async def flush(self) -> None:
+        """Raise the generations of the groups that were written to, and bring counts up to date."""
+        parts, self._parts = self._parts, {}
+        now = time_ns() // 1000
+        for part in parts.values():
+            ((generation, left),) = await self.execute(
+                _COLD_WRITTEN if part.is_cold else _WRITTEN,
+                now, *part.counts, part.waiting, part.words, part.newest, part.number,
+            )  # fmt: skip
+            if not left:
+                await self.execute("DELETE FROM change WHERE grp = ?", part.number)
+                await self.execute("DELETE FROM part WHERE id = ?", part.number)
+                self._numbers.pop(part.key, None)
+            elif part.is_cold:
+                touched = sorted(set(part.touched))
+                named = array("q", touched).tobytes() if len(touched) <= TOUCHED else None
+                await self.execute(_CHANGED, part.number, generation, named)
+                if not generation % PRUNED_EVERY:
+                    await self.execute(_PRUNED, part.number, part.number, CHANGES)
 
-    async def having(self, names: Sequence[str], words: Sequence[str]) -> dict[str, int]:
-        found = {}
-        for word in words:
-            looked = _looked(names, [word])
-            ((found[word],),) = await self.execute(
-                "SELECT count(*) FROM word_index WHERE word_index MATCH ?", looked
-            )
-        return found
-
-    async def weighed(
-        self,
-        corpus: Corpus,
-        words: Sequence[str],
-        without: Sequence[str],
-        which: Condition,
-        most: int,  # noqa: ARG002 - all are looked at anyway
-    ) -> Scores:
-        looked = _looked(corpus.names, words)
-        if without:
-            looked = f"({looked}) NOT ({_looked(corpus.names, without)})"
-        where, values = which
+    async def generation(self, tenant: str | None, group: str | None) -> int | None:
+        """Return the generation of a group, 0 if it has nothing."""
+        await self.flush()
         found = await self.execute(
-            "SELECT record.seq, word_index.words FROM word_index"
-            " CROSS JOIN record ON record.seq = word_index.rowid"
-            f" WHERE word_index MATCH ? AND {where}",
-            looked, *values,
+            "SELECT generation FROM part WHERE key = ?", sql_rows.part_of(tenant, group)
+        )
+        return int(found[0][0]) if found else 0
+
+    async def count(self, tier: str, which: Select | None) -> int:
+        await self.flush()
+        if which is None:
+            sql, values = f"SELECT coalesce(sum({tier}), 0) FROM part", list[Any]()
+        elif which == Select(tenant=which.tenant, groups=which.groups):
+            where, values = _parts_of(which)
+            sql = f"SELECT coalesce(sum({tier}), 0) FROM part WHERE {where}"
+        elif (
+            tier == "quarantine"
+            and set(which.statuses or ()) == _WAITING
+            and which == Select(tenant=which.tenant, groups=which.groups, statuses=which.statuses)
+        ):
+            where, values = _parts_of(which)
+            sql = f"SELECT coalesce(sum(waiting), 0) FROM part WHERE {where}"
+        elif tier == "long_term" and which == Select(
+            tenant=which.tenant, groups=which.groups, live_at=which.live_at, ahead=which.ahead
+        ):
+            return await self._live(which)
+        else:
+            where, values = _ROWS.condition(tier, which)
+            sql = f"SELECT count(*) FROM record WHERE {where}"
+        ((count,),) = await self.execute(sql, *values)
+        return int(count)
+
+    async def _live(self, which: Select) -> int:
+        """Return how many memories may be shown at a moment.
+
+        All but few memories are valid from their creation without end: those are not looked at
+        unless the moment is older than some of them.
+        """
+        (parts, keys), (where, values) = _parts_of(which), _ROWS.condition("long_term", which)
+        begun_by = sql_rows.micros((which.live_at or sql_rows.EPOCH) + which.ahead)
+        ((total, newest),) = await self.execute(
+            f"SELECT coalesce(sum(long_term), 0), coalesce(max(newest), 0) FROM part WHERE {parts}",
+            *keys,
+        )
+        if newest > (begun_by or 0):
+            found = await self.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
+            return int(found[0][0])
+        ((bounded, live),) = await self.execute(
+            f"SELECT count(*), coalesce(sum({where}), 0) FROM record INDEXED BY record_bounded"
+            f" WHERE grp IN (SELECT id FROM part WHERE {parts}) AND {_BOUNDED}",
+            *values, *keys,
         )  # fmt: skip
-        count, mean = corpus.count, corpus.mean
-        return [
-            (seq, bm25(Counter(text.split()), corpus.having, count, mean)) for seq, text in found
-        ]
+        return int(total - bounded + live)
 
-    async def sight(
-        self, query: Query, which: Select, space: tuple[int, bytes] | None
-    ) -> tuple[Sight, Sequence[int]] | None:
-        index = self._index(which)
-        if index is None:
-            return None
-        from memoryware.tiers.stores.sqlite.sighting import Look, sight_of, unit
+    # Records.
 
-        number, data = space or (0, b"")
-        if space is not None:
-            index.read_vectors(self._asked, number)
-
-        def measure(numbers: Sequence[int]) -> Mapping[int, float]:
-            return finish(self.measured(number, data, numbers)) if numbers else {}
-
-        return sight_of(Look(index, query, which, unit(data) if space else None, measure))
-
-    def _index(self, which: Select) -> PartIndex | None:
-        """Return the index that can say what fits a selection."""
-        one_group = which.groups is not None and len(which.groups) == 1
-        if self._indexes is None or not one_group or not is_known(which):
-            return None
-        (group,) = which.groups or (None,)
-        part = _ROWS.key(sql_rows.part_of(which.tenant, group))
-        return self._indexes.of(str(part), self._asked)
-
-    def _asked(self, sql: str, *values: object) -> Iterator[Row]:
-        with self._errors():
-            self._must_go_on()
-            yield from self.db.execute(sql, values)
-
-    async def counted(
+    async def insert(
         self,
-        names: Sequence[str],  # noqa: ARG002 - the words of a text stand there once
-        words: Sequence[str],
-        numbers: Sequence[int],
-    ) -> Mapping[int, tuple[int, ...]]:
-        where, values = _ROWS.numbered("rowid", numbers)
-        rows = await self.execute(f"SELECT rowid, words FROM word_index WHERE {where}", *values)
-        found = {}
-        for seq, text in rows:
-            counted = Counter(text.split())
-            found[seq] = tuple(counted[word] for word in words)
-        return found
+        tier: str,
+        records: Sequence[Any],
+        spaces: Mapping[int, int],
+        *,
+        numbers: Sequence[int] = (),
+    ) -> list[int]:
+        is_cold, made = tier == "long_term", list[tuple[Any, ...]]()
+        sources: list[tuple[Any, int]] = []
+        first = 0
+        if len(records) != 1 and not numbers:
+            ((first,),) = await self.execute(_LAST)  # whoever writes is alone
+        for place, record in enumerate(records):
+            part = await self._part(record)
+            words = words_of(record.content) if is_cold else None
+            space = spaces.get(place, 0) if is_cold else None
+            body = await self._provenance(record)
+            values = _ROWS.values(tier, record, words, space)
+            made.append((part.number, TIERS[tier], key_of(record.id), body, *values))
+            part.counts[TIERS[tier]] += 1
+            part.words += len(words or ())
+            part.is_cold = part.is_cold or is_cold
+            part.newest = max(part.newest, values[0]) if is_cold else part.newest
+            part.waiting += tier == "quarantine" and record.status in _WAITING
+            sources += [(key_of(name), place) for name in _sources_of(record)]
+        if len(made) == 1 and not numbers:
+            numbers = [(await self.execute(_INSERT_ONE, *made[0]))[0][0]]
+        else:
+            numbers = numbers or range(first + 1, first + 1 + len(made))
+            await self.many(_INSERT, ((seq, *row) for seq, row in zip(numbers, made, strict=True)))
+        if sources:
+            await self.many(_SOURCE, [(name, numbers[place]) for name, place in sources])
+        self._fresh.update(numbers)
+        return list(numbers)
+
+    async def replace(self, tier: str, seq: int, old: Any, new: Any) -> None:
+        is_cold, part = tier == "long_term", await self._part(new)
+        other_text = is_cold and new.content != old.content
+        words = words_of(new.content) if is_cold else None
+        ((space,),) = await self.execute("SELECT space FROM record WHERE seq = ?", seq)
+        if other_text:  # a vector of the old text must not find the new one
+            await self._drop_vectors([seq])
+            space = 0
+            part.words += len(words or ()) - len(words_of(old.content))
+        body = await self._provenance(new)
+        values = _ROWS.values(tier, new, words, space)
+        await self.execute(_REPLACE, key_of(new.id), body, *values, seq)
+        if is_cold:
+            part.is_cold, part.newest = True, max(part.newest, values[0])
+            part.touched.append(seq)
+        if tier == "quarantine":
+            part.waiting += (new.status in _WAITING) - (old.status in _WAITING)
+        if _sources_of(new) != _sources_of(old):
+            await self.many(_NO_SOURCE, [(key_of(one), seq) for one in _sources_of(old)])
+            await self.many(_SOURCE, [(key_of(one), seq) for one in _sources_of(new)])
+        if body_of(new) != body_of(old):
+            await self._tidy([body_of(old)[0]])
+
+    async def drop(self, tier: str, numbers: Sequence[int]) -> None:
+        for start in range(0, len(numbers), _BATCH):
+            some = json.dumps([*numbers[start : start + _BATCH]])
+            await self.drop_found(tier, "SELECT value FROM json_each(?)", some)
+
+    async def drop_found(self, tier: str, numbers: str, *values: object) -> None:
+        is_cold, bodies = tier == "long_term", dict[str, None]()
+        rows = await self.execute(
+            f"DELETE FROM record WHERE seq IN ({numbers})"
+            f" RETURNING seq, {_ROWS.read}, length(words) / {WORD}",
+            *values,
+        )
+        for row in rows:
+            record = _ROWS.record(tier, row[:-1])
+            part = await self._part(record)
+            part.counts[TIERS[tier]] -= 1
+            part.words -= row[-1] or 0
+            part.is_cold = part.is_cold or is_cold
+            part.waiting -= tier == "quarantine" and record.status in _WAITING
+            part.touched += [row[0]] if is_cold else []
+            bodies[body_of(record)[0]] = None
+            if names := _sources_of(record):
+                await self.many(_NO_SOURCE, [(key_of(one), row[0]) for one in names])
+        if is_cold and rows:
+            await self._drop_vectors([row[0] for row in rows])
+        await self._tidy(bodies)
+
+    async def _provenance(self, record: Entry | Memory) -> int:
+        """Return the number of the row that a record shares with others."""
+        body, roots = body_of(record)
+        known = self._shared.provenances
+        number = known.get(body)
+        if number is None:
+            if len(known) > _RECORDS:
+                known.clear()
+            found = await self.execute("SELECT id FROM provenance WHERE body = ?", body)
+            if not found:
+                found = await self.execute(_NEW_PROVENANCE, body)
+                links = [(name, found[0][0]) for name in dict.fromkeys(roots)]
+                await self.many("INSERT INTO root (name, provenance) VALUES (?, ?)", links)
+            number = known[body] = int(found[0][0])
+        return number
+
+    async def _tidy(self, bodies: Iterable[str]) -> None:
+        """Remove shared rows that nobody refers to any more: they have names of people in them."""
+        is_any = False
+        for body in bodies:
+            gone = await self.execute(_UNUSED, body)
+            for (number,) in gone:
+                data = json.loads(body)
+                names = [*data["roots"], *data.get("also", ())]
+                links = [(sql_rows.flat(name), number) for name in names]
+                await self.many("DELETE FROM root WHERE name = ? AND provenance = ?", links)
+            is_any = is_any or bool(gone)
+        if is_any:
+            await self._share_anew()
+
+    async def _share_anew(self) -> None:
+        """Let every process read shared rows anew."""
+        await self.execute(_SHARED_ANEW, time_ns() // 1000)
+        self._shared.forget_shared()
+
+    def _check_version(self, version: int | None) -> None:
+        if version != self._shared.version:
+            self._shared.forget_shared()
+            self._shared.version = version
+
+    # Vectors and spaces.
+
+    async def add_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
+        if not vectors:
+            return
+        older = [seq for seq, _ in vectors if seq not in self._fresh]
+        if older:
+            where, values = _ROWS.numbered("seq", older)
+            await self._drop_vectors(older, space)
+            moved = await self.execute(
+                f"UPDATE record SET space = ? WHERE {where} RETURNING seq, grp", space, *values
+            )
+            for seq, number in moved:
+                part = self._parts.get(number)
+                if part is None:
+                    ((key,),) = await self.execute("SELECT key FROM part WHERE id = ?", number)
+                    part = self._parts[number] = _Part(key, number)
+                part.is_cold = True
+                part.touched.append(seq)
+        await self.put_vectors(space, vectors)
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
-        await self.many(_PUT, [(space, seq, data) for seq, data in vectors])
+        above = space << SPACE_BITS
+        await self.many(
+            "INSERT INTO vector (id, data) VALUES (?, ?)",
+            [(above | seq, data) for seq, data in vectors],
+        )
+        await self.execute(
+            "UPDATE space SET vectors = vectors + ? WHERE id = ?", len(vectors), space
+        )
+
+    async def _drop_vectors(self, numbers: Sequence[int], space: int | None = None) -> None:
+        known = [space] if space is not None else [one.number for one in await self.known_spaces()]
+        for one in known:
+            above = one << SPACE_BITS
+            where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
+            gone = await self.execute(f"DELETE FROM vector WHERE {where} RETURNING 1", *values)
+            if gone:
+                await self.execute(
+                    "UPDATE space SET vectors = vectors - ? WHERE id = ?", len(gone), one
+                )
 
     async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
-        where, values = _ROWS.numbered("seq", numbers)
-        rows = await self.execute(
-            f"SELECT seq, data FROM vector WHERE space = ? AND {where}", space, *values
-        )
-        return {seq: unpacked(data) for seq, data in rows}
+        return {seq: unpacked(data) for seq, data in await self._data(space, numbers)}
 
-    async def nearest(
+    async def _data(self, space: int, numbers: Sequence[int]) -> Sequence[Row]:
+        above = space << SPACE_BITS
+        where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
+        found = await self.execute(f"SELECT id, data FROM vector WHERE {where}", *values)
+        return [(number ^ above, data) for number, data in found]
+
+    async def made_space(self, space: int, dimension: int) -> None:  # noqa: ARG002
+        await self._share_anew()
+
+    async def adopted(self) -> None:
+        """Let every process see that another space is the current one."""
+        await self._share_anew()
+
+    async def drop_other_spaces(self, space: int) -> None:
+        for one in await self.execute("SELECT id FROM space WHERE id != ?", space):
+            low = one[0] << SPACE_BITS
+            high = (one[0] + 1) << SPACE_BITS
+            await self.execute("DELETE FROM vector WHERE id >= ? AND id < ?", low, high)
+        await self.execute("DELETE FROM space WHERE id != ?", space)
+        await self.execute("UPDATE record SET space = 0 WHERE space != ?", space)
+        await self._share_anew()
+
+    async def counted_spaces(self) -> Sequence[Row]:
+        return await self.execute(
+            "SELECT name, dimension, vectors FROM space ORDER BY current DESC, id"
+        )
+
+    async def known_spaces(self, version: int | None = None) -> Sequence[SpaceRow]:
+        """Return the spaces of the file, which are read if they are not those of this version."""
+        if version is None:
+            ((version,),) = await self.execute(f"SELECT {_VERSION}")
+        self._check_version(version)
+        if not self._shared.spaces:
+            rows = await self.execute("SELECT id, name, dimension, current FROM space")
+            self._shared.spaces = [
+                SpaceRow(row[0], Space(sql_rows.unflat(row[1]), row[2]), bool(row[3]))
+                for row in rows
+            ]
+        return self._shared.spaces
+
+    async def _searched_space(self, query: Query, version: int | None) -> int:
+        """Return the number of the space of a query, 0 if nothing was embedded in it.
+
+        Raises:
+            EmbeddingMismatch: If it has another dimension, or is not the current one.
+        """
+        wanted, known = query.space, await self.known_spaces(version)
+        if wanted is None or query.vector is None:
+            return 0
+        for one in known:
+            if one.space.name == wanted.name and one.space != wanted:
+                raise EmbeddingMismatch(str(one.space), str(wanted))
+        for one in known:
+            if one.current and one.space != wanted:
+                raise EmbeddingMismatch(str(one.space), str(wanted))
+        return next((one.number for one in known if one.space == wanted), 0)
+
+    # Searches.
+
+    async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
+        await self.flush()
+        self._segment = None
+        data = None
+        if query.vector is not None and query.space is not None:
+            data = packed(query.vector, query.space)
+        groups = which.groups or ()
+        key = sql_rows.part_of(which.tenant, groups[0]) if len(groups) == 1 else ""
+        ((version, number, cold, count),) = await self.execute(_LOOK, key)
+        space = await self._searched_space(query, version)
+        data = data if space else None
+        if key and number is None:
+            return Sight((), (0,) * len(query.words), 0, 0.0), ()
+        if not key or count > self._shared.segments.most or not has_numpy():
+            self._begin_late()
+            return await scan(self.execute, _ROWS, query, which, (space, data) if data else None)
+        segment = self._shared.segments.get(key)
+        if segment is None or segment.generation != cold or space not in (0, segment.space):
+            if not self._begun:
+                self._begin_late()
+                return await self.sight(query, which)
+            segment = await self._followed(key, number, cold, space, segment)
+        among = None
+        if not is_known(which):
+            where, values = _ROWS.condition("long_term", which)
+            among = [row[0] for row in await self.execute(_FITTING.format(where), *values)]
+        self._segment = number, segment
+
+        def measure(numbers: Sequence[int]) -> Mapping[int, float]:
+            above = space << SPACE_BITS
+            where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
+            with self._errors():
+                rows = self.db.execute(f"SELECT id, data FROM vector WHERE {where}", values)
+                found = [(one ^ above, packed_) for one, packed_ in rows]
+            near = scores(data or b"", [one for _, one in found])
+            return {seq: value for (seq, _), value in zip(found, near, strict=True)}
+
+        return segment.search(query, which, data, measure, among)
+
+    async def _followed(
+        self, key: str, part: int, cold: int, space: int, segment: Segment | None
+    ) -> Segment:
+        """Return the segment of a group as it is in this transaction."""
+        segments = self._shared.segments
+        segments.drop(key)  # whoever is interrupted leaves none behind
+        if segment is not None and space in (0, segment.space):
+            segment = await self._caught_up(part, cold, segment)
+        else:
+            segment = None
+        if segment is None:
+            space = space or next((one.number for one in self._shared.spaces if one.current), 0)
+            segment = Segment(cold, space)
+            await self._read_tail(part, segment)
+        segments.put(key, segment)
+        if self._writes or self.db.in_transaction:
+            self._shared.unsure.add(key)
+        return segment
+
+    async def _caught_up(self, part: int, cold: int, segment: Segment) -> Segment | None:
+        """Take over what changed; None if that is not known, or reading anew is cheaper."""
+        rows = await self.execute(_CHANGES_SINCE, part, segment.generation)
+        if not rows or rows[0][0] != segment.generation or rows[-1][0] != cold:
+            return None
+        if any(numbers is None for _, numbers in rows[1:]):
+            return None
+        touched = {seq for _, numbers in rows[1:] for seq in array("q", numbers)}
+        older = [seq for seq in touched if seq <= segment.last]
+        if len(older) > max(TOUCHED, len(segment) // 4):
+            return None
+        if older:
+            where, values = _ROWS.numbered("record.seq", sorted(older))
+            there = await self.execute(f"{_SEGMENT} AND {where}", segment.space, part, *values)
+            changed = {row[0]: row for row in there}
+            for seq in older:
+                if seq not in changed:
+                    segment.remove(seq)
+                elif not segment.update(changed[seq]):
+                    return None
+        if segment.is_worn:
+            return None
+        await self._read_tail(part, segment)
+        segment.generation = cold
+        return segment
+
+    async def _read_tail(self, part: int, segment: Segment) -> None:
+        with self._errors():
+            self._must_go_on()
+            rows = self.db.execute(
+                f"{_SEGMENT} AND record.seq > ? ORDER BY record.seq",
+                (segment.space, part, segment.last),
+            )
+            while some := rows.fetchmany(_BATCH):
+                segment.extend(some)
+
+    async def memories(
         self,
-        space: int,
-        query: bytes,
-        which: Condition,
-        most: int,  # noqa: ARG002 - all are looked at anyway
-    ) -> Scores:
-        where, values = which
-        rows = self._asked(
-            "SELECT record.seq, vector.data FROM record JOIN vector ON vector.seq = record.seq"
-            f" WHERE vector.space = ? AND {where}",
-            space, *values,
-        )  # fmt: skip
-        found = list[tuple[int, float]]()
-        while some := list(islice(rows, BATCH)):  # all at once would take much room
-            measured = scores(query, [data for _, data in some])
-            found += zip((seq for seq, _ in some), measured, strict=True)
-        return found
+        which: Select,  # noqa: ARG002 - the file is one place
+        numbers: Collection[int],
+    ) -> dict[int, Memory] | None:
+        if self._segment is None:
+            self._begin_late()
+            where, values = _ROWS.numbered("seq", numbers)
+            rows = await self.execute(
+                f"SELECT seq, {_ROWS.read} FROM record WHERE {where} AND tier = 1", *values
+            )
+            return {row[0]: _ROWS.record("long_term", row) for row in rows}
+        part, segment = self._segment
+        if len(segment.records) > _RECORDS:
+            segment.records.clear()
+        missing = [seq for seq in numbers if seq not in segment.records]
+        if missing:
+            where, values = _ROWS.numbered("seq", missing)
+            rows = await self.execute(
+                f"SELECT seq, {_ROWS.read}, (SELECT cold FROM part WHERE id = grp) FROM record"
+                f" WHERE {where} AND grp = ? AND tier = 1",
+                *values, part,
+            )  # fmt: skip
+            if any(row[-1] != segment.generation for row in rows):
+                self._begin_late()  # somebody wrote since `sight`, which looks anew
+                return None
+            for row in rows:
+                segment.records[row[0]] = _ROWS.record("long_term", row[:-1])
+        known = segment.records
+        return {seq: _own(known[seq]) for seq in numbers if seq in known}
 
-    async def measured(
-        self, space: int, query: bytes, numbers: Sequence[int]
-    ) -> Mapping[int, float]:
-        where, values = _ROWS.numbered("seq", numbers)
-        rows = await self.execute(
-            f"SELECT seq, data FROM vector WHERE space = ? AND {where}", space, *values
-        )
-        near = scores(query, [data for _, data in rows])
-        return {seq: value for (seq, _), value in zip(rows, near, strict=True)}
+    async def _unused(self, *_: object) -> Any:
+        raise NotImplementedError  # only engines whose `sight` returns None are asked for it
 
-    async def made_space(self, space: int, dimension: int) -> None:
-        """There is nothing to make ready."""
+    index: Any = _unused
+    unindex: Any = _unused
+    having: Any = _unused
+    weighed: Any = _unused
+    counted: Any = _unused
+    nearest: Any = _unused
+    measured: Any = _unused
 
 
-TOGETHER: Final = 40
-"""Rows that one statement keeps; so many have fewer values than any SQLite takes.
+def _own(memory: Memory) -> Memory:
+    """Return a memory that its caller may change: metadata is a dictionary."""
+    return replace(memory, metadata=json.loads(json.dumps(dict(memory.metadata))))
 
-Where a table has triggers, or rows may be replaced, a statement copies each page before it
-changes it, and has FTS5 write down what it has gathered: for rows one by one that takes longer
-than to keep them. The index of words itself is not written so, because it gathers better.
-"""
-_ROW: Final = re.compile(r"(?<= VALUES )\([?, ]+\)$")
-CHANGES: Final = 20_000
-"""Changes of records that a file knows, so that indexes can follow them."""
-_PRUNED: Final = "DELETE FROM change WHERE id <= (SELECT max(id) FROM change) - ?"
+
+def _sources_of(record: Entry | Memory) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for one in lineages(record) for name in one.sources))
+
+
+def _parts_of(which: Select) -> tuple[str, list[Any]]:
+    if which.groups is None:
+        return "tenant IS ?", [sql_rows.flat(which.tenant)]
+    keys = [sql_rows.part_of(which.tenant, one) for one in which.groups]
+    return "key IN (SELECT value FROM json_each(?))", [json.dumps(keys)]
+
+
+_BATCH: Final = 2000
+_BOUNDED: Final = "tier = 1 AND (revocation IS NOT NULL OR begins IS NOT NULL OR ends IS NOT NULL)"
+_VERSION: Final = "(SELECT value FROM about WHERE name = 'shared')"
+_PART: Final = f"SELECT {_VERSION}, (SELECT id FROM part WHERE key = ?)"
+_NEW_PART: Final = (
+    "INSERT INTO part (key, tenant, generation, cold) VALUES (?, ?, ?, ?) RETURNING id"
+)
+_LOOK: Final = (
+    f"SELECT {_VERSION}, part.id, part.cold, part.long_term"
+    " FROM (SELECT 1) LEFT JOIN part ON part.key = ?"
+)
+_WRITTEN: Final = (
+    "UPDATE part SET generation = max(generation + 1, ?), quarantine = quarantine + ?,"
+    " long_term = long_term + ?, working = working + ?, waiting = waiting + ?, words = words + ?,"
+    " newest = max(newest, ?) WHERE id = ? RETURNING generation, quarantine + long_term + working"
+)
+_COLD_WRITTEN: Final = _WRITTEN.replace(
+    "max(generation + 1, ?)", "max(generation + 1, ?1), cold = max(generation + 1, ?1)"
+)
+_CHANGED: Final = "INSERT INTO change (grp, generation, numbers) VALUES (?, ?, ?)"
+_CHANGES_SINCE: Final = (
+    "SELECT generation, numbers FROM change WHERE grp = ? AND generation >= ? ORDER BY generation"
+)
+_PRUNED: Final = (
+    "DELETE FROM change WHERE grp = ? AND generation <= (SELECT generation FROM change"
+    " WHERE grp = ? ORDER BY generation DESC LIMIT 1 OFFSET ?)"
+)
+PRUNED_EVERY: Final = 32
 _LAST: Final = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'record'"
 """The highest number that a record ever had: none is given twice."""
-_TIDIED: Final = (
-    "INSERT INTO about VALUES ('tidied', 1)"
-    " ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value"
+_INSERT: Final = f"INSERT INTO record (seq, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})"
+_INSERT_ONE: Final = (
+    f"INSERT INTO record ({', '.join(COLUMNS)}) VALUES (?{', ?' * (len(COLUMNS) - 1)})"
+    " RETURNING seq"
 )
-_REBUILT_AFTER: Final = 100
-"""An index gets levels each time that it is tidied, and FTS5 cannot read one of 2000 levels."""
-_PUT: Final = "INSERT OR REPLACE INTO vector (space, seq, data) VALUES (?, ?, ?)"
+_REPLACE: Final = (
+    f"UPDATE record SET {', '.join(f'{one} = ?' for one in COLUMNS[2:])} WHERE seq = ?"
+)
+_SOURCE: Final = "INSERT OR IGNORE INTO source (name, seq) VALUES (?, ?)"
+_NO_SOURCE: Final = "DELETE FROM source WHERE name = ? AND seq = ?"
+_NEW_PROVENANCE: Final = "INSERT INTO provenance (body) VALUES (?) RETURNING id"
+_UNUSED: Final = (
+    "DELETE FROM provenance WHERE body = ? AND NOT EXISTS"
+    " (SELECT 1 FROM record WHERE record.provenance = provenance.id) RETURNING id"
+)
+_SHARED_ANEW: Final = (
+    "INSERT INTO about VALUES ('shared', ?)"
+    " ON CONFLICT (name) DO UPDATE SET value = max(value + 1, excluded.value)"
+)
+_FITTING: Final = "SELECT record.seq FROM record WHERE {}"
+_SEGMENT: Final = (
+    "SELECT record.seq, created, ifnull(begins, created), ends, agent_id, session_id,"
+    " ifnull(document, record.id), revocation IS NOT NULL, words, vector.data"
+    f" FROM record LEFT JOIN vector ON vector.id = (? << {SPACE_BITS}) | record.seq"
+    " WHERE grp = ? AND tier = 1"
+)
+"""The rows of a segment; see `segment.Row`."""
 _READS: Final[tuple[str, ...]] = ("BEGIN", "COMMIT", "ROLLBACK")
 _WRITES: Final[tuple[str, ...]] = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 _BEGUN: Final[tuple[str, ...]] = (
@@ -269,20 +728,3 @@ _BEGUN: Final[tuple[str, ...]] = (
     *("ROLLBACK TO inside", "RELEASE inside"),
 )
 """How transactions begin, are kept and are undone; the last kind inside of another one."""
-INDEX: Final = "INSERT INTO word_index (rowid, part, words) VALUES (?, ?, ?)"
-
-
-@lru_cache(maxsize=64)
-def _for_rows(sql: str, count: int) -> str:
-    """Return an insertion of one row as that of so many; "" for another statement."""
-    row = _ROW.search(sql)
-    return f"{sql[: row.start()]}{', '.join([row.group()] * count)}" if row else ""
-
-
-def _looked(corpora: Sequence[str], words: Sequence[str]) -> str:
-    """Return what is looked for in the index of words: one of these in one of the corpora."""
-    return f"part : ({' OR '.join(corpora)}) AND words : ({' OR '.join(map(_quoted, words))})"
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
