@@ -289,6 +289,15 @@ class SqliteTransaction:
         *,
         numbers: Sequence[int] = (),
     ) -> list[int]:
+        if len(records) > _AT_ONCE:
+            found: list[int] = []
+            for start in range(0, len(records), _AT_ONCE):
+                end = start + _AT_ONCE
+                some = {at - start: spaces[at] for at in range(start, end) if at in spaces}
+                found += await self.insert(
+                    tier, records[start:end], some, numbers=numbers[start:end]
+                )
+            return found
         is_cold, made = tier == "long_term", list[tuple[Any, ...]]()
         sources: list[tuple[Any, int]] = []
         first = 0
@@ -432,7 +441,8 @@ class SqliteTransaction:
         above = space << SPACE_BITS
         await self.many(
             "INSERT INTO vector (id, data) VALUES (?, ?)",
-            [(above | seq, data) for seq, data in vectors],
+            # In order: pages that are filled backwards hold three vectors in place of five.
+            [(above | seq, data) for seq, data in sorted(vectors)],
         )
         await self.execute(
             "UPDATE space SET vectors = vectors + ? WHERE id = ?", len(vectors), space
@@ -634,7 +644,11 @@ class SqliteTransaction:
             for row in rows:
                 segment.records[row[0]] = _ROWS.record("long_term", row[:-1])
         known = segment.records
-        return {seq: _own(known[seq]) for seq in numbers if seq in known}
+        return {
+            seq: _own(one) if one.metadata else one
+            for seq in numbers
+            if (one := known.get(seq)) is not None
+        }
 
     async def _unused(self, *_: object) -> Any:
         raise NotImplementedError  # only engines whose `sight` returns None are asked for it
@@ -665,6 +679,9 @@ def _parts_of(which: Select) -> tuple[str, list[Any]]:
 
 
 _BATCH: Final = 2000
+_AT_ONCE: Final = 120
+"""Records that are converted before they are stored; of more, the rows would take much memory,
+and Python's garbage collector would look through all of them again and again."""
 _BOUNDED: Final = "tier = 1 AND (revocation IS NOT NULL OR begins IS NOT NULL OR ends IS NOT NULL)"
 _VERSION: Final = "(SELECT value FROM about WHERE name = 'shared')"
 _PART: Final = f"SELECT {_VERSION}, (SELECT id FROM part WHERE key = ?)"
