@@ -18,7 +18,9 @@ from memoryware import (
     Provenance,
     Trust,
 )
-from memoryware.tiers import promotion, supersession
+from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.stores.protocol import Select
+from tiers.kit import HashEmbeddings
 
 SHOP = MemoryScope(group_id="shop")
 MONDAY = "The deploy day of the shop is Monday."
@@ -181,21 +183,20 @@ def test_a_policy_is_asked_before_anything_waits(opened):
 
 
 @pytest.mark.parametrize("order", [("ann", AGENT), (AGENT, "ann")])
-def test_of_a_person_and_an_agent_at_once_the_person_stays(memory, order, monkeypatch):
-    """Both look before either has added: the second one adds while the first one does."""
-    looked = supersession.place_of
+def test_of_a_person_and_an_agent_at_once_the_person_stays(memory, order):
+    """Both have computed their vectors before either has stored anything."""
     texts = {"ann": MONDAY, AGENT: SUNDAY}
     inner = []
 
-    async def place_of(*args):
-        place = await looked(*args)
-        if not inner:
-            inner.append(None)
-            inner[0] = memory.promote(texts[order[1]], SHOP, by=order[1], subject=DAY)
-        return place
+    class Meanwhile(HashEmbeddings):
+        def embed_documents(self, given):
+            if not inner:
+                inner.append(None)
+                inner[0] = memory.promote(texts[order[1]], SHOP, by=order[1], subject=DAY)
+            return super().embed_documents(given)
 
-    monkeypatch.setattr(promotion.supersession, "place_of", place_of)
-    outer = memory.promote(texts[order[0]], SHOP, by=order[0], subject=DAY)
+    other = TieredMemory(memory.parts.stores, embeddings=Meanwhile(), clock=memory.parts.clock)
+    outer = other.promote(texts[order[0]], SHOP, by=order[0], subject=DAY)
     assert cold(memory) == [MONDAY]
     made = {order[0]: outer, order[1]: inner[0]}
     if order[0] == AGENT:
@@ -301,7 +302,7 @@ def test_two_current_texts_of_an_older_version_become_one(memory):
     memory.parts.clock.forward(hours=1)
     other = memory.promote(SUNDAY, SHOP, by=AGENT)
     store = memory.parts.stores.long_term
-    which = supersession.Select.within(SHOP, ids=other.ids)
+    which = Select.within(SHOP, ids=other.ids)
     store.edit(which, lambda one: replace(one, subject=DAY))
     assert len(cold(memory)) == 2
     memory.parts.clock.forward(hours=1)

@@ -61,9 +61,20 @@ class Material:
 
 
 async def material_of(
-    parts: Parts, what: What, scope: MemoryScope | None, actor: Actor
+    parts: Parts,
+    what: What,
+    scope: MemoryScope | None,
+    actor: Actor,
+    texts: dict[str, str] | None = None,
 ) -> Material:
     """Return what is meant.
+
+    Args:
+        parts: The memory.
+        what: A text, an entry or its id, or an insight.
+        scope: Whose memory it becomes.
+        actor: Who promotes or proposes it.
+        texts: Texts that were redacted before, by what they were; new ones are added.
 
     Raises:
         ScopeMissing: Without a group.
@@ -74,8 +85,8 @@ async def material_of(
         where = group_of(scope or MemoryScope(), "a promotion")
         entry = await _entry_named(parts, what, where)
         if entry is not None:
-            return await _of_entry(parts, entry)
-        text = await _kept_of(parts, what)
+            return await _of_entry(parts, entry, texts)
+        text = await _kept_of(parts, what, texts)
         return await _of_text(parts, text, where, Provenance(actor.origin), actor)
     if not isinstance(what, Entry | Insight):
         raise EntryRefused(
@@ -84,9 +95,9 @@ async def material_of(
         )
     where = _own_scope(what, scope)
     if isinstance(what, Entry):
-        return await _of_entry(parts, (await _entries(parts, (what.id,), where))[0])
+        return await _of_entry(parts, (await _entries(parts, (what.id,), where))[0], texts)
     entries = await _entries(parts, what.source_entry_ids, where)
-    text = await _kept_of(parts, what.summary)
+    text = await _kept_of(parts, what.summary, texts)
     if not entries:
         return await _of_text(parts, text, where, what.provenance, actor)
     made = Provenance.made(what.provenance.origin, entries, what.provenance.roots)
@@ -199,9 +210,9 @@ def _is_quoted(text: str, entries: Sequence[Entry]) -> bool:
     return all(any(one in other for other in said) for one in sentences)
 
 
-async def _of_entry(parts: Parts, entry: Entry) -> Material:
+async def _of_entry(parts: Parts, entry: Entry, texts: dict[str, str] | None) -> Material:
     made = Provenance.made(entry.provenance.origin, [entry])
-    text = await _kept_of(parts, entry.content)
+    text = await _kept_of(parts, entry.content, texts)
     return Material(text, entry.scope, made, (entry,), verdict=entry.verdict)
 
 
@@ -244,8 +255,10 @@ def _missing(id_: str, scope: MemoryScope) -> EntryMissing:
     )
 
 
-async def _kept_of(parts: Parts, text: str) -> str:
+async def _kept_of(parts: Parts, text: str, texts: dict[str, str] | None) -> str:
     """Return a text as it may be kept: whole characters, and no secrets."""
+    if texts is not None and text in texts:
+        return texts[text]
     most = parts.limits.entry_chars
     if len(text) > most:
         raise EntryRefused(
@@ -256,4 +269,7 @@ async def _kept_of(parts: Parts, text: str) -> str:
     def work() -> str:
         return parts.redacted(mended(text))
 
-    return await parts.runner.offload(work) if len(text) > OFFLOAD_CHARS else work()
+    redacted = await parts.runner.offload(work) if len(text) > OFFLOAD_CHARS else work()
+    if texts is not None:
+        texts[text] = redacted
+    return redacted

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from typing import Final
 
-from memoryware.errors import EmbeddingFailed, EntryMissing, EntryRefused, PromotionRefused
+from memoryware.errors import EmbeddingFailed, EntryRefused, PromotionRefused
 from memoryware.events import emit, logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers import supersession
@@ -28,6 +29,9 @@ from memoryware.tiers.supersession import AS_IS, How, Old, Place
 from memoryware.tiers.text.segments import chunks_of
 from memoryware.tiers.values import Insight, Promotion
 
+_TRIES: Final = 10
+"""How often a promotion is begun anew where its entry changes meanwhile."""
+
 __all__ = ["How", "Old", "What", "promote", "propose", "reject", "supersede", "ungroup"]
 
 
@@ -39,10 +43,20 @@ async def promote(
     by: str,
     how: How = AS_IS,
 ) -> Promotion:
-    """Put a text into long-term memory; a blank one puts nothing there.
+    """Put a text into long-term memory in one transaction; a blank one puts nothing there.
 
     Where a more trusted decision keeps another text of the subject current, the new text waits
     as a proposal, which the result names.
+
+    Args:
+        parts: The memory.
+        what: A text, an entry or its id, or an insight.
+        scope: Whose memory it becomes; what is promoted may bring its own.
+        by: Who promotes it.
+        how: What is said with it.
+
+    Returns:
+        What is in long-term memory now, or the proposal.
 
     Raises:
         PromotionRefused: If the policy asks for more, or the entry may not be promoted.
@@ -53,28 +67,11 @@ async def promote(
             that.
     """
     actor, how = Actor.of(by), supersession.checked(parts, how)
-    material = await material_of(parts, what, scope, actor)
-    if not material.content.strip():
-        return Promotion()
-    await check(parts, material, actor)
-    refuse_rejected_statements(material)
-    how = _as_proposed(parts, material, how)
-    place = await supersession.place_of(parts, material, actor, how)
-    asked = _Asked(material, actor, how, parts.clock())
-    known = await _known(parts, material, how)
-    if place.stronger and not (known and known[0].subject == how.subject):
-        return await _waiting(parts, asked, place)
-    made, space = await _joined(parts, known, place, asked), None
-    if made is None:
-        made, space = await _added(parts, place, asked)
-    if made.proposal is not None:
-        return made
-    await _mark(parts, asked, made)
-    if not made.existing:
-        emit(parts.teller(material.scope), "promoted", tier="long_term", entries=len(made.ids))
-    if not made.unembedded:
-        await _retry(parts, space)
-    return made
+
+    async def work(inside: Parts, prepared: _Prepared) -> _Outcome:
+        return await _promoted(inside, what, scope, actor, how, prepared)
+
+    return await _in_transaction(parts, what, scope, actor, work)
 
 
 async def supersede(
@@ -97,23 +94,161 @@ async def supersede(
     actor, how = Actor.of(by), supersession.checked(parts, how)
     own = new.scope if isinstance(new, Entry | Insight) else None
     where = group_of(scope or supersession.scope_of_old(old) or own or MemoryScope(), "superseding")
-    first = await supersession.first_of(parts, old, where)
-    material = await material_of(parts, new, where, actor)
-    if not material.content.strip():
-        raise EntryRefused("a blank text cannot take the place of another; revoke() hides one")
-    if not actor.is_person and material.provenance.trust < authority(first):
-        raise PromotionRefused(
-            f"Memory {first.id} is trusted more ({authority(first).name}) than what would"
-            f" take its place ({material.provenance.trust.name}); a person must do that",
-            ("trust",),
+
+    async def work(inside: Parts, prepared: _Prepared) -> _Outcome:
+        first = await supersession.first_of(inside, old, where)
+        material = await material_of(inside, new, where, actor, prepared.texts)
+        if not material.content.strip():
+            raise EntryRefused("a blank text cannot take the place of another; revoke() hides one")
+        if not actor.is_person and material.provenance.trust < authority(first):
+            raise PromotionRefused(
+                f"Memory {first.id} is trusted more ({authority(first).name}) than what would"
+                f" take its place ({material.provenance.trust.name}); a person must do that",
+                ("trust",),
+            )
+        named = replace(
+            how,
+            subject=how.subject or first.subject,
+            agent_id=how.agent_id or first.scope.agent_id,
+            replaces=(first.document_id,),
         )
-    how = replace(
-        how,
-        subject=how.subject or first.subject,
-        agent_id=how.agent_id or first.scope.agent_id,
-        replaces=(first.document_id,),
-    )
-    return await promote(parts, new, where, by=by, how=how)
+        return await _promoted(inside, new, where, actor, named, prepared)
+
+    return await _in_transaction(parts, new, where, actor, work)
+
+
+# Before, inside and after the transaction.
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """What is computed before the transaction, since it may take long.
+
+    Attributes:
+        texts: What was redacted, by the text as it was passed.
+        content: The text that is promoted.
+        chunks: Its chunks.
+        vectors: Their vectors; empty where there are none.
+        space: The space of the vectors.
+        is_current: Whether that is the space in which the store is searched.
+    """
+
+    texts: dict[str, str] = field(default_factory=dict)
+    content: str = ""
+    chunks: Sequence[str] = ()
+    vectors: Sequence[Vector | None] = ()
+    space: Space | None = None
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a transaction came to.
+
+    Attributes:
+        promotion: The result.
+        scope: On whose behalf it was promoted.
+        is_stale: Whether the text was another one than what was prepared; nothing is done then.
+    """
+
+    promotion: Promotion
+    scope: MemoryScope
+    is_stale: bool = False
+
+
+async def _in_transaction(
+    parts: Parts,
+    what: What,
+    scope: MemoryScope | None,
+    actor: Actor,
+    work: Callable[[Parts, _Prepared], Awaitable[_Outcome]],
+) -> Promotion:
+    """Run a promotion: embed its text, then change everything in one transaction."""
+    for _ in range(_TRIES):
+        prepared = await _prepare(parts, what, scope, actor)
+        where = group_of(_scope_of(what, scope), "a promotion")
+        outcome = await parts.transaction(where, partial(_call, work, prepared))
+        if not outcome.is_stale:
+            break
+    else:
+        raise PromotionRefused("The entry is being changed again and again; try again", ("busy",))
+    promotion, teller = outcome.promotion, parts.teller(outcome.scope)
+    if promotion.proposal is not None:
+        emit(teller, "rejected", tier="long_term", reason="less_trusted")
+        waits = promotion.proposal.waits or PendingPromotion(subject="")
+        logger.info(
+            "a text about %r waits as proposal %s: memory %s is current and trusted more",
+            waits.subject,
+            promotion.proposal.id,
+            ", ".join(waits.against[:1]),
+        )
+        return promotion
+    if promotion.memories and not promotion.existing:
+        emit(teller, "promoted", tier="long_term", entries=len(promotion.ids))
+    if promotion.memories and not promotion.unembedded:
+        space = prepared.space if prepared.is_current and not promotion.existing else None
+        await _retry(parts, space)
+    return promotion
+
+
+async def _call(
+    work: Callable[[Parts, _Prepared], Awaitable[_Outcome]], prepared: _Prepared, inside: Parts
+) -> _Outcome:
+    return await work(inside, prepared)
+
+
+def _scope_of(what: What, scope: MemoryScope | None) -> MemoryScope:
+    if scope is not None:
+        return scope
+    return what.scope if isinstance(what, Entry | Insight) else MemoryScope()
+
+
+async def _prepare(parts: Parts, what: What, scope: MemoryScope | None, actor: Actor) -> _Prepared:
+    """Check and embed what is promoted, as far as that can be done before the transaction.
+
+    A text that the policy refuses is not sent to an embedding model.
+    """
+    prepared = _Prepared()
+    material = await material_of(parts, what, scope, actor, prepared.texts)
+    prepared.content = material.content
+    if not material.content.strip():
+        return prepared
+    await check(parts, material, actor)
+    work = partial(chunks_of, material.content, parts.splitter, parts.limits)
+    prepared.chunks = await parts.runner.offload(work)
+    prepared.vectors, prepared.space, prepared.is_current = await _vectors(parts, prepared.chunks)
+    return prepared
+
+
+async def _promoted(
+    parts: Parts,
+    what: What,
+    scope: MemoryScope | None,
+    actor: Actor,
+    how: How,
+    prepared: _Prepared,
+) -> _Outcome:
+    """Promote what was prepared; this is the inside of the transaction."""
+    material = await material_of(parts, what, scope, actor, prepared.texts)
+    if material.content != prepared.content:
+        return _Outcome(Promotion(), material.scope, is_stale=True)
+    if not material.content.strip():
+        return _Outcome(Promotion(), material.scope)
+    await check(parts, material, actor)
+    refuse_rejected_statements(material)
+    how = _as_proposed(parts, material, how)
+    place = await supersession.place_of(parts, material, actor, how)
+    asked = _Asked(material, actor, how, prepared)
+    if place.stronger:
+        known = await _known(parts, material, how)
+        if known and known[0].subject == how.subject:
+            # The first version could leave two current texts of a subject.
+            stronger = place.stronger[0]
+            await supersession.end(parts, stronger, [known[0].document_id], stronger.valid_from)
+        return _Outcome(await _waiting(parts, asked, place), material.scope)
+    promotion = await _added(parts, place, asked)
+    await _mark(parts, asked, promotion)
+    return _Outcome(promotion, material.scope)
 
 
 # What is there already.
@@ -121,12 +256,12 @@ async def supersede(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What somebody asks for: a text, who asks, how, and since when."""
+    """What somebody asks for: a text, who asks, how, and what was computed of the text."""
 
     material: Material
     actor: Actor
     how: How
-    since: datetime
+    prepared: _Prepared
 
 
 async def _known(parts: Parts, material: Material, how: How) -> list[Memory]:
@@ -144,40 +279,19 @@ async def _known(parts: Parts, material: Material, how: How) -> list[Memory]:
     return sorted(same, key=lambda one: one.chunk_index)
 
 
-async def _joined(
-    parts: Parts, known: Sequence[Memory], place: Place, asked: _Asked
-) -> Promotion | None:
-    """Let a text that is there already take the places that are asked for, on one ground more.
-
-    None if it is not there, or was forgotten meanwhile.
-    """
-    if not known:
-        return None
+async def _joined(parts: Parts, known: Sequence[Memory], place: Place, asked: _Asked) -> Promotion:
+    """Let a text that is there already take the places that are asked for, on one ground more."""
     first, ground = known[0], _ground_of(parts, asked)
 
-    def joined(one: Memory) -> Memory:
-        since = min(one.valid_from, place.begins)
-        named = replace(one, subject=one.subject or asked.how.subject, valid_from=since)
+    def joined(memory: Memory) -> Memory:
+        since = min(memory.valid_from, place.begins)
+        named = replace(memory, subject=memory.subject or asked.how.subject, valid_from=since)
         return promoted_again(named, ground, parts.limits.grounds)
 
-    store = parts.tiers.long_term
     which = Select.within(first.scope, documents=(first.document_id,))
-    await store.edit(which, joined)
-    known = (await store.find(which)).items
-    if not known or known[0].valid_to is not None:  # forgotten, or superseded meanwhile
-        return None
-    known = sorted(known, key=lambda one: one.chunk_index)
+    changed = {memory.id: memory for memory in await parts.tiers.long_term.edit(which, joined)}
+    known = [changed.get(memory.id, memory) for memory in known]
     ended = await supersession.end(parts, first, place.replaces, place.begins)
-    settled = await supersession.keep_one_current(parts, known[0])
-    if settled.stronger is not None:
-        return await _waiting(parts, asked, _lost(place, asked, settled.stronger))
-    ended = tuple(dict.fromkeys((*ended, *settled.ended)))
-    if ended and not await supersession.stays(parts, first):
-        raise PromotionRefused(
-            "Somebody else has just put the other text in the place of this one; look at what"
-            " holds now",
-            ("not_current",),
-        )
     return Promotion(
         document_id=first.document_id,
         memories=tuple(known),
@@ -216,13 +330,6 @@ def _as_proposed(parts: Parts, material: Material, how: How) -> How:
     )
 
 
-def _lost(place: Place, asked: _Asked, stronger: Memory) -> Place:
-    """Return the place of a text that lost to another of its subject at the same moment."""
-    reason = supersession.reason_of_stronger(asked.how.subject)
-    others = tuple(one for one in place.against if one[0].document_id != stronger.document_id)
-    return replace(place, against=((stronger, reason), *others), stronger=(stronger,))
-
-
 async def _waiting(parts: Parts, asked: _Asked, place: Place) -> Promotion:
     """Keep a text as a proposal, for a person who may replace what is current."""
     waits = PendingPromotion(
@@ -232,52 +339,28 @@ async def _waiting(parts: Parts, asked: _Asked, place: Place) -> Promotion:
         valid_from=asked.how.valid_from,
     )
     entry = await note_proposal(parts, asked.material, asked.actor, waits)
-    teller = parts.teller(asked.material.scope)
-    emit(teller, "rejected", tier="long_term", reason="less_trusted")
-    logger.info(
-        "a text about %r waits as proposal %s: memory %s is current and trusted more",
-        waits.subject,
-        entry.id,
-        place.stronger[0].id,
-    )
     return Promotion(proposal=entry, contradictions=place.contradictions((entry,)))
 
 
 # What is new.
 
 
-async def _added(parts: Parts, place: Place, asked: _Asked) -> tuple[Promotion, Space | None]:
-    """Return what was put there, and the space of its vectors if that is the current one."""
-    work = partial(chunks_of, asked.material.content, parts.splitter, parts.limits)
-    chunks = await parts.runner.offload(work)
-    new = _memories(parts, asked, chunks, place.begins)
-    vectors, space, is_current = await _vectors(parts, chunks)
-    store = parts.tiers.long_term
-    kept = await store.add(new, vectors, space, replaces=place.replaces)
-    if kept[0].document_id != new[0].document_id:  # somebody else was faster with this text
-        joined = await _joined(parts, kept, place, asked)
-        return (joined, None) if joined else await _added(parts, place, asked)
-    first = kept[0]
-    if await supersession.was_late(parts, first, asked.how.replaces):
-        await supersession.undo(parts, first)
-        raise PromotionRefused(
-            "Somebody else has just superseded the same memory; look at what holds now",
-            ("not_current",),
-        )
-    settled = await supersession.keep_one_current(parts, first)
-    if settled.stronger is not None:
-        waiting = await _waiting(parts, asked, _lost(place, asked, settled.stronger))
-        return waiting, None
-    ended = tuple(dict.fromkeys((*place.replaces, *settled.ended)))
+async def _added(parts: Parts, place: Place, asked: _Asked) -> Promotion:
+    """Add a text, or join the document that has it already."""
+    prepared = asked.prepared
+    new = _memories(parts, asked, prepared.chunks, place.begins)
+    vectors = prepared.vectors
+    kept = await parts.tiers.long_term.add(new, vectors, prepared.space, replaces=place.replaces)
+    if kept[0].document_id != new[0].document_id:
+        return await _joined(parts, kept, place, asked)
     missing = sum(one is None for one in vectors or [None] * len(new)) if parts.embedder else 0
-    made = Promotion(
-        document_id=first.document_id,
+    return Promotion(
+        document_id=kept[0].document_id,
         memories=tuple(kept),
         unembedded=missing,
-        superseded=tuple(one for one in ended if one != first.document_id),
+        superseded=place.replaces,
         contradictions=place.contradictions(kept),
     )
-    return made, space if is_current else None
 
 
 def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: datetime) -> list[Memory]:
@@ -354,8 +437,7 @@ async def _mark(parts: Parts, asked: _Asked, made: Promotion) -> None:
     """Note on the entries what became of them.
 
     Raises:
-        PromotionRefused: If one was revoked or rejected meanwhile; then nothing of it stays.
-        EntryMissing: If one was forgotten meanwhile; the same.
+        PromotionRefused: If one was revoked or rejected; then nothing is promoted.
     """
 
     def change(one: Entry) -> Entry:
@@ -371,22 +453,12 @@ async def _mark(parts: Parts, asked: _Asked, made: Promotion) -> None:
         )
 
     material = asked.material
-    entries = material.entries
-    seen = await edited(parts, entries, change)
-    gone = [one.id for one in entries if one.id not in seen]
-    against = [one for one in seen.values() if one.status in DECIDED]
-    if (gone or against) and not made.existing:
-        await supersession.undo(parts, made.memories[0])
-    elif gone or against:
-        # It is the only promotion left where the other one was turned down at the same moment.
-        ground = replace(_ground_of(parts, asked), promoted_at=asked.since)
-        await supersession.undo(parts, made.memories[0], ground)
-    if gone:
-        raise EntryMissing(f"Entry {gone[0]} was forgotten meanwhile; nothing was promoted")
-    if against:
-        status = against[0].status
+    seen = await edited(parts, material.entries, change)
+    decided = [entry for entry in seen.values() if entry.status in DECIDED]
+    if decided:
+        status = decided[0].status
         raise PromotionRefused(
-            f"Entry {against[0].id} was {status} meanwhile; nothing was promoted", (status,)
+            f"Entry {decided[0].id} was {status} meanwhile; nothing was promoted", (status,)
         )
     trust = material.provenance.trust
     repeats = await repeats_of(

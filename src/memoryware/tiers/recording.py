@@ -6,9 +6,10 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
-from memoryware.errors import EntryMissing, SettingError
+from memoryware.errors import EntryMissing, SettingError, StoreUnconfirmed
 from memoryware.events import emit
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Refusal, warn_without_group
@@ -16,7 +17,7 @@ from memoryware.tiers.activity import note_recorded
 from memoryware.tiers.echo.matching import DUPLICATE, ECHO, strip_recalled_blocks
 from memoryware.tiers.echo.repetition import NO_REPETITION, Repetition, find_repetition
 from memoryware.tiers.filters.builtin import ExactDuplicate
-from memoryware.tiers.filters.chain import ask_filters
+from memoryware.tiers.filters.chain import ask_filters, waiting_filters
 from memoryware.tiers.grounds import SAID_AGAIN, SOURCE_GONE, inherited_receipts, taken_back
 from memoryware.tiers.new_entry import EntryOrigin, create_entry
 from memoryware.tiers.records import DECIDED, Entry, Memory, Status
@@ -78,17 +79,20 @@ async def record(
     if not wanted <= {*_BOTH}:
         raise SettingError(f"tiers={tiers!r}: outputs go to quarantine and working memory only")
     entry = await create_entry(parts, content, scope, metadata, origin or EntryOrigin())
-    kept, fresh = await _kept(parts, entry)
-    if "working" in wanted and not kept.scope.group_id:
+    if "working" in wanted and not entry.scope.group_id:
         warn_without_group(scope)
-    if "working" not in wanted or not kept.scope.group_id:
+    if "working" not in wanted or not entry.scope.group_id:
+        kept, _ = await _kept(parts, entry)
         return Recorded(entry=kept, refused=kept.refused)
-    if kept.refused is None and kept.status not in DECIDED:
-        return await _offered(parts, kept, replayed=not fresh)
-    refused = kept.refused or kept.status
-    if fresh:
-        _tell_refusal(parts, kept, refused)
-    return Recorded(entry=kept, refused=refused)
+    if parts.tiers.is_joint and not waiting_filters(parts.filters):
+        try:
+            outcome = await parts.transaction(entry.scope, partial(_record_at_once, entry))
+        except StoreUnconfirmed:
+            raise  # it may be there already
+        except Exception as error:  # noqa: BLE001 - quarantine may still take it
+            return await _without_working(parts, entry, error)
+        return _reported(parts, outcome)
+    return await _record_in_steps(parts, entry)
 
 
 async def update_working_memory(
@@ -121,7 +125,7 @@ async def update_working_memory(
         refused = kept.status if kept.status in DECIDED else kept.refused or ""
         _tell_refusal(parts, kept, refused)
         return Recorded(entry=kept, refused=refused)
-    return await _offered(parts, kept, replayed=False)
+    return await _offer_in_steps(parts, kept, is_replay=False)
 
 
 async def cleanup_working_memory(parts: Parts) -> int:
@@ -130,50 +134,254 @@ async def cleanup_working_memory(parts: Parts) -> int:
     return await working.purge(parts.clock())
 
 
+# In one transaction.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """What became of an entry.
+
+    Attributes:
+        entry: As it is in quarantine.
+        is_new: Whether this call stored it there.
+        pushed: What went first in working memory: the entry, or an older one that it repeats.
+        refused: Why working memory does not have it.
+        is_there: Whether working memory had it before.
+        is_repeated: Whether an earlier call had decided this already, so that nothing is reported.
+    """
+
+    entry: Entry
+    is_new: bool = False
+    pushed: Entry | None = None
+    refused: str | None = None
+    is_there: bool = False
+    is_repeated: bool = False
+
+
+async def _record_at_once(entry: Entry, parts: Parts) -> _Outcome:
+    """Record an entry inside a transaction over all tiers; its filters do not wait."""
+    now = parts.clock()
+    recent = (await parts.tiers.working.find(Select.within(entry.scope, live_at=now))).items
+    entry = await _with_fate_of_sources(parts, entry)
+    refused = entry.refused or (entry.status if entry.status in DECIDED else None)
+    decision = _Decision(entry=entry, refused=refused)
+    if refused is None:
+        decision = await _decide(parts, entry, recent, until=_end(now, parts), now=now)
+    kept = await parts.tiers.quarantine.add(decision.entry)
+    if kept.id != entry.id:  # recorded before under the same key
+        return await _replayed(parts, kept, recent, now)
+    if decision.pushed is not None:
+        await _push(parts, decision.pushed, now)
+    return _Outcome(entry=kept, is_new=True, pushed=decision.pushed, refused=decision.refused)
+
+
+async def _replayed(parts: Parts, entry: Entry, recent: Sequence[Entry], now: datetime) -> _Outcome:
+    """Make up for what an earlier attempt to record an entry did not do."""
+    if entry.refused is not None or entry.status in DECIDED:
+        refused = entry.refused or entry.status
+        return _Outcome(entry=entry, refused=refused, is_repeated=True)
+    others = [other for other in recent if other.id != entry.id]
+    if len(others) < len(recent):
+        return _Outcome(entry=entry, is_there=True)
+    until = _end(entry.created_at, parts)
+    if until <= now or _overtaken(entry, others, parts.limits.working_entries):
+        return _Outcome(entry=entry)
+    return await _offered(parts, entry, others, until=until, now=now)
+
+
+async def _offered(
+    parts: Parts, entry: Entry, others: Sequence[Entry], *, until: datetime, now: datetime
+) -> _Outcome:
+    """Offer an entry of quarantine to working memory inside a transaction."""
+    decision = await _decide(parts, entry, others, until=until, now=now)
+    noted = decision.entry
+    if noted != entry:
+        noted = await _note(parts, decision)
+    if decision.pushed is not None:
+        await _push(parts, decision.pushed, now)
+    return _Outcome(entry=noted, pushed=decision.pushed, refused=decision.refused)
+
+
+async def _note(parts: Parts, decision: _Decision) -> Entry:
+    """Write into quarantine what working memory decided."""
+    entry = decision.entry
+
+    def noted(stored: Entry) -> Entry:
+        return replace(
+            stored,
+            refused=entry.refused,
+            echo_of=entry.echo_of,
+            duplicate_of=entry.duplicate_of,
+        )
+
+    await parts.tiers.quarantine.edit(Select.within(entry.scope, ids=(entry.id,)), noted)
+    return entry
+
+
+async def _push(parts: Parts, entry: Entry, now: datetime) -> None:
+    """Put an entry first; where the whole list is renewed, what has expired is not."""
+    working, renews = parts.tiers.working, parts.ttl_scope == "list"
+    if renews:
+        which = Select.within(entry.scope)
+        every = (await working.find(which)).items
+        expired = tuple(one.id for one in every if one.expires_at and one.expires_at <= now)
+        if expired:
+            await working.delete(which.also(ids=expired))
+    await working.push(entry, keep=parts.limits.working_entries, renew=renews)
+
+
+# Where a filter waits, or working memory is in another store.
+
+
+async def _record_in_steps(parts: Parts, entry: Entry) -> Recorded:
+    """Record an entry in quarantine first, so that it is safe while filters wait."""
+    kept, is_new = await _kept(parts, entry)
+    if kept.refused is not None or kept.status in DECIDED:
+        refused = kept.refused or kept.status
+        if is_new:
+            _tell_refusal(parts, kept, refused)
+        return Recorded(entry=kept, refused=refused)
+    return await _offer_in_steps(parts, kept, is_replay=not is_new)
+
+
+async def _offer_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> Recorded:
+    """Offer an entry of quarantine to working memory; if that fails, quarantine still has it."""
+    try:
+        outcome = await _outcome_in_steps(parts, entry, is_replay=is_replay)
+    except Exception as error:  # noqa: BLE001 - a failing working memory ends no run
+        return _failed(parts, entry, error)
+    return _reported(parts, outcome)
+
+
+async def _outcome_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> _Outcome:
+    now = parts.clock()
+    recent = (await parts.tiers.working.find(Select.within(entry.scope, live_at=now))).items
+    others = [other for other in recent if other.id != entry.id]
+    until = _end(now, parts)
+    if is_replay:
+        if len(others) < len(recent):
+            return _Outcome(entry=entry, is_there=True)
+        until = _end(entry.created_at, parts)
+        if until <= now or _overtaken(entry, others, parts.limits.working_entries):
+            return _Outcome(entry=entry)
+    decision = await _decide(parts, entry, others, until=until, now=now)
+    if parts.tiers.is_joint:
+        return await parts.transaction(entry.scope, partial(_settle, entry, decision, now))
+    if decision.entry != entry:
+        try:
+            await _note(parts, decision)
+        except Exception as error:  # noqa: BLE001 - the entry is there, and the run goes on
+            logger.warning("the refusal of entry %s was not noted: %s", entry.id, error)
+    if decision.pushed is None:
+        return _Outcome(entry=decision.entry, refused=decision.refused)
+    await _push(parts, decision.pushed, now)
+    if await _is_decided(parts, entry):  # by somebody, while filters were asked
+        which = Select.within(entry.scope, ids=(decision.pushed.id,))
+        await parts.tiers.working.delete(which)
+        return _Outcome(entry=decision.entry, refused="revoked")
+    if decision.refused is None and any(isinstance(one, ExactDuplicate) for one in parts.filters):
+        await _keep_one_of_each(parts, decision.pushed, now)
+    return _Outcome(entry=decision.entry, pushed=decision.pushed, refused=decision.refused)
+
+
+async def _settle(entry: Entry, decision: _Decision, now: datetime, parts: Parts) -> _Outcome:
+    """Do what was decided while filters waited, inside a transaction."""
+    if await _is_decided(parts, entry):
+        return _Outcome(entry=entry, refused="revoked")
+    if decision.refused is None and any(isinstance(one, ExactDuplicate) for one in parts.filters):
+        same = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
+        twins = (await parts.tiers.working.find(same)).items
+        if first := next((one for one in twins[::-1] if one.id != entry.id), None):
+            # It came in while the filters were asked.
+            refusal = Refusal(DUPLICATE, same_as=first.id)
+            decision = _refused(parts, entry, refusal, [first], now)
+    if decision.entry != entry:
+        await _note(parts, decision)
+    if decision.pushed is not None:
+        await _push(parts, decision.pushed, now)
+    return _Outcome(entry=decision.entry, pushed=decision.pushed, refused=decision.refused)
+
+
+async def _is_decided(parts: Parts, entry: Entry) -> bool:
+    """Say whether an entry was revoked, rejected or forgotten by now."""
+    which = Select.within(entry.scope, ids=(entry.id,))
+    stored = (await parts.tiers.quarantine.find(which)).items
+    return not stored or stored[0].status in DECIDED
+
+
+async def _keep_one_of_each(parts: Parts, entry: Entry, now: datetime) -> None:
+    """Leave the oldest of entries with the same text, which came in at the same moment."""
+    working = parts.tiers.working
+    which = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
+    same = (await working.find(which)).items
+    first, *later = sorted(same, key=lambda one: (one.created_at, one.id)) or [entry]
+    for other in later:
+        await working.delete(which.also(hashes=None, ids=(other.id,)))
+        noted = replace(other, refused=DUPLICATE, duplicate_of=(first.id,), echo_of=())
+        try:
+            await _note(parts, _Decision(entry=noted, refused=DUPLICATE))
+        except Exception as error:  # noqa: BLE001 - the entry is there, and the run goes on
+            logger.warning("the refusal of entry %s was not noted: %s", other.id, error)
+
+
+async def _without_working(parts: Parts, entry: Entry, error: Exception) -> Recorded:
+    """Record an entry in quarantine alone after a failure."""
+    kept, is_new = await _kept(parts, entry)
+    return _failed(parts, kept, error) if is_new else Recorded(entry=kept, refused="store_failed")
+
+
+def _failed(parts: Parts, entry: Entry, error: Exception) -> Recorded:
+    logger.warning("working memory failed: %s: %s", type(error).__name__, error)
+    _tell_refusal(parts, entry, "store_failed")
+    return Recorded(entry=entry, refused="store_failed")
+
+
 # Quarantine.
 
 
 async def _kept(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
-    """Keep an entry in quarantine; return what is there now, and whether it is new."""
-    quarantine = parts.tiers.quarantine
-    kept = await quarantine.add(entry)
+    """Record an entry in quarantine; return what is there now, and whether it is new."""
+
+    async def work(inside: Parts) -> Entry:
+        fated = await _with_fate_of_sources(inside, entry)
+        return await inside.tiers.quarantine.add(fated)
+
+    try:
+        kept = await parts.transaction(entry.scope, work)
+    except StoreUnconfirmed:
+        raise  # it may be there already
+    except Exception as error:  # whatever a store of somebody else raises
+        if not entry.provenance.sources:
+            raise
+        # An output is not lost because what it was made of cannot be looked up.
+        kept = await parts.tiers.quarantine.add(entry)
+        logger.warning("the sources of entry %s were not looked up: %s", entry.id, error)
     note_recorded(parts.stores.quarantine, kept)
     if kept.id != entry.id:
         return kept, False
-    _tell_recorded(parts, entry, "quarantine")
-    if entry.provenance.sources:
-        kept = await _as_its_sources(parts, kept)
+    _tell_recorded(parts, kept, "quarantine")
     return kept, True
 
 
-async def _as_its_sources(parts: Parts, entry: Entry) -> Entry:
-    """Take an entry back together with what it was made of; what is forgotten is no ground.
+async def _with_fate_of_sources(parts: Parts, entry: Entry) -> Entry:
+    """Return an entry taken back together with what it was made of.
 
-    It is in quarantine already: who takes a source back from now on finds it there.
+    What was made of something forgotten is no ground for a promotion.
     """
-    stores, sources = parts.tiers, entry.provenance.sources
-    which = Select.within(entry.scope, ids=sources)
-    found: dict[str, Entry | Memory] = {}
-    for store in (stores.quarantine, stores.long_term):
-        looked: Any = store
-        page = await looked.find(which)
-        found |= {one.id: one for one in page.items}
-    hidden = [one for one in found.values() if one.revocation is not None]
-    receipts = dict.fromkeys(id_ for one in hidden for id_ in inherited_receipts(one))
-    gone = parts.forgotten.among(entry.scope.tenant, {*sources} - {*found})
-    if not receipts and not gone:
+    sources = entry.provenance.sources
+    if not sources:
         return entry
-
-    def change(one: Entry) -> Entry:
-        for receipt in receipts:
-            one = taken_back(one, receipt)
-        return replace(one, refused=SOURCE_GONE, echo_of=(), duplicate_of=()) if gone else one
-
-    edited = await stores.quarantine.edit(
-        Select.within(entry.scope, ids=(entry.id,)),
-        change,
-    )
-    return edited[0] if edited else entry
+    which = Select.within(entry.scope, ids=sources)
+    stored: dict[str, Entry | Memory] = {}
+    for tier in (parts.tiers.quarantine, parts.tiers.long_term):
+        view: Any = tier
+        stored |= {record.id: record for record in (await view.find(which)).items}
+    hidden = [record for record in stored.values() if record.revocation is not None]
+    for receipt in dict.fromkeys(id_ for one in hidden for id_ in inherited_receipts(one)):
+        entry = taken_back(entry, receipt)
+    if parts.forgotten.among(entry.scope.tenant, {*sources} - {*stored}):
+        entry = replace(entry, refused=SOURCE_GONE, echo_of=(), duplicate_of=())
+    return entry
 
 
 async def _found(parts: Parts, scope: MemoryScope, entry_id: str) -> Entry:
@@ -202,149 +410,78 @@ async def _logged_before(parts: Parts, entry: Entry) -> Entry | None:
     return replace(found[0], metadata={**entry.metadata, **found[0].metadata})
 
 
-async def _note(
-    parts: Parts,
-    entry: Entry,
-    reason: str | None = None,
-    repetition: Repetition = NO_REPETITION,
-) -> Entry:
-    """Write into quarantine what working memory decided; a failure is only logged."""
-    echo, duplicate = repetition.echo_of, repetition.duplicate_of
-    if (reason, echo, duplicate) == (entry.refused, entry.echo_of, entry.duplicate_of):
-        return entry
-    quarantine = parts.tiers.quarantine
-    which = Select.within(entry.scope, ids=(entry.id,))
-    try:
-        await quarantine.edit(
-            which,
-            lambda one: replace(one, refused=reason, echo_of=echo, duplicate_of=duplicate),
-        )
-    except Exception as error:  # noqa: BLE001 - the entry is there, and the run goes on
-        logger.warning("the refusal of entry %s was not noted: %s", entry.id, error)
-    return replace(entry, refused=reason, echo_of=echo, duplicate_of=duplicate)
-
-
-# Working memory.
+# What is decided.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Offer:
-    """An entry at the door of working memory.
+class _Decision:
+    """What working memory does with an entry.
 
     Attributes:
-        entry: As it is in quarantine.
-        others: What is in working memory now, without this entry, newest first.
-        until: When it expires.
-        now: The moment.
+        entry: As quarantine notes it.
+        pushed: What goes first in working memory: the entry, or an older one that it repeats.
+        refused: Why working memory does not take the entry.
     """
 
     entry: Entry
-    others: Sequence[Entry]
-    until: datetime
-    now: datetime
+    pushed: Entry | None = None
+    refused: str | None = None
 
 
-async def _offered(parts: Parts, entry: Entry, *, replayed: bool) -> Recorded:
-    """Offer an entry to working memory. If that fails, quarantine still has it."""
-    try:
-        return await _offer(parts, entry, replayed=replayed)
-    except Exception as error:  # noqa: BLE001 - a failing working memory ends no run
-        logger.warning("working memory failed: %s: %s", type(error).__name__, error)
-        _tell_refusal(parts, entry, "store_failed")
-        return Recorded(entry=entry, refused="store_failed")
+async def _decide(
+    parts: Parts, entry: Entry, recent: Sequence[Entry], *, until: datetime, now: datetime
+) -> _Decision:
+    """Ask the filters, and compare an entry with what is remembered.
 
+    Args:
+        parts: The memory.
+        entry: The entry, as it is in quarantine.
+        recent: What is in working memory beside it, newest first.
+        until: When it expires there.
+        now: The moment.
 
-async def _offer(parts: Parts, entry: Entry, *, replayed: bool) -> Recorded:
-    working, now = parts.tiers.working, parts.clock()
-    which = Select.within(entry.scope, live_at=now)
-    there = (await working.find(which)).items
-    others = tuple(one for one in there if one.id != entry.id)
-    until = _end(now, parts)
-    if replayed:
-        if len(others) < len(there):
-            return Recorded(entry=entry, working=True)
-        until = _end(entry.created_at, parts)
-        if until <= now or _overtaken(entry, others, parts.limits.working_entries):
-            return Recorded(entry=entry)
-    offer = _Offer(entry=entry, others=others, until=until, now=now)
+    Returns:
+        What is to be done.
+    """
     candidate = replace(entry, content=strip_recalled_blocks(entry.content))
-    answer = await ask_filters(parts, candidate, others)
-    if not isinstance(answer, Refusal):
-        candidate = replace(candidate, metadata={**entry.metadata, **answer.labels})
-        repetition = await find_repetition(parts, candidate, others)
-        if repetition == NO_REPETITION or entry.provenance.origin.kind != "agent":
-            return await _admitted(parts, offer, candidate, repetition)
-        answer = _refusal_of(repetition, others)
-    return await _turned_away(parts, offer, answer)
+    answer = await ask_filters(parts, candidate, recent)
+    if isinstance(answer, Refusal):
+        return _refused(parts, entry, answer, recent, now)
+    candidate = replace(candidate, metadata={**entry.metadata, **answer.labels})
+    repetition = await find_repetition(parts, candidate, recent)
+    if repetition != NO_REPETITION and entry.provenance.origin.kind == "agent":
+        return _refused(parts, entry, _refusal_of(repetition, recent), recent, now)
+    echo, duplicate = repetition.echo_of, repetition.duplicate_of
+    noted = replace(entry, refused=None, echo_of=echo, duplicate_of=duplicate)
+    pushed = replace(candidate, refused=None, echo_of=(), duplicate_of=duplicate, expires_at=until)
+    return _Decision(entry=noted, pushed=pushed)
 
 
-def _refusal_of(repetition: Repetition, others: Sequence[Entry]) -> Refusal:
+def _refused(
+    parts: Parts, entry: Entry, refusal: Refusal, recent: Sequence[Entry], now: datetime
+) -> _Decision:
+    reason = refusal.reason or "refused"
+    same = () if refusal.same_as is None else (refusal.same_as,)
+    noted = replace(
+        entry,
+        refused=reason,
+        echo_of=refusal.echo_of,
+        duplicate_of=refusal.duplicate_of or same,
+    )
+    again = next((other for other in recent if other.id == refusal.same_as), None)
+    if again is not None:
+        metadata = {**again.metadata, SAID_AGAIN: now.isoformat()}
+        again = replace(again, expires_at=_end(now, parts), metadata=metadata)
+    return _Decision(entry=noted, pushed=again, refused=reason)
+
+
+def _refusal_of(repetition: Repetition, recent: Sequence[Entry]) -> Refusal:
     """Return why working memory refuses what it has already, or had shown."""
     if repetition.echo_of:
         return Refusal(ECHO, echo_of=repetition.echo_of)
-    there = {one.id for one in others}
-    same_as = next((one for one in repetition.duplicate_of if one in there), None)
+    there = {other.id for other in recent}
+    same_as = next((id_ for id_ in repetition.duplicate_of if id_ in there), None)
     return Refusal(DUPLICATE, same_as=same_as, duplicate_of=repetition.duplicate_of)
-
-
-async def _turned_away(parts: Parts, offer: _Offer, refusal: Refusal) -> Recorded:
-    refusal = replace(refusal, reason=refusal.reason or "refused")
-    same = () if refusal.same_as is None else (refusal.same_as,)
-    repetition = Repetition(refusal.echo_of, refusal.duplicate_of or same)
-    noted = await _note(parts, offer.entry, refusal.reason, repetition)
-    _tell_refusal(parts, offer.entry, refusal.reason)
-    for one in offer.others:
-        if one.id == refusal.same_as:
-            said = {**one.metadata, SAID_AGAIN: offer.now.isoformat()}
-            again = replace(one, expires_at=_end(offer.now, parts), metadata=said)
-            await _pushed(parts, again, offer.now)
-    return Recorded(entry=noted, refused=refusal.reason)
-
-
-async def _admitted(
-    parts: Parts, offer: _Offer, candidate: Entry, repetition: Repetition
-) -> Recorded:
-    entry = await _note(parts, offer.entry, repetition=repetition)
-    placed = replace(
-        candidate,
-        refused=None,
-        echo_of=(),
-        duplicate_of=repetition.duplicate_of,
-        expires_at=offer.until,
-    )
-    if not await _pushed(parts, placed, offer.now):
-        return Recorded(entry=entry, refused="revoked")
-    if any(isinstance(one, ExactDuplicate) for one in parts.filters):
-        await _one_of_each(parts, placed, offer.now)
-    _tell_recorded(parts, placed, "working")
-    return Recorded(entry=entry, working=True)
-
-
-async def _pushed(parts: Parts, entry: Entry, now: datetime) -> bool:
-    """Put an entry first, and say whether it stayed: it may have been revoked meanwhile."""
-    working, quarantine = parts.tiers.working, parts.tiers.quarantine
-    whole_list = parts.ttl_scope == "list"
-    if whole_list:  # what has expired must not be renewed with the rest
-        await working.purge(now)
-    keep = parts.limits.working_entries
-    await working.push(entry, keep=keep, renew=whole_list)
-    which = Select.within(entry.scope, ids=(entry.id,))
-    found = (await quarantine.find(which)).items
-    if found and found[0].status not in DECIDED:
-        return True
-    await working.delete(which)
-    return False
-
-
-async def _one_of_each(parts: Parts, entry: Entry, now: datetime) -> None:
-    """Leave the oldest of entries with the same text, which came in side by side."""
-    working = parts.tiers.working
-    which = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
-    same = (await working.find(which)).items
-    first, *later = sorted(same, key=lambda one: (one.created_at, one.id)) or [entry]
-    for one in later:
-        await working.delete(which.also(hashes=None, ids=(one.id,)))
-        await _note(parts, one, DUPLICATE, Repetition(duplicate_of=(first.id,)))
 
 
 def _end(start: datetime, parts: Parts) -> datetime:
@@ -360,7 +497,21 @@ def _overtaken(entry: Entry, others: Sequence[Entry], most: int) -> bool:
     return sum(1 for one in others if one.created_at > entry.created_at) >= most
 
 
-# What is told.
+# Events.
+
+
+def _reported(parts: Parts, outcome: _Outcome) -> Recorded:
+    """Emit the events of an outcome and return it for the caller."""
+    entry, refused = outcome.entry, outcome.refused
+    if outcome.is_new:
+        note_recorded(parts.stores.quarantine, entry)
+        _tell_recorded(parts, entry, "quarantine")
+    is_working = outcome.pushed is not None and refused is None
+    if is_working and outcome.pushed is not None:
+        _tell_recorded(parts, outcome.pushed, "working")
+    elif refused is not None and not outcome.is_repeated:
+        _tell_refusal(parts, entry, refused)
+    return Recorded(entry=entry, working=is_working or outcome.is_there, refused=refused)
 
 
 def _tell_recorded(parts: Parts, entry: Entry, tier: Layer) -> None:

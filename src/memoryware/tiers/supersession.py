@@ -15,21 +15,16 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.actors import Actor, authority_of
 from memoryware.tiers.material import Material
-from memoryware.tiers.records import Entry, Ground, Memory, hash_of
+from memoryware.tiers.records import Entry, Memory, hash_of
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select
 from memoryware.tiers.succession import (
-    age,
     authority,
-    by_document,
-    held_again,
-    precedence,
 )
 from memoryware.tiers.text.contradictions import contradiction_between
 from memoryware.tiers.text.statements import plain_statements
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
-from memoryware.tiers.withdrawing import withdraw
 
 Old: TypeAlias = str | Memory | Promotion | ContextItem
 """What can be superseded: a memory, its id or that of its document."""
@@ -191,94 +186,6 @@ async def end(
     store, which = parts.tiers.long_term, Select.within(by.scope, documents=named)
     ended = await store.edit(which, change)
     return tuple(dict.fromkeys(one.document_id for one in ended))
-
-
-@dataclass(frozen=True, slots=True)
-class SubjectOutcome:
-    """Which text of a subject is current, after several were promoted at the same moment.
-
-    Attributes:
-        ended: Documents that ended here.
-        stronger: The memory of a more trusted decision to which the new one lost; None if it
-            did not lose, or to a later one of the same authority.
-    """
-
-    ended: tuple[str, ...] = ()
-    stronger: Memory | None = None
-
-
-async def keep_one_current(parts: Parts, new: Memory) -> SubjectOutcome:
-    """End all but one text of a subject, where several were promoted at the same moment.
-
-    Everybody looks after having added their own, so at least the last of them sees all, and all
-    come to the same: the text with the most authority stays, and of several the last one.
-    """
-    if new.subject is None:
-        return SubjectOutcome()
-    store, group = parts.tiers.long_term, Select.within(new.scope)
-    which = group.also(agents=(new.scope.agent_id,), subjects=spellings(new.subject))
-    found = await _current(parts, which)
-    if not found:
-        return SubjectOutcome()
-    winner = max(found, key=precedence)
-    others = [one.document_id for one in found if one is not winner]
-    ended = await end(parts, winner, others, winner.valid_from) if others else ()
-    if winner.document_id == new.document_id:
-        return SubjectOutcome(ended)
-    mine = (await store.find(group.also(documents=(new.document_id,)))).items
-    has_lost = bool(mine) and authority(winner) > authority(mine[0])
-    return SubjectOutcome(ended, winner if has_lost else None)
-
-
-async def was_late(parts: Parts, new: Memory, named: Sequence[str]) -> bool:
-    """Say whether somebody else took the place of one of these documents first."""
-    store = parts.tiers.long_term
-    which = Select.within(new.scope, documents=tuple(named))
-    found = (await store.find(which)).items if named else []
-    return any(one.superseded_by != new.document_id for one in found)
-
-
-async def stays(parts: Parts, mine: Memory) -> bool:
-    """Say whether a document holds after it has ended others, of which one may have ended it.
-
-    Where documents have ended each other in a circle, everybody comes to the same: the last
-    one of them stays.
-    """
-    store, which = parts.tiers.long_term, Select.within(mine.scope)
-    documents = by_document((await store.find(which)).items)
-    circle, at = list[Memory](), documents.get(mine.document_id)
-    while at is not None and at.document_id not in [one.document_id for one in circle]:
-        circle.append(at)
-        at = documents.get(at.superseded_by or "")
-    if at is None or at.document_id != mine.document_id:
-        return documents.get(mine.document_id, mine).valid_to is None
-    last = max(circle, key=age)
-    await store.edit(which.also(documents=(last.document_id,)), held_again)
-    return last.document_id == mine.document_id
-
-
-async def undo(parts: Parts, new: Memory, ground: Ground | None = None) -> None:
-    """Take back a promotion that must not be, and let hold again what it had ended.
-
-    What others have promoted as well meanwhile stays, and what it had ended as well.
-
-    Args:
-        parts: The memory.
-        new: A chunk of the document.
-        ground: The promotion, where the text was there before; by default the one that added
-            the document. An equal one that is older stays.
-    """
-    store, taken = parts.tiers.long_term, ground or new.grounds[0]
-    since = ground.promoted_at if ground else datetime.min.replace(tzinfo=UTC)
-
-    def reopen(one: Memory) -> Memory:
-        return held_again(one) if one.superseded_by == new.document_id else one
-
-    mine = Select.within(new.scope, documents=(new.document_id,))
-    if await withdraw(
-        parts, mine, lambda _, one: one.key == taken.key and one.promoted_at >= since
-    ):
-        await store.edit(Select.within(new.scope), reopen)
 
 
 async def first_of(parts: Parts, old: Old, scope: MemoryScope) -> Memory:

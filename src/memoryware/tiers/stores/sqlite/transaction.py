@@ -172,7 +172,11 @@ class SqliteTransaction:
             self.db.executemany(sql, rows)
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-        return [await work for work in works]
+        try:
+            return [await work for work in works]
+        finally:
+            for work in works:
+                work.close()
 
     def _must_go_on(self) -> None:
         """Keep SQLite from storing each statement by itself where it has undone the others."""
