@@ -334,14 +334,15 @@ class SqliteTransaction:
         is_cold, part = tier == "long_term", await self._part(new)
         other_text = is_cold and new.content != old.content
         words = words_of(new.content) if is_cold else None
-        ((space,),) = await self.execute("SELECT space FROM record WHERE seq = ?", seq)
+        values = _ROWS.values(tier, new, words, None)
+        await self.execute(_REPLACE, key_of(new.id), *values[:_SPACE], *values[_SPACE + 1 :], seq)
         if other_text:  # a vector of the old text must not find the new one
             await self._drop_vectors([seq])
-            space = 0
+            await self.execute("UPDATE record SET space = 0 WHERE seq = ?", seq)
             part.words += len(words or ()) - len(words_of(old.content))
-        body = await self._provenance(new)
-        values = _ROWS.values(tier, new, words, space)
-        await self.execute(_REPLACE, key_of(new.id), body, *values, seq)
+        if body_of(new) != body_of(old):
+            body = await self._provenance(new)
+            await self.execute("UPDATE record SET provenance = ? WHERE seq = ?", body, seq)
         if is_cold:
             part.is_cold, part.newest = True, max(part.newest, values[0])
             part.touched.append(seq)
@@ -720,8 +721,11 @@ _INSERT_ONE: Final = (
     f"INSERT INTO record ({', '.join(COLUMNS)}) VALUES (?{', ?' * (len(COLUMNS) - 1)})"
     " RETURNING seq"
 )
+_SPACE: Final = COLUMNS[4:].index("space")
+"""The place of the space among what `SqliteRows.values` returns."""
+_REPLACED: Final = tuple(one for one in COLUMNS[4:] if one != "space")
 _REPLACE: Final = (
-    f"UPDATE record SET {', '.join(f'{one} = ?' for one in COLUMNS[2:])} WHERE seq = ?"
+    f"UPDATE record SET id = ?, {', '.join(f'{one} = ?' for one in _REPLACED)} WHERE seq = ?"
 )
 _SOURCE: Final = "INSERT OR IGNORE INTO source (name, seq) VALUES (?, ?)"
 _NO_SOURCE: Final = "DELETE FROM source WHERE name = ? AND seq = ?"
