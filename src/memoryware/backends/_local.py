@@ -62,6 +62,10 @@ class LocalFiles:
             self._paths.clear()
         self._paths.update(path for path, host in new if _is_local(host, mounts))
 
+    def forget(self) -> None:
+        """Forget all paths, because the backend no longer knows by heart where they lead."""
+        self._paths.clear()
+
     def took(self, seconds: float) -> None:
         """Note how long a look on the loop has taken."""
         if seconds > _SLOW:

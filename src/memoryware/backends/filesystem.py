@@ -157,6 +157,7 @@ class FilesystemBackend(ChangingBackend):
         if spot.at == key and not any(is_below(key, root) for root in self._host_roots):
             if len(self._known) >= _KNOWN_AT_MOST:
                 self._known.clear()
+                self._local.forget()
             self._known[key] = spot  # it depends on nothing that may change
         return spot
 
@@ -384,7 +385,7 @@ class FilesystemBackend(ChangingBackend):
         thread; see `memoryware.backends._local`.
         """
         local = self._local
-        if local.may_look(paths) and all(path in self._known for path in paths):
+        if local.may_look(paths):
             began = time.monotonic()
             try:
                 tokens = self.fingerprint(paths)

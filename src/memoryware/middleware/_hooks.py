@@ -250,7 +250,7 @@ class MemoryHooks(
     async def _before(
         self, via: Via, state: Any, runtime: Any, config: Any
     ) -> dict[str, Any] | None:
-        in_node = _langchain.runs_in_node(config, f"{self.name}.before_agent")
+        in_node = bool(config) and _langchain.runs_in_node(config, f"{self.name}.before_agent")
         keeps_text = not in_node or self._refresh == "thread"
         key = self._keys.contents if in_node else CONTENTS
         if keeps_text and key in state and not (in_node and self._is_of_another(state, runtime)):

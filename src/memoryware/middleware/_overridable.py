@@ -29,6 +29,8 @@ class OverridableParts:
     """What a subclass of `MemoryMiddleware` may replace."""
 
     _backend: Any
+    _fixed_backend: BackendProtocol | None = None
+    """The same, once it is known to be no factory."""
     _looks_at_whole_disk: bool
     _on_error: OnError
     _renderer: Renderer
@@ -36,8 +38,12 @@ class OverridableParts:
 
     def _get_backend(self, state: Any, runtime: Any, config: Any) -> BackendProtocol:
         """Return the backend, calling a factory with what it needs to know."""
-        if _foreign.is_backend(self._backend):
-            backend: BackendProtocol = self._backend
+        given, fixed = self._backend, self._fixed_backend
+        if fixed is not None and fixed is given:
+            return fixed
+        if _foreign.is_backend(given):
+            self._fixed_backend = given
+            backend: BackendProtocol = given
             return backend
         facts = BackendRuntime.of(state, runtime, config)
         return _foreign.resolve(self._backend, facts)
