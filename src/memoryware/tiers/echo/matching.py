@@ -286,7 +286,7 @@ def _prepare(text: str, german: bool) -> _PreparedText:
     return _PreparedText(tuple(sentences), starts, frozenset(forms))
 
 
-_prepare_short: Final = remembered(4096)(_prepare)
+_prepare_short: Final = remembered(2048)(_prepare)
 _prepare_long: Final = remembered(512)(_prepare)
 
 

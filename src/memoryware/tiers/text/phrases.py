@@ -1,4 +1,4 @@
-"""Words that carry no fact of their own, and words that turn a fact around; data only."""
+"""Word lists and phrases: words without content, and words that correct a fact; data only."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ switch switched switching unless unlike untrue updated until wrong wrongly sonde
 stattdessen falsch anstatt plutot faux falso
 """
 TURNS: Final = frozenset(_TURNS.split())
-"""Words with which a fact is corrected or ended."""
+"""Words that correct or end a fact."""
 _GREETINGS: Final = """
 hi hello hey dear sure thanks thank yes yeah ok okay welcome greetings absolutely certainly
 hallo danke hola bonjour merci
@@ -103,21 +103,21 @@ context history summary recap reminder remind earlier previous previously stored
 recollect recollection discussed discussion told
 """
 RECALLING: Final = frozenset(_RECALLING.split())
-"""Words with which one says that one remembers."""
+"""Words of remembering."""
 PERSONAL: Final = frozenset(
     ("i", "me", "my", "mine", "you", "your", "we", "us", "our", "let", "lets", "please", "thanks")
 )
-"""Words of one who talks to somebody, as around what is remembered."""
+"""Words of a conversation, as around a recalled text."""
 EMPTY: Final = frozenset(_EMPTY.split()) - TURNS - DENIALS
 """Words of the language itself."""
 FILLER: Final = frozenset(_FILLER.split()) - TURNS - DENIALS
-"""Words with which one says that one remembers, offers help, or is polite."""
+"""Words of remembering, offers of help, and politeness."""
 _FREQUENCIES: Final = """
 daily weekly monthly yearly hourly nightly quarterly biweekly early only family apply supply
 reply fly ally assembly anomaly italy july multiply rely comply imply monopoly
 """
 FREQUENCIES: Final = frozenset(_FREQUENCIES.split())
-"""Words in -ly that say something."""
+"""Words in -ly that have content."""
 
 _LATIN: Final = (
     r"(?:if|unless|lest)\s+i(?:'m|\s+am)?\s+not\s+(?:mistaken|wrong)",
@@ -219,24 +219,24 @@ _LABELLED: Final = (
     r"\bnote:\s*\d+\s+and\s+\d+\s+contradict\s+each\s+other\b[^\n]*",
     r"\[\d{1,3}\]",
 )
-"""What stands beside a recalled text, to say where it is from."""
+"""Labels of recalled texts."""
 POLITE: Final = re.compile(
     rf"\b(?=[a-z(])(?:{'|'.join((*_LATIN, *_OFFERS, *_LABELS))})"
     rf"|(?=[^\x00-\x7f])(?:{'|'.join(_UNSPACED)})|{'|'.join(_LABELLED)}",
     re.IGNORECASE,
 )
-"""Phrases that say nothing, whatever words they are made of.
+"""Phrases without content, whatever their words.
 
-With what a phrase begins is looked at first: there is one at few places.
+The lookahead rejects most positions before the alternatives are tried.
 """
 REMEMBERING: Final = re.compile(
     rf"\b(?=[a-z(])(?:{'|'.join((*_LATIN, *_LABELS))})"
     rf"|(?=[^\x00-\x7f])(?:{'|'.join(_UNSPACED)})|{'|'.join(_LABELLED)}",
     re.IGNORECASE,
 )
-"""Phrases of remembering; without offers of help, in which somebody could say something else."""
+"""Phrases of remembering. Offers of help are not included: they may have content."""
 UNSPACED_TURNS: Final = re.compile(
     "不再|不是|改[为為成用到]|[换換]成|[换換]到|更正|纠正|糾正|不[对對]|[错錯][误誤了]|取消|停止|[废廢][弃棄]|"
     "[过過][时時期]|而是|[变變]更|ではなく|じゃなく|代わり|間違|やめ|廃止|訂正|もう.{0,12}(?:ない|ません)"
 )
-"""What corrects or ends a fact in Chinese or Japanese."""
+"""Words that correct or end a fact in Chinese or Japanese."""
