@@ -8,6 +8,7 @@ import unicodedata
 import pytest
 
 from memoryware import MemoryScope, TieredMemory
+from memoryware._remembering import forget_all
 from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
 from memoryware.tiers.echo import clauses
@@ -18,6 +19,7 @@ from memoryware.tiers.showing import without_marks
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.text import segments
 from memoryware.tiers.text.claims import says_the_same
+from memoryware.tiers.text.contradictions import contradiction_between
 from memoryware.tiers.text.stems import stem
 from memoryware.tiers.text.terms import words_of
 
@@ -70,6 +72,7 @@ USES = {
     "marks": lambda text: recalled_block_sources(text, [Excerpt(KNOWN, "x")]),
     "copied marks": without_marks,
     "the same": lambda text: says_the_same(text, f"{text} Ann"),
+    "a contradiction": lambda text: contradiction_between(text, f"{text} not"),
     "segmentation": segments._split,
     "worth": specificity_of.__wrapped__,
     "a series": lambda text: boilerplate_of([text, f"{text} b", KNOWN]),
@@ -81,6 +84,7 @@ def seconds(work, text: str) -> float:
     """Return the time of the processor that work on a text takes, the least of two."""
     taken = []
     for _ in range(2):
+        forget_all()
         start = time.process_time()
         work(text)
         taken.append(time.process_time() - start)

@@ -268,8 +268,8 @@ def _key(tokens: Sequence[Token]) -> list[Token]:
 
 
 @remembered(4096)
-def _key_of(sentence: Sentence) -> list[Token]:
-    return _key(sentence.tokens) if PAUSE in sentence.words else [*sentence.tokens]
+def _key_of(sentence: Sentence) -> Tokens:
+    return tuple(_key(sentence.tokens)) if PAUSE in sentence.words else sentence.tokens
 
 
 def _is_reordered(first: Sentence, second: Sentence, *, german: bool) -> bool:

@@ -173,7 +173,7 @@ def _other_matter(left: Sequence[Token], right: Sequence[Token]) -> bool:
 
 
 @remembered(4096)
-def _plain(sentence: Sentence) -> list[Token]:
+def _plain(sentence: Sentence) -> tuple[Token, ...]:
     """Return a sentence without "Correction:", without "now" and without ", not on Fridays"."""
     kept = [*sentence.tokens]
     if len(kept) > 1 and kept[0].exact in _NOTING and kept[1].exact == PAUSE:
@@ -182,7 +182,7 @@ def _plain(sentence: Sentence) -> list[Token]:
         if token.exact == PAUSE and token.stem != BREAK and kept[position + 1].exact in _CORRECTING:
             kept = kept[:position]
             break
-    return [token for token in kept if token.exact != PAUSE and token.exact not in _NOW]
+    return tuple(token for token in kept if token.exact != PAUSE and token.exact not in _NOW)
 
 
 def _markers(tokens: Sequence[Token]) -> list[str]:
