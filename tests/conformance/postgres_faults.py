@@ -16,9 +16,9 @@ from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.stores.postgres import (
     address,
     connection,
-    guard,
     opening,
     rows,
+    schema,
     store,
     transaction,
 )
@@ -319,7 +319,7 @@ OPENINGS = {
 
 def _unguarded(table: str) -> Seed:
     switch = f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;"
-    return code(opening, "guard", lambda schema: guard.guard(schema).replace(switch, ""))
+    return code(opening, "guard", lambda name: schema.guard(name).replace(switch, ""))
 
 
 def _once_admitted(address, role, tenant, *, bound, was=store.admitted):
@@ -337,25 +337,28 @@ GUARDED = {
         for table in TABLES
     },
     "believes what a bound role says": Fault(
-        text(guard, "_GUARD", "WHERE pg_has_role(", "WHERE false AND pg_has_role("),
+        text(schema, "_GUARD", "WHERE pg_has_role(", "WHERE false AND pg_has_role("),
         "test_guard",
         BY_HAND,
     ),
     "looks words up for everybody": Fault(
-        text(guard, "_GUARD", "AND (SELECT {schema}.owner_now()) IN (owner, '*') $$", "$$"),
+        text(schema, "_GUARD", "AND (SELECT {schema}.owner_now()) IN (owner, '*') $$", "$$"),
         "test_guard",
         BY_HAND,
     ),
     "lets anybody write for others": Fault(
-        text(guard, "_POLICY", "CHECK ((SELECT owner_now()) IN (owner, '*'))", "CHECK (true)"),
+        text(schema, "_POLICY", "CHECK ((SELECT owner_now()) IN (owner, '*'))", "CHECK (true)"),
         "test_guard",
         "test_nobody_writes_for_a_tenant_that_is_not_theirs",
         {"table": "source"},
     ),
+    "shows bound roles that other tenants write": Fault(
+        code(schema, "GUARDED", TABLES),
+        "test_generations",
+        "test_roles_raise_the_generation_of_their_tenant_alone",
+    ),
     "lets a bound role change spaces": Fault(
-        code(
-            opening, "grants", lambda schema, role, bound: guard.grants(schema, role, bound=False)
-        ),
+        code(opening, "grants", lambda name, role, bound: schema.grants(name, role, bound=False)),
         "test_guard",
         "test_a_role_that_owns_nothing_can_do_everything_for_its_tenants",
     ),

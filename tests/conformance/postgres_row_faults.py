@@ -341,4 +341,43 @@ TABLES = {
     ),
 }  # fmt: skip
 
-FAULTS: dict[str, Fault] = {**ROWS, **WORDS, **VECTORS, **MOVING, **TABLES}
+# Generations.
+
+RAISES = "test_every_change_of_a_group_raises_its_generation"
+UPGRADED = "test_tables_of_the_first_version_get_generations_for_roles_and_running_clients"
+
+GENERATIONS = {
+    **{
+        f"does not tell a group that a record was {change}": Fault(
+            schema(f"CREATE TRIGGER {name} AFTER {event} ON record", f"CREATE TRIGGER {name} AFTER {event} ON space"),
+            "test_generations",
+            RAISES,
+        )
+        for change, name, event in (
+            ("added", "record_added", "INSERT"),
+            ("changed", "record_changed", "UPDATE"),
+        )
+    },
+    "raises a generation once and for all": Fault(
+        schema("DO UPDATE SET generation = nextval('record_seq');", "DO NOTHING;"),
+        "test_generations",
+        RAISES,
+    ),
+    "counts the changes of all groups together": Fault(
+        schema("hashtextextended(changed.part, 0)", "hashtextextended('', 0)"),
+        "test_generations",
+        RAISES,
+    ),
+    "keeps roles that are there from reading generations": Fault(
+        schema("GRANT SELECT ON part TO", "GRANT SELECT ON record TO"),
+        "test_generations",
+        UPGRADED,
+    ),
+    "raises generations as whoever writes": Fault(
+        schema("LANGUAGE plpgsql SECURITY DEFINER\n  SET search_path = @schema", "LANGUAGE plpgsql SECURITY INVOKER\n  SET search_path = @schema"),
+        "test_generations",
+        UPGRADED,
+    ),
+}  # fmt: skip
+
+FAULTS: dict[str, Fault] = {**GENERATIONS, **ROWS, **WORDS, **VECTORS, **MOVING, **TABLES}

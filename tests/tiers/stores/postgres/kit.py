@@ -12,7 +12,7 @@ import pytest
 from memoryware import MemoryScope
 from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import entry
-from memoryware.tiers.stores.postgres import admit_role, postgres_stores
+from memoryware.tiers.stores.postgres import admit_role, opening, postgres_stores, schema
 from servers import postgres
 from servers.pooler import Pooler
 from servers.proxy import Proxy
@@ -153,3 +153,30 @@ def database(name, options=""):
         yield base.replace("/postgres?", f"/{name}?")
     finally:
         postgres.asked(f"{base}&schema=public", f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def old(address, monkeypatch):
+    """Stores with the tables of 0.1.0, in which a role was admitted, and the address of it."""
+    if os.environ.get("TEST_POSTGRES_URL"):
+        pytest.skip("makes roles")
+    name = f"old_{os.getpid()}"
+    postgres.asked(address, f"CREATE ROLE {name} LOGIN")
+    with monkeypatch.context() as patched:
+        patched.setattr(opening, "STEPS", schema.STEPS[:1])
+        patched.setattr(opening, "guard", _first_guard)
+        patched.setattr(opening, "grants", _first_grants)
+        admit_role(address, name)
+        made = postgres_stores(address)
+    yield made, address.replace("postgres@", f"{name}@")
+    made.working.close()
+    postgres.asked(address, f"DROP OWNED BY {name}; DROP ROLE {name}")
+
+
+def _first_guard(name):
+    return schema.guard(name).replace(schema.policy("part"), "")
+
+
+def _first_grants(name, role, *, bound):
+    return schema.grants(name, role, bound=bound).replace(
+        f'GRANT SELECT ON {name}.part TO "{role}"; ', ""
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ from memoryware._twins import finish
 from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import ACME, entry, within
 from memoryware.settings import PostgresLimits
-from memoryware.tiers.stores.postgres import admit_role, opening, postgres_stores, schema
+from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.postgres.address import address_of
 from memoryware.tiers.stores.postgres.opening import opened
 from memoryware.tiers.stores.postgres.store import BlockingServer
@@ -83,38 +82,6 @@ def test_roles_raise_the_generation_of_their_tenant_alone(address, roles):
     assert generation(address, scopes["a"]) == generation(roles[0], scopes["a"]) == was["a"]
     for stores in (owner, bound):
         stores.working.close()
-
-
-@pytest.fixture
-def old(address, monkeypatch):
-    """Stores with the tables of 0.1.0, in which a role was admitted, and the address of it."""
-    if os.environ.get("TEST_POSTGRES_URL"):
-        pytest.skip("makes roles")
-    name = f"old_{os.getpid()}"
-    postgres.asked(address, f"CREATE ROLE {name} LOGIN")
-    with monkeypatch.context() as patched:
-        patched.setattr(opening, "STEPS", schema.STEPS[:1])
-        patched.setattr(opening, "guard", _first_guard)
-        patched.setattr(opening, "grants", _first_grants)
-        admit_role(address, name)
-        made = postgres_stores(address)
-    yield made, address.replace("postgres@", f"{name}@")
-    made.working.close()
-    postgres.asked(address, f"DROP OWNED BY {name}; DROP ROLE {name}")
-
-
-def _first_guard(name):
-    from memoryware.tiers.stores.postgres import guard
-
-    return guard.guard(name).replace(guard.policy("part"), "")
-
-
-def _first_grants(name, role, *, bound):
-    from memoryware.tiers.stores.postgres import guard
-
-    return guard.grants(name, role, bound=bound).replace(
-        f'GRANT SELECT ON {name}.part TO "{role}"; ', ""
-    )
 
 
 def test_tables_of_the_first_version_get_generations_for_roles_and_running_clients(address, old):

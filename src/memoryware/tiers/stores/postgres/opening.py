@@ -19,13 +19,15 @@ from memoryware.tiers.stores.postgres.connection import (
     hint_of,
     unavailable,
 )
-from memoryware.tiers.stores.postgres.guard import grants, guard, policy
 from memoryware.tiers.stores.postgres.rows import counted_tokens
 from memoryware.tiers.stores.postgres.schema import (
     PGVECTOR,
     SERVER,
     STEPS,
+    grants,
+    guard,
     made,
+    policy,
     vector_index,
 )
 from memoryware.tiers.stores.protocol import Select
