@@ -28,6 +28,8 @@ import memoryware
 PACKAGE = str(pathlib.Path(memoryware.__file__).parent)
 _PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _STEPS = 100
+_ALONE = 80
+"""Bytes of messages that hold no other statement than a COMMIT; a mark or a write has more."""
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 
 
@@ -205,8 +207,11 @@ class _PostgresWire(_Wire):
 
     def sent(self, data: bytes) -> int:
         with self._lock:
-            begins = not self._open
-            self._open = True
+            # The end of a transaction that only read is not waited for: a COMMIT that has
+            # nothing to commit travels alone, and whoever uses the connection next reads its answer.
+            is_end = self._started and len(data) < _ALONE and b"\0COMMIT\0" in data
+            begins = not self._open and not is_end
+            self._open = self._open or not is_end
             self._up += data
             for kind in self._messages_up():
                 if kind in b"QS":
