@@ -153,6 +153,16 @@ def test_doctor_finds_all_well_in_a_new_store(cli, memory):
     assert set(checks(ran).values()) == {"ok"}
 
 
+def test_doctor_names_the_copy_that_an_upgrade_has_left(cli, shop, memory):
+    memory.backup(shop / "memory.db.version-3")
+    (shop / "other.db.version-3").write_bytes(b"of another file")
+    ran = cli("doctor")
+    assert ran.code == 0
+    assert "memory.db.version-3" in ran.out
+    assert "delete it" in ran.out
+    assert "other.db" not in ran.out
+
+
 def test_doctor_says_what_to_do_without_a_store_or_a_configuration(cli, shop):
     (shop / "memoryware.json").unlink()
     ran = cli("doctor")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import platform
 import shutil
@@ -95,6 +96,7 @@ def of_the_file(file: Path, *, whole: bool) -> Iterator[Check]:
     yield _permissions(file)
     yield _folder(file.resolve().parent)
     yield _free(file)
+    yield from _older_copies(file)
     if whole:
         yield _integrity(file)
 
@@ -119,6 +121,13 @@ def _free(file: Path) -> Check:
     is_little = free < max(LEAST_FREE, size)
     todo = "make room: a full disk refuses every write" if is_little else ""
     return Check("disk", "bad" if is_little else "ok", f"{free:,} bytes are free", todo)
+
+
+def _older_copies(file: Path) -> Iterator[Check]:
+    """List copies that an upgrade has left: what is forgotten in the file stays in them."""
+    for copy in sorted(file.parent.glob(f"{glob.escape(file.name)}.version-*")):
+        todo = "it still has texts that were forgotten since: delete it once you need no way back"
+        yield Check("copy", "note", f"{copy} is the file before an upgrade", todo)
 
 
 def _integrity(file: Path) -> Check:
