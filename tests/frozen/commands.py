@@ -94,10 +94,12 @@ def outputs(folder: Path, labels: Mapping[str, str]) -> dict[str, Any]:
     reader = Reader(None, labels)  # type: ignore[arg-type]  # only its text is used
     ids = {label: id_ for id_, label in labels.items()}
     found: dict[str, Any] = {}
-    with _surroundings(folder):
+    new = _NewLabels()
+    with _surroundings(folder, new):
         for number, line in enumerate((*READS, *WRITES)):
             answer = run([_with_ids(word, ids) for word in _words(line)])
             text = reader.text(json.dumps(answer)).replace(str(folder), "FOLDER")
+            text = new.in_place_of_ids(text)
             # how large a file is belongs to its schema
             text = re.sub(r'"bytes": \d+', '"bytes": "a number"', text)
             found[f"{number + 1}. {line}"] = json.loads(text)
@@ -143,15 +145,42 @@ def _with_ids(word: str, ids: Mapping[str, str]) -> str:
     return f"{before}{ids[label]}{after}" if mark and end else word
 
 
+class _NewLabels:
+    """Labels of the ids that commands make: how many an operation makes is its own business."""
+
+    def __init__(self) -> None:
+        self._next = new_ids()
+        for _ in range(10_000):  # none that the data has already
+            self._next()
+        self._made: dict[str, str] = {}
+        self._shown = 0
+
+    def new_id(self) -> str:
+        """Make an id, which has no label until it is shown."""
+        made = self._next()
+        self._made[made] = ""
+        return made
+
+    def in_place_of_ids(self, text: str) -> str:
+        """Return a text with labels in place of new ids, in the order in which they are shown."""
+
+        def label(found: re.Match[str]) -> str:
+            if found[0] not in self._made:
+                return found[0]
+            if not self._made[found[0]]:
+                self._shown += 1
+                self._made[found[0]] = f"<new {self._shown}>"
+            return self._made[found[0]]
+
+        return re.sub(r"\b[0-9a-f]{32}\b", label, text)
+
+
 @contextmanager
-def _surroundings(folder: Path) -> Iterator[None]:
+def _surroundings(folder: Path, new: _NewLabels) -> Iterator[None]:
     """Work in a folder with a configuration, a fixed person, clock and ids."""
     (folder / "memoryware.json").write_text(
         '{"store": "sqlite:///memory.db", "scope": {"group_id": "shop"}}'
     )
-    ids = new_ids()
-    for _ in range(10_000):  # none that the data has already
-        ids()
     with pytest.MonkeyPatch.context() as patch:
         for name in [one for one in os.environ if one.startswith("MEMORYWARE_")]:
             patch.delenv(name)
@@ -163,6 +192,6 @@ def _surroundings(folder: Path) -> Iterator[None]:
         # The commands take the clock and the ids that `TieredMemory` has by default.
         defaults = TieredMemory.__init__.__kwdefaults__
         patch.setitem(defaults, "clock", reading_clock())
-        patch.setitem(defaults, "new_id", ids)
+        patch.setitem(defaults, "new_id", new.new_id)
         patch.setattr(_checks, "utc_now", reading_clock())
         yield
