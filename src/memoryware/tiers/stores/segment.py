@@ -385,8 +385,8 @@ class _Column:
 class _Words:
     """Which rows have which words, and how often.
 
-    All words stand row by row in one array. A small group that is asked a few times is looked
-    through; a large one, or one that is asked often, is sorted by word, with newer rows apart.
+    All words stand row by row in one array. A group that is asked a few times is looked through;
+    one that is asked often is sorted by word, with newer rows apart.
     """
 
     def __init__(self) -> None:
@@ -407,7 +407,8 @@ class _Words:
         hashes, starts = self._hashes.values, self._starts.values
         self._looks += 1
         done = self._sorted[2] if self._sorted is not None else 0
-        if len(hashes) - done > (_SCANNED if self._looks > _LOOKS else _SCANNED * 20):
+        most = max(_SCANNED, done // 8) if self._looks > _LOOKS else _SCANNED * 1000
+        if len(hashes) - done > most:
             self._sort()
             done = len(hashes)
         rows = np.empty(0, "i8")
@@ -438,7 +439,8 @@ class _Words:
     def _sort(self) -> None:
         np, hashes, starts = numpy(), self._hashes.values, self._starts.values
         order = np.argsort(hashes, kind="stable")
-        rows = np.searchsorted(starts, order, "right") - 1
+        lengths = np.diff(starts, append=len(hashes))
+        rows = np.repeat(np.arange(len(starts)), lengths)[order]
         self._sorted = hashes[order], rows, len(hashes)
 
 
@@ -453,7 +455,8 @@ def _hashes(data: bytes) -> Any:
 _SCANNED: Final = 4000
 """Words that are looked through faster than they are sorted into the others."""
 _LOOKS: Final = 30
-"""Looks for a word after which sorting a small group by word pays."""
+"""Looks for a word after which sorting a group by word pays: of 100,000 memories sorting takes as
+long as looking through all words some hundred times, and the first question should not wait."""
 
 
 class _Vectors:
