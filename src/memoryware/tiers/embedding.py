@@ -126,8 +126,7 @@ class Embedder:
         for start in range(0, len(missing), self.batch):
             some = missing[start : start + self.batch]
             made = self._checked(await self._asked(runner, "embed_documents", some), len(some))
-            # A third of the room of a tuple, and NumPy reads it without a copy.
-            vectors = [array("d", vector if any(vector) else ()) for vector in made]
+            vectors = [vector if any(vector) else array("d") for vector in made]
             self.known.put(some, vectors)
             found.update(zip(some, vectors, strict=True))
         self._check_lengths({len(vector) for vector in found.values() if vector})
@@ -142,7 +141,7 @@ class Embedder:
         (vector,) = self._checked([await self._asked(runner, "embed_query", text)], 1)
         if not any(vector):
             raise self._without_direction()
-        return vector
+        return tuple(vector)
 
     async def each(self, runner: Runner, texts: Sequence[str]) -> list[Vector | None]:
         """Return a vector for each text, None for one that the model cannot embed.
@@ -230,10 +229,13 @@ class Embedder:
                 f"The embedding model {self.name} failed: {type(error).__name__}"
             ) from error
 
-    def _checked(self, made: Any, count: int) -> list[Vector]:
-        """Return vectors that can be used: as many as texts, of finite numbers."""
+    def _checked(self, made: Any, count: int) -> list[array[float]]:
+        """Return vectors that can be used: as many as texts, of finite numbers.
+
+        An array takes a third of the room of a tuple, and NumPy reads it without a copy.
+        """
         try:
-            vectors: list[Vector] = [tuple(map(float, one)) for one in made]
+            vectors = [array("d", vector) for vector in made]
         except Exception as error:
             raise EmbeddingFailed(
                 f"The embedding model {self.name} returned no list of vectors"

@@ -192,6 +192,7 @@ async def _read_tiers(search: Search) -> _Reading:
         await tiers.transaction(work, search.scope, writes=False)
     except Exception as error:  # noqa: BLE001 - as in `_safely`
         del search.failed[before:], search.errors[before:]
+        is_apart = False
         if hot and tiers.is_joint:
             reading.working = None
             _note_failure(search, "hot", error)
@@ -448,8 +449,9 @@ async def _show_as_promoted(search: Search, working: _Working) -> None:
 async def _same_texts(search: Search, working: _Working) -> Mapping[str, Sequence[Memory]]:
     """Return memories that have the text of an entry, by its hash."""
     known, agent = working.group.promoted, search.agent_id
-    if not working.entries or agent in known:
-        return known.get(agent, {})
+    before = known.get(agent)  # one look: another thread may clear it
+    if before is not None or not working.entries:
+        return before or {}
     hashes = tuple(dict.fromkeys(entry.content_hash for entry in working.entries))
     which = Select.within(search.scope, agents=tuple({None, agent}), hashes=hashes)
     page = await search.tiers.long_term.find(which)
@@ -581,9 +583,15 @@ async def _leave_out_of_date(search: Search, heap: _Heap) -> None:
     if search.options.at is not None:
         return
     memories = [text.record for text in heap.values() if isinstance(text.record, Memory)]
-    replaced = await _replaced_early(search, memories)
-    for memory in memories:
-        if not memory.has_begun(search.now):
+    now = search.now
+    bounded = [
+        memory for memory in memories if memory.valid_to is not None or memory.valid_from > now
+    ]
+    if not bounded:
+        return
+    replaced = await _replaced_early(search, bounded)
+    for memory in bounded:
+        if not memory.has_begun(now):
             del heap[memory.id]
         elif memory.id in replaced:
             heap[memory.id].leave_out("superseded", f"{memory.superseded_by} is in its place")
