@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias, get_args
 
 from memoryware.events import logger
+from memoryware.tiers.actors import is_person
 from memoryware.tiers.recall.fusion import (
     fused_all,
     kept_places,
@@ -17,7 +18,7 @@ from memoryware.tiers.recall.fusion import (
     with_places,
 )
 from memoryware.tiers.recall.query import Level, Part, RankedRecord, Search
-from memoryware.tiers.records import hash_of
+from memoryware.tiers.records import Memory, Trust, hash_of
 from memoryware.tiers.reranking import RerankFailed
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.text.contradictions import contradiction_between
@@ -106,6 +107,55 @@ def _set_keys(records: Iterable[RankedRecord]) -> None:
             -record.created_at.timestamp(),
             record.id,
         )
+
+
+# Texts that are withheld from who asks.
+
+
+def withhold(search: Search, texts: Sequence[RankedRecord]) -> list[Trust]:
+    """Leave out texts that must not be shown to who asks; return how far each is trusted.
+
+    Text from outside that reached the group in the run of one user could reach all others
+    by memory alone: a page that one of them opened would speak to everybody. So it stays with
+    that user until a person has promoted it.
+    """
+    least, is_shared = search.options.min_trust, search.parts.share_outside
+    trusts = [text.record.provenance.trust for text in texts]
+    for text, trust in zip(texts, trusts, strict=True):
+        if least is not None and trust < least:
+            detail = f"trusted as {trust.name}, and {least.name} is the least shown"
+            text.leave_out("min_trust", detail)
+        elif trust > Trust.UNTRUSTED or is_shared:
+            continue
+        elif _is_of_another_user(search, text) and not _is_decided(text):
+            text.leave_out(
+                "from_outside",
+                "it came from outside in a run of another user, and no person has promoted it",
+            )
+    return trusts
+
+
+def _is_of_another_user(search: Search, text: RankedRecord) -> bool:
+    """Decide whether a text came up in a conversation in which the user who asks took no part.
+
+    Without a user on either side nobody can say so: a job of the group has no user, and a group
+    whose runs name none would lose all it has read.
+    """
+    asking, owner = search.scope.user_id, text.record.scope.user_id
+    if not asking or not owner:
+        return False
+    roots = text.record.provenance.roots
+    return asking != owner and not any(
+        root.kind == "user" and root.name == asking for root in roots
+    )
+
+
+def _is_decided(text: RankedRecord) -> bool:
+    """Decide whether a person has promoted a text; a promotion by an agent decides nothing."""
+    memory = text.record if isinstance(text.record, Memory) else text.promoted
+    if memory is None:
+        return False
+    return any(is_person(ground.promoted_by) for ground in memory.grounds if not ground.revocations)
 
 
 # Choice.

@@ -25,7 +25,6 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, warn_without_group
 from memoryware.tiers.activity import note_recalled
-from memoryware.tiers.actors import is_person
 from memoryware.tiers.grounds import SAID_AGAIN
 from memoryware.tiers.recall.fusion import Match, Matches, WordStatistics, judge
 from memoryware.tiers.recall.query import (
@@ -37,7 +36,7 @@ from memoryware.tiers.recall.query import (
     Source,
     recalled_items,
 )
-from memoryware.tiers.recall.rank import choose, largest_move, weigh
+from memoryware.tiers.recall.rank import choose, largest_move, weigh, withhold
 from memoryware.tiers.records import Entry, Memory, Trust, hash_of
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores._looking import beside
@@ -375,7 +374,7 @@ def _judge_working(
     if search.options.explain:
         _note_ranks(entries, [entry.match for entry in entries], len(entries))
     outside = search.parts.limits.outside_similarity
-    for entry, trust in zip(entries, _withhold(search, entries), strict=True):
+    for entry, trust in zip(entries, withhold(search, entries), strict=True):
         match = entry.match
         if trust is Trust.UNTRUSTED:
             # Shown on no other ground: an answer is trusted no more than what was shown to it.
@@ -495,55 +494,6 @@ async def _replaced_early(search: Search, memories: Sequence[Memory]) -> set[str
     return {id_ for id_, document in late.items() if document in begun}
 
 
-# Texts that are withheld from who asks.
-
-
-def _withhold(search: Search, texts: Sequence[RankedRecord]) -> list[Trust]:
-    """Leave out texts that must not be shown to who asks; return how far each is trusted.
-
-    Text from outside that reached the group in the run of one user could reach all others
-    by memory alone: a page that one of them opened would speak to everybody. So it stays with
-    that user until a person has promoted it.
-    """
-    least, is_shared = search.options.min_trust, search.parts.share_outside
-    trusts = [text.record.provenance.trust for text in texts]
-    for text, trust in zip(texts, trusts, strict=True):
-        if least is not None and trust < least:
-            detail = f"trusted as {trust.name}, and {least.name} is the least shown"
-            text.leave_out("min_trust", detail)
-        elif trust > Trust.UNTRUSTED or is_shared:
-            continue
-        elif _is_of_another_user(search, text) and not _is_decided(text):
-            text.leave_out(
-                "from_outside",
-                "it came from outside in a run of another user, and no person has promoted it",
-            )
-    return trusts
-
-
-def _is_of_another_user(search: Search, text: RankedRecord) -> bool:
-    """Decide whether a text came up in a conversation in which the user who asks took no part.
-
-    Without a user on either side nobody can say so: a job of the group has no user, and a group
-    whose runs name none would lose all it has read.
-    """
-    asking, owner = search.scope.user_id, text.record.scope.user_id
-    if not asking or not owner:
-        return False
-    roots = text.record.provenance.roots
-    return asking != owner and not any(
-        root.kind == "user" and root.name == asking for root in roots
-    )
-
-
-def _is_decided(text: RankedRecord) -> bool:
-    """Decide whether a person has promoted a text; a promotion by an agent decides nothing."""
-    memory = text.record if isinstance(text.record, Memory) else text.promoted
-    if memory is None:
-        return False
-    return any(is_person(ground.promoted_by) for ground in memory.grounds if not ground.revocations)
-
-
 # Long-term memory.
 
 
@@ -640,7 +590,7 @@ async def _search_wide_enough(
     while True:
         look = _Look(search, part, limit, is_whole, counts)
         heap, seen, is_everything = await _look(look, which)
-        _withhold(search, [*heap.values()])
+        withhold(search, [*heap.values()])
         withheld = sum(text.left_out is not None for text in heap.values())
         is_enough = len(heap) - withheld >= look.most_shown
         if is_enough or not withheld or is_everything or seen == before:

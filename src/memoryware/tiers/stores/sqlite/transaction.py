@@ -373,12 +373,9 @@ class SqliteTransaction:
             part.words -= row[-1] or 0
             part.is_cold = part.is_cold or is_cold
             part.waiting -= tier == "quarantine" and record.status in _WAITING
-            if is_cold:
-                part.touched.append(row[0])
-                # The segment follows with the next search; the text must not wait for one.
-                segment = self._shared.segments.get(part.key)
-                if segment is not None:
-                    segment.records.pop(row[0], None)
+            part.touched += [row[0]] if is_cold else []
+            if is_cold and (segment := self._shared.segments.get(part.key)) is not None:
+                segment.records.pop(row[0], None)  # a forgotten text waits for no search
             bodies[body_of(record)[0]] = None
             if names := _sources_of(record):
                 await self.many(_NO_SOURCE, [(key_of(one), row[0]) for one in names])
