@@ -172,6 +172,21 @@ class DocumentsConformance(TierSuite):
         assert await store.ids(within(documents=(kept[1][0].document_id, "x"))) == [kept[1][0].id]
         assert await store.ids(within(documents=())) == []
 
+    async def test_what_was_superseded_is_found_by_what_took_its_place(self, store: Asked) -> None:
+        first, second, third = (document(f"text {n}", f"more {n}") for n in range(3))
+        await store.add(first)
+        await store.add(second, replaces=[first[0].document_id])
+        await store.add(third, replaces=[second[0].document_id])
+        by = (second[0].document_id, third[0].document_id)
+        before = [await store.ids(within(superseded_by=(one,))) for one in by]
+        assert before == [[one.id for one in some[::-1]] for some in (first, second)]
+        assert await store.ids(within(superseded_by=by)) == [*before[1], *before[0]]
+        assert await store.ids(within(superseded_by=("x",))) == []
+        assert await store.ids(within(superseded_by=())) == []
+        which = within(superseded_by=by[:1])
+        await store.edit(which, lambda one: replace(one, superseded_by=None))
+        assert await store.ids(which) == []
+
     async def test_one_text_from_eight_workers_is_one_document(
         self, store: Asked, opened: OpenStore
     ) -> None:

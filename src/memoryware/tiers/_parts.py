@@ -298,7 +298,7 @@ class Parts:
 
     async def transaction(
         self,
-        scope: MemoryScope | None,
+        scope: MemoryScope | Select | None,
         work: Callable[[Parts], Awaitable[T]],
         *,
         writes: bool = True,
@@ -306,7 +306,7 @@ class Parts:
         """Run a unit of work; see `Tiers.transaction`.
 
         Args:
-            scope: The tenant and group that it is about.
+            scope: The tenant and group that it is about, or a selection of several groups.
             work: What is done, given the parts of which `tiers` are inside the transaction.
             writes: Whether it changes anything.
         """

@@ -17,7 +17,7 @@ from memoryware.tiers.journal import Noted
 from memoryware.tiers.lineage import Found, made_of_selected
 from memoryware.tiers.records import Entry, Memory, Origin
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.succession import close_up
+from memoryware.tiers.succession import relink_chains
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
 from memoryware.tiers.withdrawing import withdraw
@@ -66,12 +66,21 @@ async def forget(
     where = Select(tenant=scope.tenant, groups=_selected(scope, what).groups)
     fallen, named = _fallen(found), scope if what.is_all else _place(scope)
     await unnote(parts, named, fallen)  # first: what is deleted is not found once more
-    gone, again = await _deleted(parts, where, found)
-    if what.derived and fallen:  # what was made of it in the meantime
-        late = await made_of_selected(parts, where.also(made_of=fallen))
-        await unnote(parts, named, _fallen(late))
-        more, later = await _deleted(parts, where, late)
-        gone, again = gone + more, (*again, *later)
+
+    async def work(inside: Parts) -> tuple[Found, Counts, tuple[Memory, ...]]:
+        now = await falling(inside, scope, what)
+        gone, again = await _deleted(inside, where, now)
+        if inside.tiers.is_joint:
+            gone += await _deleted_working(inside, where, now)
+        return now, gone, again
+
+    deleted, gone, again = await parts.transaction(where, work)
+    if not parts.tiers.is_joint:
+        gone += await _deleted_working(parts, where, deleted)
+    late = tuple(set(_fallen(deleted)) - set(fallen))
+    if late:  # what was made of it in the meantime
+        await unnote(parts, named, late)
+    parts.forgotten.note(where.tenant, _fallen(deleted), parts.limits.forgotten_ids)
     _clear(parts)
     receipt = ForgetReceipt(
         **asdict(gone),
@@ -184,26 +193,29 @@ def _clear(parts: Parts) -> None:
 
 
 async def _deleted(parts: Parts, where: Select, found: Found) -> tuple[Counts, tuple[Memory, ...]]:
-    """Delete what was found; what is recalled goes first, so that nothing without an origin is.
+    """Delete what was found in quarantine and long-term memory.
 
     Returns:
         How much was deleted, and the memories that are current again because of it.
     """
-    stores, long_term = parts.tiers, where.also(ids=found.memories)
+    long_term = where.also(ids=found.memories)
     memories = (
         await withdraw(parts, long_term, lambda one, at: at.key in found.grounds.get(one.id, ()))
         if found.memories
         else []
     )
-    fallen = (*found.quarantine, *found.working, *(one.id for one in memories))
-    parts.forgotten.note(where.tenant, fallen, parts.limits.forgotten_ids)
-    gone = {}
-    for layer, ids in (("working", found.working), ("quarantine", found.quarantine)):
-        store, which = getattr(stores, layer), where.also(ids=tuple(ids))
-        gone[layer] = await store.delete(which) if ids else 0
-    again = await close_up(parts, memories)
+    entries = tuple(found.quarantine)
+    quarantine = await parts.tiers.quarantine.delete(where.also(ids=entries)) if entries else 0
+    again = await relink_chains(parts, memories)
     await _disowned(parts, where, memories)
-    return Counts(**gone, long_term=len(memories)), again
+    return Counts(quarantine=quarantine, long_term=len(memories)), again
+
+
+async def _deleted_working(parts: Parts, where: Select, found: Found) -> Counts:
+    entries = tuple(found.working)
+    return Counts(
+        working=await parts.tiers.working.delete(where.also(ids=entries)) if entries else 0
+    )
 
 
 async def _disowned(parts: Parts, where: Select, gone: Iterable[Memory]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from memoryware.errors import EntryMissing, SettingError, TierError
 from memoryware.events import logger
@@ -16,14 +17,11 @@ from memoryware.tiers.journal import noted_of
 from memoryware.tiers.lineage import Found, everything_of, made_of
 from memoryware.tiers.records import Entry, Memory, Origin, Verdict
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.succession import by_document, end_anew, reinstated_without
+from memoryware.tiers.succession import recompute_validity, reinstated_without
 from memoryware.tiers.values import ContextItem, Counts, Insight, Promotion, Receipt
 
 Revocable: TypeAlias = str | Entry | Memory | ContextItem | Promotion | Insight | Origin
 """What can be revoked: a record, its id, what holds records, or an origin."""
-
-_LOOKS: Final = 5
-"""How often is looked for what was made of a text while it was being taken back."""
 
 
 async def revoke(
@@ -49,15 +47,6 @@ async def revoke(
     """
     if not by.strip():
         raise SettingError("by: say who revokes it, such as by='ann'")
-    found = await _found(parts, what, scope, descendants)
-    if not isinstance(what, Origin) and not found.ids:
-        hint = "; an origin is Origin(kind, name)" if ":" in _name(what) else ""
-        raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(what)}{hint}")
-    if found.total > parts.limits.lineage:
-        raise TierError(
-            f"{found.total} records came from it, more than lineage={parts.limits.lineage} allows;"
-            " raise TierLimits(lineage=...) if that is meant"
-        )
     receipt = Receipt(
         id=parts.new_id(),
         scope=scope,
@@ -67,6 +56,7 @@ async def revoke(
         reason=reason,
     )
     if dry_run:
+        found = await _to_revoke(parts, what, scope, descendants)
         return replace(
             receipt,
             id="",
@@ -74,19 +64,18 @@ async def revoke(
             counts=await _shown_of(parts, found, scope),
             reinstated=await _reinstated_by(parts, found, scope),
         )
-    counts, again = await _hide(parts, found, receipt)
-    for _ in range(_LOOKS):  # what was made of it meanwhile; a promotion sees what is hidden now
-        before, found = found, await _found(parts, what, scope, descendants)
-        if found.is_within(before):
-            break
-        more, later = await _hide(parts, found, receipt)
-        counts, again = counts + more, again | later
-    receipt = replace(
-        receipt,
-        ids=tuple(dict.fromkeys((*before.ids, *found.ids))),
-        counts=counts,
-        reinstated=tuple(one for one in again if one not in found.long_term),
-    )
+
+    async def work(inside: Parts) -> tuple[Found, Counts, tuple[str, ...]]:
+        found = await _to_revoke(inside, what, scope, descendants)
+        counts, again = await _hide(inside, found, receipt)
+        if inside.tiers.is_joint:
+            counts += await _hide_working(inside, found, receipt)
+        return found, counts, again
+
+    found, counts, again = await parts.transaction(scope, work)
+    if not parts.tiers.is_joint:
+        counts += await _hide_working(parts, found, receipt)
+    receipt = replace(receipt, ids=found.ids, counts=counts, reinstated=again)
     for one in receipt.reinstated:
         logger.warning("memory %s is current again: what had taken its place was revoked", one)
     await note(parts, noted_of(receipt))
@@ -100,24 +89,35 @@ async def restore(parts: Parts, receipt: Receipt, *, by: str) -> Counts:
     """
     if not by.strip():
         raise SettingError("by: say who restores it, such as by='ann'")
-    stores = parts.tiers
-    within = Select.within(receipt.scope)
-    shown: list[int] = []
-    give: Any = partial(given_back, receipt=receipt.id)
-    found = await made_of(parts, receipt.scope, receipt.ids)  # with what came later
-    ids = tuple(dict.fromkeys((*receipt.ids, *found.ids)))
-    for store in _stores(parts):
-        back = 0
-        for which in (within.also(ids=ids), within.also(revocations=(receipt.id,))):
-            changed = await store.edit(which, give)
-            back += sum(one.revocation is None for one in changed)
-            if changed and store is stores.long_term:
-                await end_anew(parts, receipt.scope)
-        shown.append(back)
-    counts = Counts(quarantine=shown[0], working=shown[1], long_term=shown[2])
-    said = replace(noted_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
-    await note(parts, replace(said, reason="", ids=(), reinstated=()))
+
+    async def work(inside: Parts) -> tuple[tuple[str, ...], Counts]:
+        found = await made_of(inside, receipt.scope, receipt.ids)  # with what came later
+        ids = tuple(dict.fromkeys((*receipt.ids, *found.ids)))
+        quarantine, _ = await _give_back(inside.tiers.quarantine, receipt, ids)
+        long_term, changed = await _give_back(inside.tiers.long_term, receipt, ids)
+        await recompute_validity(inside, receipt.scope, changed)
+        counts = Counts(quarantine=quarantine, long_term=long_term)
+        if inside.tiers.is_joint:
+            working, _ = await _give_back(inside.tiers.working, receipt, ids)
+            counts += Counts(working=working)
+        return ids, counts
+
+    ids, counts = await parts.transaction(receipt.scope, work)
+    if not parts.tiers.is_joint:
+        working, _ = await _give_back(parts.tiers.working, receipt, ids)
+        counts += Counts(working=working)
+    line = replace(noted_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
+    await note(parts, replace(line, reason="", ids=(), reinstated=()))
     return counts
+
+
+async def _give_back(view: Any, receipt: Receipt, ids: tuple[str, ...]) -> tuple[int, list[Any]]:
+    """Take the mark of a receipt from records; return how many are shown again, and all."""
+    within = Select.within(receipt.scope)
+    give = partial(given_back, receipt=receipt.id)
+    changed = await view.edit(within.also(ids=ids), give)
+    changed += await view.edit(within.also(revocations=(receipt.id,)), give)
+    return sum(record.revocation is None for record in changed), changed
 
 
 async def attach_verdict(
@@ -135,12 +135,16 @@ async def attach_verdict(
     """
     where = scope or (what.scope if not isinstance(what, str) else MemoryScope())
     checked = replace(verdict, at=verdict.at or parts.clock())
-    found = await _judged(parts, Select.within(where, ids=ids_of(what)), checked)
-    if not found:
-        raise EntryMissing(f"Group {where.group_id!r} has no entry or memory {_name(what)}")
-    hashes = tuple({one.content_hash for one in found})
-    await _judged(parts, Select.within(where, hashes=hashes), checked)
-    return found[0]
+
+    async def work(inside: Parts) -> Entry | Memory:
+        found = await _judged(inside, Select.within(where, ids=ids_of(what)), checked)
+        if not found:
+            raise EntryMissing(f"Group {where.group_id!r} has no entry or memory {_name(what)}")
+        hashes = tuple({one.content_hash for one in found})
+        await _judged(inside, Select.within(where, hashes=hashes), checked)
+        return found[0]
+
+    return await parts.transaction(where, work)
 
 
 async def _judged(parts: Parts, which: Select, verdict: Verdict) -> list[Entry | Memory]:
@@ -169,39 +173,67 @@ async def _found(parts: Parts, what: Revocable, scope: MemoryScope, descendants:
     return await made_of(parts, scope, ids_of(what), descendants=descendants)
 
 
-async def _hide(parts: Parts, found: Found, receipt: Receipt) -> tuple[Counts, dict[str, None]]:
-    """Hide what was found; long-term memory first, so that nothing is recalled meanwhile.
+async def _to_revoke(parts: Parts, what: Revocable, scope: MemoryScope, descendants: bool) -> Found:
+    """Return what is revoked.
+
+    Raises:
+        EntryMissing: If there is no such text in this scope.
+        TierError: If it is more than `lineage` allows.
+    """
+    found = await _found(parts, what, scope, descendants)
+    if not isinstance(what, Origin) and not found.ids:
+        hint = "; an origin is Origin(kind, name)" if ":" in _name(what) else ""
+        raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(what)}{hint}")
+    if found.total > parts.limits.lineage:
+        raise TierError(
+            f"{found.total} records came from it, more than lineage={parts.limits.lineage} allows;"
+            " raise TierLimits(lineage=...) if that is meant"
+        )
+    return found
+
+
+async def _hide(parts: Parts, found: Found, receipt: Receipt) -> tuple[Counts, tuple[str, ...]]:
+    """Hide what was found in quarantine and long-term memory.
 
     Returns:
         How much was hidden, and the ids of memories that are current again because of it.
     """
-    stores, within = parts.tiers, Select.within(receipt.scope)
+    tiers, within = parts.tiers, Select.within(receipt.scope)
 
     def hide(memory: Memory) -> Memory:
         return without_grounds(memory, receipt.id, found.grounds.get(memory.id, ()))
 
-    def take(entry: Entry) -> Entry:
-        return taken_back(entry, receipt.id)
+    cold = (
+        await tiers.long_term.edit(within.also(ids=found.memories), hide) if found.memories else []
+    )
+    waiting = await _take_entries(tiers.quarantine, found.quarantine, receipt)
+    again = await recompute_validity(parts, receipt.scope, cold)
+    counts = Counts(quarantine=waiting, long_term=_hidden_by(cold, receipt))
+    return counts, tuple(memory.id for memory in again)
 
-    cold = await stores.long_term.edit(within.also(ids=found.memories), hide)
-    which = within.also(ids=tuple(found.working))
-    hot = await stores.working.edit(which, take)
-    which = within.also(ids=tuple(found.quarantine))
-    waiting = await stores.quarantine.edit(which, take)
-    again = await end_anew(parts, receipt.scope) if cold else ()
-    mine = [sum(one.revocation == receipt.id for one in some) for some in (waiting, hot, cold)]
-    counts = Counts(quarantine=mine[0], working=mine[1], long_term=mine[2])
-    return counts, dict.fromkeys(one.id for one in again)
+
+async def _hide_working(parts: Parts, found: Found, receipt: Receipt) -> Counts:
+    return Counts(working=await _take_entries(parts.tiers.working, found.working, receipt))
+
+
+async def _take_entries(view: Any, ids: Iterable[str], receipt: Receipt) -> int:
+    which = Select.within(receipt.scope, ids=tuple(ids))
+    if not which.ids:
+        return 0
+    return _hidden_by(await view.edit(which, lambda one: taken_back(one, receipt.id)), receipt)
+
+
+def _hidden_by(records: Iterable[Entry | Memory], receipt: Receipt) -> int:
+    return sum(record.revocation == receipt.id for record in records)
 
 
 async def _reinstated_by(parts: Parts, found: Found, scope: MemoryScope) -> tuple[str, ...]:
     """Return the ids of memories that would be current again if what was found were hidden."""
     if not found.long_term:
         return ()
-    store = parts.tiers.long_term
-    memories = (await store.find(Select.within(scope))).items
-    gone = {one.document_id for one in memories if one.id in found.long_term}
-    return tuple(one.id for one in reinstated_without(by_document(memories), gone))
+    which = Select.within(scope, ids=tuple(found.long_term))
+    memories = (await parts.tiers.long_term.find(which)).items
+    return tuple(one.id for one in await reinstated_without(parts, scope, memories))
 
 
 async def _shown_of(parts: Parts, found: Found, scope: MemoryScope) -> Counts:

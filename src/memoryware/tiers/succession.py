@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -38,35 +38,43 @@ def precedence(memory: Memory) -> tuple[Trust, tuple[datetime, datetime, str]]:
     return authority(memory), age(memory)
 
 
-def held_again(memory: Memory) -> Memory:
-    """Return a document in the place of which nothing was put."""
-    return replace(memory, valid_to=None, superseded_by=None)
+async def recompute_validity(
+    parts: Parts, scope: MemoryScope, changed: Iterable[Memory]
+) -> tuple[Memory, ...]:
+    """Let documents hold until the first one after them that is not revoked.
 
+    Only chains that lead through the changed documents are looked at, from these backwards and
+    forwards. What was replaced at a moment ends at that moment again, when what replaced it is
+    back. Of documents with the same text or subject that would hold side by side one holds: the
+    one with the most authority, and of several the last.
 
-async def end_anew(parts: Parts, scope: MemoryScope) -> tuple[Memory, ...]:
-    """Let each document of a group hold until the first one after it that is not revoked.
-
-    What was replaced at a moment ends at that moment again, when what replaced it is back. Of
-    documents with the same text or subject that would hold side by side one holds: the one with
-    the most authority, and of several the last.
+    Args:
+        parts: The memory.
+        scope: The tenant and group.
+        changed: Memories that were revoked or put back.
 
     Returns:
         A chunk of each document that had ended and is current again.
     """
+    documents = by_document(changed)
+    if not documents:
+        return ()
     store, which = parts.tiers.long_term, Select.within(scope)
-    documents = by_document((await store.find(which)).items)
+    touched = await _with_chains(parts, scope, documents)
 
     def end(memory: Memory) -> Memory:
         return _ending(memory, _until(memory, documents))
 
-    changed = by_document(await store.edit(which, end))
-    again = [
-        one
-        for id_, one in changed.items()
-        if one.valid_to is None and one.revocation is None and documents[id_].valid_to is not None
+    before = {id_: documents[id_] for id_ in touched}
+    if any(end(memory) != memory for memory in before.values()):
+        documents |= by_document(await store.edit(which.also(documents=touched), end))
+    current = [
+        documents[id_]
+        for id_ in touched
+        if documents[id_].valid_to is None and documents[id_].revocation is None
     ]
-    documents |= changed
-    twins = _twins(documents.values())
+    again = [memory for memory in current if before[memory.document_id].valid_to is not None]
+    twins = await _twins_beside(parts, scope, current)
 
     def join(memory: Memory) -> Memory:
         last = twins.get(memory.document_id)
@@ -77,28 +85,108 @@ async def end_anew(parts: Parts, scope: MemoryScope) -> tuple[Memory, ...]:
 
     if twins:
         await store.edit(which.also(documents=tuple(twins)), join)
-    return tuple(one for one in again if one.document_id not in twins)
+    return tuple(memory for memory in again if memory.document_id not in twins)
 
 
-def reinstated_without(
-    documents: Mapping[str, Memory], gone: Collection[str]
+async def _with_chains(
+    parts: Parts, scope: MemoryScope, documents: dict[str, Memory]
+) -> tuple[str, ...]:
+    """Add what the validity of some documents depends on, and what depends on theirs.
+
+    Args:
+        parts: The memory.
+        scope: The tenant and group.
+        documents: Chunks of the documents by id; what is read is added.
+
+    Returns:
+        The ids of the documents of which the validity may be another one now.
+    """
+    store, which = parts.tiers.long_term, Select.within(scope)
+    touched, waiting = dict.fromkeys(documents), tuple(documents)
+    while waiting:
+        page = await store.find(which.also(superseded_by=waiting))
+        before = {
+            id_: memory for id_, memory in by_document(page.items).items() if id_ not in touched
+        }
+        documents |= before
+        touched |= dict.fromkeys(before)
+        # What is before a document that is not revoked ends there, whatever comes after it.
+        waiting = tuple(id_ for id_, memory in before.items() if memory.revocation)
+    while after := {
+        memory.superseded_by
+        for memory in documents.values()
+        if memory.superseded_by and memory.superseded_by not in documents
+    }:
+        page = await store.find(which.also(documents=tuple(sorted(after))))
+        read = by_document(page.items)
+        documents |= read
+        if not read or not any(memory.revocation for memory in read.values()):
+            break
+    return tuple(touched)
+
+
+async def _twins_beside(
+    parts: Parts, scope: MemoryScope, current: Sequence[Memory], gone: Collection[str] = ()
+) -> dict[str, Memory]:
+    """Return documents beside which another with their text or subject is current, and that.
+
+    Args:
+        parts: The memory.
+        scope: The tenant and group.
+        current: The documents.
+        gone: Documents that do not count.
+    """
+    if not current:
+        return {}
+    store = parts.tiers.long_term
+    which = Select.within(scope, revocations=(None,))
+    hashes = tuple({memory.content_hash for memory in current})
+    places = {_subject_place(memory) for memory in current if memory.subject is not None}
+    found = (await store.find(which.also(hashes=hashes))).items
+    if places:
+        subjects = {memory.subject for memory in current if memory.subject is not None}
+        named = tuple(sorted({form for subject in subjects for form in spellings(subject)}))
+        found = [*found, *(await store.find(which.also(subjects=named))).items]
+    counting = [memory for memory in found if memory.document_id not in gone]
+    beside = by_document(counting) | by_document(current)
+    return _twins(beside.values())
+
+
+def spellings(subject: str) -> tuple[str, ...]:
+    """Return how a subject is written as well: an index compares texts exactly."""
+    ways = (str.casefold, str.upper, str.capitalize, str.title, str.lower)
+    # A capital i with a dot has two characters in lower case.
+    plain = subject.replace("\u0130", "I").replace("i\u0307", "i")
+    written = (subject, *(way(one) for one in (subject, plain) for way in ways))
+    dotted = (one.replace("I", "\u0130") for one in written)
+    return tuple(dict.fromkeys((*written, *dotted)))
+
+
+async def reinstated_without(
+    parts: Parts, scope: MemoryScope, gone: Iterable[Memory]
 ) -> tuple[Memory, ...]:
-    """Return which ended documents would be current again if some were taken back."""
-    after = {
-        id_: replace(one, revocation=one.revocation or "preview") if id_ in gone else one
-        for id_, one in documents.items()
+    """Return which ended documents would be current again if some were revoked."""
+    documents = by_document(gone)
+    hidden = {
+        id_: replace(one, revocation=one.revocation or "preview") for id_, one in documents.items()
     }
+    documents = dict(hidden)
+    touched = await _with_chains(parts, scope, documents)
+    documents |= hidden
     again = {
-        id_: replace(one, valid_to=None)
-        for id_, one in after.items()
-        if one.valid_to is not None and not one.revocation and _until(one, after) is None
+        id_: replace(memory, valid_to=None)
+        for id_ in touched
+        for memory in (documents[id_],)
+        if memory.valid_to is not None
+        and not memory.revocation
+        and _until(memory, documents) is None
     }
-    twins = _twins({**after, **again}.values())
-    return tuple(one for id_, one in again.items() if id_ not in twins)
+    twins = await _twins_beside(parts, scope, [*again.values()], hidden)
+    return tuple(memory for id_, memory in again.items() if id_ not in twins)
 
 
-async def close_up(parts: Parts, gone: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Let what forgotten documents had replaced hold until what had replaced these begins.
+async def relink_chains(parts: Parts, gone: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Let what deleted documents had replaced hold until what had replaced these begins.
 
     Returns:
         A chunk of each document that had ended and is current again.
@@ -107,9 +195,6 @@ async def close_up(parts: Parts, gone: Iterable[Memory]) -> tuple[Memory, ...]:
     for tenant, group in {(one.scope.tenant, one.scope.group_id) for one in removed.values()}:
         scope = MemoryScope(tenant=tenant, group_id=group)
         store, which = parts.tiers.long_term, Select.within(scope)
-        left = (await store.find(which)).items
-        if all(one.superseded_by not in removed for one in left):
-            continue
 
         def join(memory: Memory) -> Memory:
             after, seen = memory.superseded_by, set[str]()
@@ -122,12 +207,13 @@ async def close_up(parts: Parts, gone: Iterable[Memory]) -> tuple[Memory, ...]:
             plain = _ending(memory, until if after else None)
             return replace(plain, superseded_by=after, metadata=_without(plain.metadata))
 
-        joined = by_document(await store.edit(which, join))
-        await end_anew(parts, scope)
-        which = which.also(documents=tuple(joined), revocations=(None,))
-        page = await store.find(which) if joined else None
-        held = by_document(page.items if page else ())
-        again += [one for one in held.values() if one.valid_to is None]
+        joined = await store.edit(which.also(superseded_by=tuple(removed)), join)
+        if not joined:
+            continue
+        await recompute_validity(parts, scope, joined)
+        documents = tuple(by_document(joined))
+        page = await store.find(which.also(documents=documents, revocations=(None,)))
+        again += [one for one in by_document(page.items).values() if one.valid_to is None]
     return tuple(again)
 
 

@@ -18,9 +18,7 @@ from memoryware.tiers.material import Material
 from memoryware.tiers.records import Entry, Memory, hash_of
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select
-from memoryware.tiers.succession import (
-    authority,
-)
+from memoryware.tiers.succession import authority, spellings
 from memoryware.tiers.text.contradictions import contradiction_between
 from memoryware.tiers.text.statements import plain_statements
 from memoryware.tiers.text.terms import words_of
@@ -153,16 +151,6 @@ async def place_of(parts: Parts, material: Material, actor: Actor, how: How) -> 
 def reason_of_stronger(subject: str | None) -> str:
     """Return why a text contradicts a memory of its subject that stays current."""
     return f"the same subject {subject!r}, and what is current is trusted more"
-
-
-def spellings(subject: str) -> tuple[str, ...]:
-    """Return how a subject is written as well: an index compares texts exactly."""
-    ways = (str.casefold, str.upper, str.capitalize, str.title, str.lower)
-    # A capital i with a dot has two characters in lower case.
-    plain = subject.replace("\u0130", "I").replace("i\u0307", "i")
-    written = (subject, *(way(one) for one in (subject, plain) for way in ways))
-    dotted = (one.replace("I", "\u0130") for one in written)
-    return tuple(dict.fromkeys((*written, *dotted)))
 
 
 def _plain(subject: str) -> str:

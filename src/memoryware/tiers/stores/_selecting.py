@@ -20,6 +20,7 @@ _VALUES: Final[Mapping[str, str]] = {
     "statuses": "status",
     "hashes": "content_hash",
     "subjects": "subject",
+    "superseded_by": "superseded_by",
     "revocations": "revocation",
 }
 """Where a record has the value that each condition asks for."""
@@ -79,7 +80,7 @@ def _has(record: Entry | Memory, name: str) -> bool:
     """Say whether a record of this kind can have such a value at all."""
     if isinstance(record, Memory):
         return name != "statuses"
-    return name not in ("documents", "subjects")
+    return name not in ("documents", "subjects", "superseded_by")
 
 
 def best_of(hits: list[Hit], limit: int) -> list[Hit]:

@@ -43,6 +43,7 @@ class Select:
         statuses: Status of entries; memories have none.
         hashes: `content_hash`.
         subjects: `subject` of memories.
+        superseded_by: `superseded_by` of memories.
         revocations: The revocation.
         root: An origin, as text, in the whole lineage: `"tool:web_search"`.
         made_of: Ids; records that name one of them among `provenance.sources`.
@@ -64,6 +65,7 @@ class Select:
     statuses: tuple[Status, ...] | None = None
     hashes: tuple[str, ...] | None = None
     subjects: tuple[str | None, ...] | None = None
+    superseded_by: tuple[str, ...] | None = None
     revocations: tuple[str | None, ...] | None = None
     root: str | None = None
     made_of: tuple[str, ...] | None = None

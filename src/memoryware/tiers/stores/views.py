@@ -81,7 +81,7 @@ class Tiers:
     async def transaction(
         self,
         work: Callable[[Tiers], Awaitable[T]],
-        scope: MemoryScope | None = None,
+        scope: MemoryScope | Select | None = None,
         *,
         writes: bool = True,
     ) -> T:
@@ -92,7 +92,8 @@ class Tiers:
         Args:
             work: What is done, with the tiers inside the transaction. Its own calls must be run by
                 the runner of these tiers.
-            scope: The tenant and group that it is about; None for all groups.
+            scope: The tenant and group that it is about, or a selection of several groups; None
+                for all tenants.
             writes: Whether it changes anything.
 
         Returns:
@@ -106,7 +107,7 @@ class Tiers:
         async def inside(transaction: Transaction) -> T:
             return await work(Tiers(stores, runner, transaction))
 
-        about = None if scope is None else Select.within(scope)
+        about = Select.within(scope) if isinstance(scope, MemoryScope) else scope
         return await run_in(stores.long_term.store, self.runner, inside, about, writes=writes)
 
     async def generation(self, scope: MemoryScope) -> int | None:

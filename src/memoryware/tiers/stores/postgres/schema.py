@@ -106,6 +106,13 @@ CREATE INDEX vector_seq ON vector (seq);
 """
 
 _SECOND: Final = """
+-- The document that took the place of a memory: chains are followed from the record that changes.
+-- It is read from the body, so that rows of an older version that is still running have it too.
+ALTER TABLE record ADD COLUMN superseded TEXT COLLATE "C" GENERATED ALWAYS AS (
+  CASE WHEN tier = 'long_term'
+    THEN substring(body FROM '"superseded_by": ?"([^"\\\\]{1,200})"') END
+) STORED;
+CREATE INDEX record_superseded ON record (tier, tenant, superseded) WHERE superseded IS NOT NULL;
 -- A number for each tenant and group that every change of its records raises, whoever makes it:
 -- an older version that is still running, or somebody by hand. Names of groups are not kept.
 CREATE TABLE part (

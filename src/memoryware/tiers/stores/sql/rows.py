@@ -28,6 +28,7 @@ READ: Final = "record.body, record.content"
 _ANY_OF: Final = {
     "ids": "id",
     "documents": "document",
+    "superseded_by": "superseded",
     "revocations": "revocation",
     "sessions": "session_id",
     "hashes": "hash",
@@ -38,7 +39,7 @@ _ANY_OF: Final = {
 }
 """The column of each condition that is a tuple of values; the most telling ones first."""
 _OF_TENANT: Final = frozenset(
-    {"document", "revocation", "session_id", "subject", "user_id", "agent_id"}
+    {"document", "superseded", "revocation", "session_id", "subject", "user_id", "agent_id"}
 )
 """Columns whose index begins with the tenant; that of others begins with the group."""
 _COMPARED: Final = (

@@ -61,6 +61,7 @@ _EPOCH: Final = sql_rows.EPOCH
 _ANY_OF: Final = {
     "ids": "id",
     "documents": "document",
+    "superseded_by": "superseded",
     "revocations": "revocation",
     "sessions": "session_id",
     "hashes": "hash",
