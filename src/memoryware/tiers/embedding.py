@@ -34,6 +34,8 @@ class _Known:
     vectors: OrderedDict[bytes, array[float]] = field(default_factory=OrderedDict)
     refused: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    is_behind: bool = True
+    """Whether memories may be without a vector: at the start, and after each failure."""
 
     def get(self, texts: Iterable[str]) -> list[array[float] | None]:
         """Return the vector of each text, None of one that is not known."""

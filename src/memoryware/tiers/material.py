@@ -86,7 +86,7 @@ async def material_of(
         entry = await _entry_named(parts, what, where)
         if entry is not None:
             return await _of_entry(parts, entry, texts)
-        text = await _kept_of(parts, what, texts)
+        text = await redacted_text(parts, what, texts)
         return await _of_text(parts, text, where, Provenance(actor.origin), actor)
     if not isinstance(what, Entry | Insight):
         raise EntryRefused(
@@ -97,7 +97,7 @@ async def material_of(
     if isinstance(what, Entry):
         return await _of_entry(parts, (await _entries(parts, (what.id,), where))[0], texts)
     entries = await _entries(parts, what.source_entry_ids, where)
-    text = await _kept_of(parts, what.summary, texts)
+    text = await redacted_text(parts, what.summary, texts)
     if not entries:
         return await _of_text(parts, text, where, what.provenance, actor)
     made = Provenance.made(what.provenance.origin, entries, what.provenance.roots)
@@ -143,9 +143,14 @@ async def edited(
     return seen
 
 
+def is_text(what: str) -> bool:
+    """Say whether something is a text for certain, and no id of an entry."""
+    return not what or len(what) > _LONGEST_ID or any(map(str.isspace, what))
+
+
 async def _entry_named(parts: Parts, name: str, scope: MemoryScope) -> Entry | None:
     """Return the entry that has this id; None if it is a text and no id."""
-    if not name or len(name) > _LONGEST_ID or any(map(str.isspace, name)):
+    if is_text(name):
         return None
     store = parts.tiers.quarantine
     found = (await store.find(Select.within(scope, ids=(name,)))).items
@@ -212,7 +217,7 @@ def _is_quoted(text: str, entries: Sequence[Entry]) -> bool:
 
 async def _of_entry(parts: Parts, entry: Entry, texts: dict[str, str] | None) -> Material:
     made = Provenance.made(entry.provenance.origin, [entry])
-    text = await _kept_of(parts, entry.content, texts)
+    text = await redacted_text(parts, entry.content, texts)
     return Material(text, entry.scope, made, (entry,), verdict=entry.verdict)
 
 
@@ -255,7 +260,7 @@ def _missing(id_: str, scope: MemoryScope) -> EntryMissing:
     )
 
 
-async def _kept_of(parts: Parts, text: str, texts: dict[str, str] | None) -> str:
+async def redacted_text(parts: Parts, text: str, texts: dict[str, str] | None) -> str:
     """Return a text as it may be kept: whole characters, and no secrets."""
     if texts is not None and text in texts:
         return texts[text]

@@ -15,7 +15,7 @@ from memoryware.tiers import supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.grounds import promoted_again
-from memoryware.tiers.material import Material, What, edited, material_of
+from memoryware.tiers.material import Material, What, edited, is_text, material_of, redacted_text
 from memoryware.tiers.permission import check
 from memoryware.tiers.proposals import note_proposal, propose, reject, ungroup
 from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, PendingPromotion, hash_of
@@ -94,6 +94,7 @@ async def supersede(
     actor, how = Actor.of(by), supersession.checked(parts, how)
     own = new.scope if isinstance(new, Entry | Insight) else None
     where = group_of(scope or supersession.scope_of_old(old) or own or MemoryScope(), "superseding")
+    await supersession.first_of(parts, old, where)  # before the new text is embedded
 
     async def work(inside: Parts, prepared: _Prepared) -> _Outcome:
         first = await supersession.first_of(inside, old, where)
@@ -164,15 +165,17 @@ async def _in_transaction(
     work: Callable[[Parts, _Prepared], Awaitable[_Outcome]],
 ) -> Promotion:
     """Run a promotion: embed its text, then change everything in one transaction."""
+    where = group_of(_scope_of(what, scope), "a promotion")
     for _ in range(_TRIES):
         prepared = await _prepare(parts, what, scope, actor)
-        where = group_of(_scope_of(what, scope), "a promotion")
         outcome = await parts.transaction(where, partial(_call, work, prepared))
         if not outcome.is_stale:
             break
     else:
         raise PromotionRefused("The entry is being changed again and again; try again", ("busy",))
     promotion, teller = outcome.promotion, parts.teller(outcome.scope)
+    if promotion.unembedded and parts.embedder is not None:
+        parts.embedder.known.is_behind = True
     if promotion.proposal is not None:
         emit(teller, "rejected", tier="long_term", reason="less_trusted")
         waits = promotion.proposal.waits or PendingPromotion(subject="")
@@ -209,12 +212,16 @@ async def _prepare(parts: Parts, what: What, scope: MemoryScope | None, actor: A
     A text that the policy refuses is not sent to an embedding model.
     """
     prepared = _Prepared()
-    material = await material_of(parts, what, scope, actor, prepared.texts)
-    prepared.content = material.content
-    if not material.content.strip():
+    if isinstance(what, str) and actor.is_person and is_text(what):
+        prepared.content = await redacted_text(parts, what, prepared.texts)
+    else:
+        material = await material_of(parts, what, scope, actor, prepared.texts)
+        prepared.content = material.content
+        if material.content.strip():
+            await check(parts, material, actor)
+    if not prepared.content.strip():
         return prepared
-    await check(parts, material, actor)
-    work = partial(chunks_of, material.content, parts.splitter, parts.limits)
+    work = partial(chunks_of, prepared.content, parts.splitter, parts.limits)
     prepared.chunks = await parts.runner.offload(work)
     prepared.vectors, prepared.space, prepared.is_current = await _vectors(parts, prepared.chunks)
     return prepared
@@ -468,10 +475,15 @@ async def _mark(parts: Parts, asked: _Asked, made: Promotion) -> None:
 
 
 async def _retry(parts: Parts, space: Space | None) -> None:
-    """Embed what could not be embedded before, if the model answers now; see `embed_pending`."""
-    if parts.embedder is None or not parts.limits.retry_unembedded:
+    """Embed what could not be embedded before, if the model answers now; see `embed_pending`.
+
+    A client looks for it at its first promotion, and then as long as it knows that there is some.
+    """
+    limit = parts.limits.retry_unembedded
+    if parts.embedder is None or not limit or not parts.embedder.known.is_behind:
         return
     try:
-        await embed_pending(parts, parts.limits.retry_unembedded, again=False, space=space)
+        done = await embed_pending(parts, limit, again=False, space=space)
+        parts.embedder.known.is_behind = done >= limit
     except EmbeddingFailed:
         logger.debug("the embedding model still does not answer; asked again at the next promotion")
