@@ -29,6 +29,8 @@ PACKAGE = str(pathlib.Path(memoryware.__file__).parent)
 _PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _STEPS = 100
 _ALONE = 80
+_CHANGES = (b"INSERT", b"UPDATE", b"DELETE", b"MERGE", b"COPY")
+_ENDS = (b"COMMIT", b"ROLLBACK", b"BEGIN")
 """Bytes of messages that hold no other statement than a COMMIT; a mark or a write has more."""
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 
@@ -202,25 +204,28 @@ class _PostgresWire(_Wire):
         self._up, self._down = b"", b""
         self._started = False
         self._awaited = 0
-        self._flush = self._open = False
+        self._flush = self._open = self._wrote = False
         self._lock = threading.Lock()
 
     def sent(self, data: bytes) -> int:
         with self._lock:
-            # The end of a transaction that only read is not waited for: a COMMIT that has
-            # nothing to commit travels alone, and whoever uses the connection next reads its answer.
-            is_end = self._started and len(data) < _ALONE and b"\0COMMIT\0" in data
-            begins = not self._open and not is_end
-            self._open = self._open or not is_end
             self._up += data
-            for kind in self._messages_up():
-                if kind in b"QS":
-                    self._awaited += 1
-                elif kind == b"H":
-                    self._flush = True
-                elif kind == b"X":
-                    begins = False  # the end of a connection is not waited for
+            kinds = [*self._messages_up()]
+            if not self._open and kinds and ({*kinds} <= {b"H", b"X"} or self._ends_read(data)):
+                self._awaited += kinds.count(b"S") + kinds.count(b"Q")
+                return 0
+            begins, self._open = not self._open, True
+            self._awaited += kinds.count(b"S") + kinds.count(b"Q")
+            self._flush = self._flush or b"H" in kinds
             return int(begins)
+
+    def _ends_read(self, data: bytes) -> bool:
+        """Say whether this is only the COMMIT of a transaction that has changed nothing.
+
+        The client does not wait for it: whoever uses the connection next reads the answer. The
+        COMMIT of a transaction that has changed something is waited for, and counts.
+        """
+        return not self._wrote and len(data) < _ALONE and b"\0COMMIT\0" in data
 
     def received(self, data: bytes) -> None:
         with self._lock:
@@ -231,10 +236,13 @@ class _PostgresWire(_Wire):
                 end = 1 + int.from_bytes(self._down[1:5])
                 if len(self._down) < end:
                     break
-                kind, self._down = self._down[:1], self._down[end:]
-                if kind == b"Z":
+                message, self._down = self._down[:end], self._down[end:]
+                if message[:1] == b"Z":
                     self._awaited -= 1
                     self._open = self._awaited > 0
+                elif message[:1] == b"C":
+                    command = message[5:].partition(b" ")[0].rstrip(b"\0")
+                    self._wrote = command in _CHANGES or (self._wrote and command not in _ENDS)
 
     def _messages_up(self) -> Iterator[bytes]:
         if not self._started and len(self._up) >= 4:
