@@ -33,9 +33,7 @@ def once(calls):
 @pytest.fixture
 def lazy():
     calls: list[int] = []
-    recall = Recall()
-    recall.compare_later(once(calls))
-    return recall, calls
+    return Recall(contradictions=once(calls)), calls
 
 
 async def test_both_doors_find_them(memory):

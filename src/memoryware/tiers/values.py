@@ -290,6 +290,14 @@ class Candidate:
 class Recall(list[ContextItem]):
     """Recalled items, best first: a list with what is worth knowing about it.
 
+    Args:
+        items: The items.
+        candidates: As the attribute.
+        contradictions: Pairs of items that say different things, or what computes them when they
+            are read for the first time.
+        failed: As the attribute.
+        notes: As the attribute.
+
     Attributes:
         candidates: With `explain=True`, everything that was considered.
         failed: Tiers that could not be asked: "hot", "cold"; the rest is still here.
@@ -304,13 +312,16 @@ class Recall(list[ContextItem]):
         items: Iterable[ContextItem] = (),
         *,
         candidates: Iterable[Candidate] = (),
-        contradictions: Iterable[Contradiction] = (),
+        contradictions: Iterable[Contradiction] | Callable[[], Iterable[Contradiction]] = (),
         failed: Iterable[str] = (),
         notes: Iterable[str] = (),
     ) -> None:
         super().__init__(items)
         self.candidates = tuple(candidates)
-        self.contradictions = tuple(contradictions)
+        if callable(contradictions):
+            self._contradictions, self._compare = None, contradictions
+        else:
+            self.contradictions = tuple(contradictions)
         self.failed = tuple(failed)
         self.notes = tuple(notes)
 
@@ -330,14 +341,6 @@ class Recall(list[ContextItem]):
     @contradictions.setter
     def contradictions(self, pairs: Iterable[Contradiction]) -> None:
         self._contradictions = tuple(pairs)
-
-    def compare_later(self, compare: Callable[[], Iterable[Contradiction]]) -> None:
-        """Have contradictions computed when they are asked for.
-
-        Args:
-            compare: Returns them; it is called once.
-        """
-        self._contradictions, self._compare = None, compare
 
     # What is copied, pickled or sent elsewhere has the contradictions themselves: the function
     # and the texts that it holds would not survive the way, or go it twice.

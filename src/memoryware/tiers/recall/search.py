@@ -101,14 +101,13 @@ async def retrieve(
             best=best,
             ms=work.ms,
         )
-    recall = Recall(
+    return Recall(
         items,
         candidates=[ranked.candidate() for ranked in records] if options.explain else (),
         failed=search.failed,
         notes=search.notes,
+        contradictions=partial(contradictions_among, items),
     )
-    recall.compare_later(partial(contradictions_among, items))
-    return recall
 
 
 async def _embed_query(search: Search) -> None:
