@@ -118,6 +118,71 @@ async def supersede(
     return await _in_transaction(parts, new, where, actor, work)
 
 
+async def promote_many(
+    parts: Parts,
+    items: Sequence[What],
+    scope: MemoryScope | None,
+    *,
+    by: str,
+) -> list[Promotion]:
+    """Promote several things in one transaction, all of them or none; see `promote`.
+
+    Args:
+        parts: The memory.
+        items: What is promoted, in order.
+        scope: Whose memory it becomes; by default that of the first item.
+        by: Who promotes it.
+
+    Returns:
+        What became of each.
+
+    Raises:
+        PromotionRefused: If one of them may not be promoted; like the other errors of `promote`.
+    """
+    if not items:
+        return []
+    actor = Actor.of(by)
+    where = group_of(_scope_of(items[0], scope), "a promotion")
+    for _ in range(_TRIES):
+        every = [await _checked(parts, item, where, actor) for item in items]
+        await _embed(parts, every)
+        try:
+            outcomes = await parts.transaction(
+                where, partial(_promoted_all, items, where, actor, every)
+            )
+        except _Stale:
+            continue
+        return [
+            await _reported(parts, outcome, prepared)
+            for outcome, prepared in zip(outcomes, every, strict=True)
+        ]
+    raise _busy()
+
+
+async def _promoted_all(
+    items: Sequence[What],
+    scope: MemoryScope,
+    actor: Actor,
+    every: Sequence[_Prepared],
+    inside: Parts,
+) -> list[_Outcome]:
+    outcomes = []
+    for item, prepared in zip(items, every, strict=True):
+        outcome = await _promoted(inside, item, scope, actor, AS_IS, prepared)
+        if outcome.is_stale:
+            raise _Stale
+        outcomes.append(outcome)
+    return outcomes
+
+
+class _Stale(Exception):
+    """An entry has another text than what was embedded; everything is rolled back."""
+
+
+def _busy() -> PromotionRefused:
+    return PromotionRefused("The entry is being changed again and again; try again", ("busy",))
+
+
 # Before, inside and after the transaction.
 
 
@@ -172,7 +237,12 @@ async def _in_transaction(
         if not outcome.is_stale:
             break
     else:
-        raise PromotionRefused("The entry is being changed again and again; try again", ("busy",))
+        raise _busy()
+    return await _reported(parts, outcome, prepared)
+
+
+async def _reported(parts: Parts, outcome: _Outcome, prepared: _Prepared) -> Promotion:
+    """Emit the events of a promotion, and embed what could not be embedded before."""
     promotion, teller = outcome.promotion, parts.teller(outcome.scope)
     if promotion.unembedded and parts.embedder is not None:
         parts.embedder.known.is_behind = True
@@ -207,7 +277,14 @@ def _scope_of(what: What, scope: MemoryScope | None) -> MemoryScope:
 
 
 async def _prepare(parts: Parts, what: What, scope: MemoryScope | None, actor: Actor) -> _Prepared:
-    """Check and embed what is promoted, as far as that can be done before the transaction.
+    """Check and embed what is promoted, as far as that can be done before the transaction."""
+    prepared = await _checked(parts, what, scope, actor)
+    await _embed(parts, [prepared])
+    return prepared
+
+
+async def _checked(parts: Parts, what: What, scope: MemoryScope | None, actor: Actor) -> _Prepared:
+    """Check what is promoted, and split it.
 
     A text that the policy refuses is not sent to an embedding model.
     """
@@ -219,12 +296,23 @@ async def _prepare(parts: Parts, what: What, scope: MemoryScope | None, actor: A
         prepared.content = material.content
         if material.content.strip():
             await check(parts, material, actor)
-    if not prepared.content.strip():
-        return prepared
-    work = partial(chunks_of, prepared.content, parts.splitter, parts.limits)
-    prepared.chunks = await parts.runner.offload(work)
-    prepared.vectors, prepared.space, prepared.is_current = await _vectors(parts, prepared.chunks)
+    if prepared.content.strip():
+        work = partial(chunks_of, prepared.content, parts.splitter, parts.limits)
+        prepared.chunks = await parts.runner.offload(work)
     return prepared
+
+
+async def _embed(parts: Parts, every: Sequence[_Prepared]) -> None:
+    """Embed the chunks of texts together."""
+    chunks = [chunk for prepared in every for chunk in prepared.chunks]
+    if not chunks:
+        return
+    vectors, space, is_current = await _vectors(parts, chunks)
+    at = 0
+    for prepared in every:
+        end = at + len(prepared.chunks)
+        prepared.vectors = vectors[at:end] if vectors else ()
+        prepared.space, prepared.is_current, at = space, is_current, end
 
 
 async def _promoted(

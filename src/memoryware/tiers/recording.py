@@ -23,13 +23,14 @@ from memoryware.tiers.new_entry import EntryOrigin, create_entry
 from memoryware.tiers.records import DECIDED, Entry, Memory, Status
 from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.values import Layer, Recorded
+from memoryware.tiers.values import Layer, Output, Recorded
 
 __all__ = [
     "EntryOrigin",
     "cleanup_working_memory",
     "log_quarantine",
     "record",
+    "record_many",
     "update_working_memory",
 ]
 
@@ -75,13 +76,63 @@ async def record(
         EntryRefused: For what is no text or too long.
         SettingError: For a tier that outputs do not go to.
     """
+    goes_on = _goes_on(tiers)
+    entry = await create_entry(parts, content, scope, metadata, origin or EntryOrigin())
+    return await _record_entry(parts, entry, goes_on=goes_on)
+
+
+async def record_many(
+    parts: Parts,
+    outputs: Sequence[Output],
+    scope: MemoryScope,
+    *,
+    tiers: Collection[Layer] = _BOTH,
+) -> list[Recorded]:
+    """Record outputs in order, in one transaction if no filter waits.
+
+    Raises:
+        EntryRefused: For what is no text or too long; then nothing is recorded.
+        SettingError: For a tier that outputs do not go to.
+    """
+    goes_on = _goes_on(tiers)
+    entries = [
+        await create_entry(parts, output.content, scope, output.metadata, _origin_of(output))
+        for output in outputs
+    ]
+    if goes_on and scope.group_id and parts.tiers.is_joint and not waiting_filters(parts.filters):
+
+        async def work(inside: Parts) -> list[_Outcome]:
+            return [await _record_at_once(entry, inside) for entry in entries]
+
+        try:
+            outcomes = await parts.transaction(scope, work)
+        except StoreUnconfirmed:
+            raise  # they may be there already
+        except Exception as error:  # noqa: BLE001 - each may be recorded by itself
+            logger.warning("outputs are recorded one by one: %s: %s", type(error).__name__, error)
+        else:
+            return [_reported(parts, outcome) for outcome in outcomes]
+    return [await _record_entry(parts, entry, goes_on=goes_on) for entry in entries]
+
+
+def _goes_on(tiers: Collection[Layer]) -> bool:
+    """Say whether outputs go to working memory as well."""
     wanted = {tiers} if isinstance(tiers, str) else set(tiers)
     if not wanted <= {*_BOTH}:
         raise SettingError(f"tiers={tiers!r}: outputs go to quarantine and working memory only")
-    entry = await create_entry(parts, content, scope, metadata, origin or EntryOrigin())
-    if "working" in wanted and not entry.scope.group_id:
-        warn_without_group(scope)
-    if "working" not in wanted or not entry.scope.group_id:
+    return "working" in wanted
+
+
+def _origin_of(output: Output) -> EntryOrigin:
+    return EntryOrigin(
+        role=output.role, provenance=output.provenance, key=output.key, shown=tuple(output.shown)
+    )
+
+
+async def _record_entry(parts: Parts, entry: Entry, *, goes_on: bool) -> Recorded:
+    if goes_on and not entry.scope.group_id:
+        warn_without_group(entry.scope)
+    if not goes_on or not entry.scope.group_id:
         kept, _ = await _kept(parts, entry)
         return Recorded(entry=kept, refused=kept.refused)
     if parts.tiers.is_joint and not waiting_filters(parts.filters):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -10,12 +10,33 @@ from typing import Any, Final, Literal, get_args
 
 from memoryware.errors import EntryMissing
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Trust, Verdict
+from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Role, Trust, Verdict
 
 Layer = Literal["quarantine", "working", "long_term"]
 """A tier, by the name under which it is listed."""
 LAYERS: Final = get_args(Layer)
 """All tiers, from what is kept of everything to what was promoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One of several outputs that are recorded together; see `TieredMemory.record_many`.
+
+    Attributes:
+        content: The text.
+        metadata: What is known of it.
+        role: The part that its maker plays in the graph.
+        provenance: Who made it, and of what; by default the agent of the scope.
+        key: Idempotency key: recording the same key again records nothing.
+        shown: What memory had shown to who made it.
+    """
+
+    content: str
+    metadata: Mapping[str, Any] | None = None
+    role: Role = "agent"
+    provenance: Provenance | None = None
+    key: str | None = None
+    shown: Sequence[ContextItem] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from types import NoneType
 from typing import Any
@@ -158,6 +158,44 @@ class PromotingDoors(Doors):
         how = self._how(subject, agent_id, metadata, valid_from)
         given = self._material(what), self._owner_if_said(scope)
         return await promotion.promote(self.parts.native, *given, by=self._who(by), how=how)
+
+    def promote_many(
+        self,
+        items: Iterable[What],
+        scope: MemoryScope | str | None = None,
+        *,
+        by: str,
+    ) -> list[Promotion]:
+        """Promote several things of one group in one transaction, all of them or none.
+
+        Their texts are embedded together. See `promote` for what each may be.
+
+        Args:
+            items: What to promote, in order.
+            scope: Whose memory it becomes; by default that of the first entry or insight.
+            by: Who does it.
+
+        Returns:
+            What became of each, in order.
+
+        Raises:
+            PromotionRefused: If one of them may not be promoted; nothing is then.
+            EntryMissing: If there is no such entry in this scope.
+            SettingError: As for `promote`.
+        """
+        given = [self._material(item) for item in items], self._owner_if_said(scope)
+        return run_blocking(promotion.promote_many(self.parts, *given, by=self._who(by)))
+
+    async def apromote_many(
+        self,
+        items: Iterable[What],
+        scope: MemoryScope | str | None = None,
+        *,
+        by: str,
+    ) -> list[Promotion]:
+        """Async twin of `promote_many`."""
+        given = [self._material(item) for item in items], self._owner_if_said(scope)
+        return await promotion.promote_many(self.parts.native, *given, by=self._who(by))
 
     def supersede(
         self,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from memoryware._runner import run_blocking
 from memoryware.scope import MemoryScope
-from memoryware.tiers import recording
+from memoryware.tiers import checking, recording
 from memoryware.tiers._doors.base import Doors
 from memoryware.tiers._parts import scope_of
 from memoryware.tiers.recording import EntryOrigin
 from memoryware.tiers.records import Entry, Provenance, Role
-from memoryware.tiers.values import ContextItem, Layer, Recorded
+from memoryware.tiers.values import ContextItem, Layer, Output, Recorded
 
 _BOTH: Collection[Layer] = ("quarantine", "working")
 
@@ -72,6 +72,45 @@ class WritingDoors(Doors):
         origin = EntryOrigin(role=role, provenance=provenance, key=key, shown=tuple(shown))
         given = content, scope_of(scope), metadata
         return await recording.record(self.parts.native, *given, origin=origin, tiers=tiers)
+
+    def record_many(
+        self,
+        outputs: Iterable[str | Output],
+        scope: MemoryScope | str | None = None,
+        *,
+        tiers: Collection[Layer] = _BOTH,
+    ) -> list[Recorded]:
+        """Record outputs of one scope together, in order; see `record`.
+
+        With filters that do not wait, and all tiers in one store, that is one transaction: all of
+        them are stored, or none. Otherwise each is stored by itself.
+
+        Args:
+            outputs: Texts, or `Output` for what is known of each.
+            scope: On whose behalf they were made.
+            tiers: As for `record`.
+
+        Returns:
+            What became of each, in order.
+
+        Raises:
+            EntryRefused: For what is no text or too long; then nothing is recorded.
+            SettingError: As for `record`.
+            StoreUnavailable: If quarantine cannot be written.
+        """
+        every = _outputs(outputs)
+        return run_blocking(recording.record_many(self.parts, every, scope_of(scope), tiers=tiers))
+
+    async def arecord_many(
+        self,
+        outputs: Iterable[str | Output],
+        scope: MemoryScope | str | None = None,
+        *,
+        tiers: Collection[Layer] = _BOTH,
+    ) -> list[Recorded]:
+        """Async twin of `record_many`."""
+        every = _outputs(outputs)
+        return await recording.record_many(self.parts.native, every, scope_of(scope), tiers=tiers)
 
     def log_quarantine(
         self,
@@ -138,3 +177,8 @@ class WritingDoors(Doors):
     async def acleanup_working_memory(self) -> int:
         """Async twin of `cleanup_working_memory`."""
         return await recording.cleanup_working_memory(self.parts.native)
+
+
+def _outputs(outputs: Iterable[str | Output]) -> list[Output]:
+    checking.instance("outputs", outputs, (Iterable,))
+    return [one if isinstance(one, Output) else Output(one) for one in outputs]
