@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks._memories import BIG, MIDDLE, NOW, SPACE, Everything
 from memoryware import MemoryScope, TieredMemory, open_stores
-from memoryware.tiers.stores.protocol import LongTermStore, Select
+from memoryware.tiers.stores.protocol import Select, TierHandle
 from memoryware.tiers.stores.sight import Vector
 from memoryware.tiers.text.terms import query_words
 
@@ -60,7 +60,7 @@ class Asker:
         self._cpu = cpu
         self._everything, self._dice = everything, everything._dice
         stores = open_stores(url)
-        self.store: LongTermStore = stores.long_term
+        self.store: TierHandle = stores.long_term
         made = type("MadeUp", (_Embeddings, Embeddings), {})(everything)
         self.memory = TieredMemory(stores, embeddings=made, embedding_space=SPACE.name)
         self._texts: dict[MemoryScope, list[str]] = {}
@@ -180,7 +180,7 @@ def recall(url: str, everything: Everything) -> dict[str, dict[str, float]]:
 
 
 def _nearest(
-    store: LongTermStore, queries: Sequence[Vector], which: Select
+    store: TierHandle, queries: Sequence[Vector], which: Select
 ) -> tuple[list[set[str]], float]:
     found, taken = [], []
     for query in queries:

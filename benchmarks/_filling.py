@@ -20,7 +20,7 @@ from memoryware.tiers.stores._vectors import packed
 from memoryware.tiers.stores.postgres.address import owner_of
 from memoryware.tiers.stores.postgres.rows import PostgresRows, token_of
 from memoryware.tiers.stores.postgres.schema import TABLES, vector_index
-from memoryware.tiers.stores.protocol import LongTermStore
+from memoryware.tiers.stores.protocol import TierHandle
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.text.terms import words_of
 
@@ -33,7 +33,7 @@ _ID, _SIZE, _CONTENT, _BODY = map(_ROWS.columns.index, _PLACES)
 
 
 def fill(
-    store: LongTermStore, documents: Iterator[Document], cpu: Callable[[], float]
+    store: TierHandle, documents: Iterator[Document], cpu: Callable[[], float]
 ) -> dict[str, float]:
     """Add documents one by one, as users do; return the seconds that 1,000 memories took."""
     taken = worked = 0.0

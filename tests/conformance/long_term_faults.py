@@ -6,17 +6,15 @@ import time
 from collections import Counter
 from dataclasses import replace
 
+from conformance.search_faults import EVERY, _Asks, _Looks, _Sees
 from conformance.store_faults import Fault, copied
 from conformance.tier_faults import part
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores._held import key_of
-from memoryware.tiers.stores.protocol import Hit, Select
-from memoryware.tiers.stores.sight import Space
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sight import Searched, Sight, Space
 
 FAULTS: list[type] = []
-EVERY = 10**9
 
 
 def fault(kind):
@@ -24,20 +22,25 @@ def fault(kind):
     return kind
 
 
+def _product(one, other):
+    return sum(float(a) * b for a, b in zip(one, other, strict=True))
+
+
 # Documents.
 
 
 @fault
 class AddsChunkByChunk(Fault):
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
+    isolated = False
+
+    def add(self, memories, vectors=(), space=None):
         pairs = zip(memories, vectors or (None,) * len(memories), strict=True)
         kept = []
         for place, (one, vector) in enumerate(pairs):
-            ends = replaces if place == 0 else ()
             own = replace(
                 one, content_hash=f"{one.content_hash} {place}" if place else one.content_hash
             )
-            added = super().add([own], [vector], space, replaces=ends)
+            added = super().add([own], [vector], space)
             if added != [own]:
                 return super().add(memories)
             self._records[key_of(one)] = copied(one)
@@ -47,77 +50,50 @@ class AddsChunkByChunk(Fault):
 
 @fault
 class ChecksVectorsWhenItIsTooLate(Fault):
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
+    isolated = False
+
+    def add(self, memories, vectors=(), space=None):
         kept = super().add(memories)
         if kept == [*memories]:
             pairs = zip(kept, vectors or (None,) * len(kept), strict=True)
             made = [(one, vector) for one, vector in pairs if vector is not None]
             if space and made:
                 self.put_vectors(made, space)
-            self._end(memories, replaces)
-        return kept
-
-    def _end(self, memories, replaces):
-        for one in (
-            self._fitting(Select.within(memories[0].scope, documents=tuple(replaces)))
-            if memories
-            else ()
-        ):
-            ended = replace(one, valid_to=memories[0].valid_from)
-            self._records[key_of(one)] = replace(ended, superseded_by=memories[0].document_id)
-
-
-@fault
-class EndsTheOldOneFirst(ChecksVectorsWhenItIsTooLate):
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
-        if not [one for one in self._records.values() if memories and self._same(one, memories[0])]:
-            self._end(memories, replaces)
-        return super(ChecksVectorsWhenItIsTooLate, self).add(
-            memories, vectors, space, replaces=replaces
-        )
-
-    def _same(self, one, new):
-        return one.content_hash == new.content_hash and part(one) == part(new)
-
-
-@fault
-class EndsTheOldOneAMomentLater(ChecksVectorsWhenItIsTooLate):
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
-        kept = super(ChecksVectorsWhenItIsTooLate, self).add(memories, vectors, space)
-        if kept == [*memories]:
-            time.sleep(0.002)
-            self._end(memories, replaces)
         return kept
 
 
 @fault
-class EndsTheOldOneForAKnownText(ChecksVectorsWhenItIsTooLate):
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
-        kept = super(ChecksVectorsWhenItIsTooLate, self).add(memories, vectors, space)
-        self._end(memories, replaces)
-        return kept
+class EndsTheOldOneAMomentLater(Fault):
+    """A transaction lets others in between its steps."""
+
+    isolated = False
+    noticed_by_any = True
+
+    def edit(self, which, change):
+        time.sleep(0.002)
+        return super().edit(which, change)
 
 
 @fault
 class TakesWhatIsShort(Fault):
     """Chunks without a vector in the list are not kept."""
 
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
+    def add(self, memories, vectors=(), space=None):
         some = [one for one, _ in zip(memories, vectors, strict=False)] if vectors else memories
         given = [*vectors][: len(some)]
-        return super().add(some, given, space, replaces=replaces)
+        return super().add(some, given, space)
 
 
 class _Known(Fault):
     """Looks for the same text in its own way."""
 
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
+    def add(self, memories, vectors=(), space=None):
         for one in [*self._records.values()]:
             if memories and self.same(one, memories[0]):
                 ours = [o for o in self._records.values() if o.document_id == one.document_id]
                 return self.known(ours, memories)
         marked = [replace(one, content_hash=one.id) for one in memories]
-        super().add(marked, vectors, space, replaces=replaces)
+        super().add(marked, vectors, space)
         for one in memories:
             self._records[key_of(one)] = copied(one)
         return [*memories]
@@ -201,83 +177,57 @@ class KnowsWhatWasRevoked(_Known):
 
 @fault
 class LooksForTheSameTextFirst(_Known):
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
+    isolated = False
+
+    def add(self, memories, vectors=(), space=None):
         known = (
             [one for one in [*self._records.values()] if self.same(one, memories[0])]
             if memories
             else []
         )
         if known:
-            return super().add(memories, vectors, space, replaces=replaces)
+            return super().add(memories, vectors, space)
         time.sleep(0.002)
         marked = [replace(one, content_hash=one.id) for one in memories]
-        super(_Known, self).add(marked, vectors, space, replaces=replaces)
+        super(_Known, self).add(marked, vectors, space)
         for one in memories:
             self._records[key_of(one)] = copied(one)
         return [*memories]
 
 
-class _Ends(Fault):
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
-        kept = super().add(memories, vectors, space, replaces=())
-        if kept == [*memories] and memories:
-            for one in self.ending(memories[0], set(replaces)):
-                self._records[key_of(one)] = self.ended(one, memories[0])
-        return kept
-
-    def ending(self, new, documents):
-        which = Select.within(new.scope, documents=tuple(documents))
-        return self._fitting(which) if documents else []
-
-    def ended(self, old, new):
-        return replace(old, valid_to=new.valid_from, superseded_by=new.document_id)
+@fault
+class EndsOneChunk(Fault):
+    def edit(self, which, change):
+        if which.documents:
+            ids = [one.id for one in self._fitting(which) if one.chunk_index == 0]
+            which = which.also(ids=tuple(ids))
+        return super().edit(which, change)
 
 
 @fault
-class EndsOneChunk(_Ends):
-    def ending(self, new, documents):
-        return [one for one in super().ending(new, documents) if one.chunk_index == 0]
+class EndsOneDocument(Fault):
+    def edit(self, which, change):
+        return super().edit(which.also(documents=which.documents and which.documents[:1]), change)
 
 
 @fault
-class EndsOneDocument(_Ends):
-    def ending(self, new, documents):
-        return super().ending(new, set(sorted(documents)[:1]))
+class EndsDocumentsOfOthers(Fault):
+    def edit(self, which, change):
+        return super().edit(which.also(groups=None) if which.documents else which, change)
 
 
 @fault
-class EndsDocumentsOfOthers(_Ends):
-    def ending(self, new, documents):
-        return [one for one in self._records.values() if one.document_id in documents]
+class SaysNotWhatTookThePlace(Fault):
+    def edit(self, which, change):
+        return super().edit(which, lambda one: replace(change(one), superseded_by=None))
 
 
 @fault
-class EndsDocumentsOfTheSameAgentOnly(_Ends):
-    def ending(self, new, documents):
-        return [
-            one
-            for one in super().ending(new, documents)
-            if one.scope.agent_id == new.scope.agent_id
-        ]
-
-
-@fault
-class SaysNotWhatTookThePlace(_Ends):
-    def ended(self, old, new):
-        return replace(old, valid_to=new.valid_from)
-
-
-@fault
-class EndsWhenTheNewOneWasMade(_Ends):
-    def ended(self, old, new):
-        return replace(super().ended(old, new), valid_to=new.created_at)
-
-
-@fault
-class DropsVectorsOfWhatHasEnded(_Ends):
-    def ended(self, old, new):
-        self._index.vectors.get("flat", {}).pop(key_of(old), None)
-        return super().ended(old, new)
+class DropsVectorsOfWhatHasEnded(Fault):
+    def _changed(self, old, new):
+        super()._changed(old, new)
+        if new.valid_to is not None:
+            self._index.vectors.get("flat", {}).pop(key_of(new), None)
 
 
 @fault
@@ -315,188 +265,172 @@ class TakesSubjectsByPrefix(Fault):
 
 @fault
 class AddsNothingInOneHalf(Fault):
-    async def aadd(self, memories, vectors=(), space=None, *, replaces=()):
+    one_half = True
+
+    def add(self, memories, vectors=(), space=None):
         return [*memories]
 
 
 # Words.
 
 
-@fault
-class WantsAllWords(Fault):
-    def by_words(self, words, which, *, limit):
-        hits = super().by_words(words, which, limit=EVERY)
-        return [one for one in hits if {*words} <= {*words_of(one.memory.content)}][:limit]
+class _Selects(Fault):
+    """Searches by words alone among other memories."""
+
+    def search(self, query, which, choose):
+        by_words = query.words and query.vector is None
+        return super().search(query, self.other(which) if by_words else which, choose)
 
 
-@fault
-class ScoresBelowZero(Fault):
-    def by_words(self, words, which, *, limit):
-        return [
-            Hit(one.memory, one.value - 9) for one in super().by_words(words, which, limit=limit)
-        ]
+class _Compares(Fault):
+    """Searches by vectors among other memories."""
+
+    def search(self, query, which, choose):
+        return super().search(query, which if query.vector is None else self.other(which), choose)
 
 
-@fault
-class CountsWordsOnly(Fault):
-    """Every word counts the same."""
-
-    def by_words(self, words, which, *, limit):
-        hits = super().by_words(words, which, limit=EVERY)[::-1]
-        made = [
-            Hit(h.memory, float(sum(w in words_of(h.memory.content) for w in {*words})))
-            for h in hits
-        ]
-        return sorted(made, key=lambda one: -one.value)[:limit]
-
-
-@fault
-class KnowsNoLengths(Fault):
-    def by_words(self, words, which, *, limit):
-        hits = super().by_words(words, which, limit=EVERY)[::-1]
-        corpus = [Counter(words_of(one.memory.content)) for one in hits]
-        having = {word: sum(word in one for one in corpus) for word in words}
-        scored = [
-            Hit(hit.memory, 100 * sum(one[w] for w in words) + bm25(one, having, len(hits), 0))
-            for hit, one in zip(hits, corpus, strict=True)
-        ]
-        return sorted(scored, key=lambda one: -one.value)[:limit]
-
-
-@fault
-class FindsTheWorstWordsFirst(Fault):
-    def by_words(self, words, which, *, limit):
-        return super().by_words(words, which, limit=EVERY)[::-1][:limit]
-
-
-@fault
-class FindsTheFirstAndRanksThem(Fault):
-    """The limit is laid on what was stored first, not on the best."""
-
-    def by_words(self, words, which, *, limit):
-        ids = {one.id for one in self._records.values() if {*words} & {*words_of(one.content)}}
-        first = tuple(one[2] for one in self._records if one[2] in ids)[:limit]
-        return super().by_words(words, which.also(ids=first), limit=limit)
-
-
-@fault
-class LaysConditionsOnTheBest(Fault):
+class _PicksTooEarly(Fault):
     """The limit is laid on all groups, then conditions on what is left."""
 
-    def by_words(self, words, which, *, limit):
-        best = super().by_words(words, Select(tenant=which.tenant), limit=limit)
-        ids = {one.id for one in self._fitting(which)}
-        return [one for one in best if one.memory.id in ids]
+    def search(self, query, which, choose):
+        if not self.concerns(query):
+            return super().search(query, which, choose)
+        best = super().search(query, Select(tenant=which.tenant), lambda s: range(len(s.seen)))
+        fitting = {key_of(one) for one in self._fitting(which)}
+        places = [at for at, one in best.memories.items() if key_of(one) in fitting]
+        right = super().search(query, which, lambda _: ()).sight
+        sight = replace(right, seen=[best.sight.seen[at] for at in places])
+        return Searched(sight, {at: best.memories[places[at]] for at in choose(sight)})
 
 
 @fault
-class IgnoresTheLimitOfWords(Fault):
-    def by_words(self, words, which, *, limit):
-        return super().by_words(words, which, limit=EVERY)
+class WantsAllWords(_Sees):
+    def other(self, sight, query, which):
+        none = (0,) * len(query.words)
+        return replace(
+            sight,
+            seen=[one if all(one.counts) else replace(one, counts=none) for one in sight.seen],
+        )
 
 
 @fault
-class SearchesOtherGroups(Fault):
-    def by_words(self, words, which, *, limit):
-        return super().by_words(words, which.also(groups=None), limit=limit)
+class KnowsNoLengths(_Sees):
+    def other(self, sight, query, which):
+        return replace(sight, seen=[replace(one, size=round(sight.mean)) for one in sight.seen])
 
 
 @fault
-class SearchesTheNamelessTenant(Fault):
-    def by_words(self, words, which, *, limit):
-        if which.tenant is None and which.groups == (None,):
-            which = which.also(groups=None)
-        return super().by_words(words, which, limit=limit)
+class FindsTheFirstAndRanksThem(_Looks):
+    """The limit is laid on what was stored first, not on the best."""
+
+    name = "newest_best"
+
+    @staticmethod
+    def wrong(scores, most):
+        return sorted(scores)[:most]
+
+
+@fault
+class LaysConditionsOnTheBest(_PicksTooEarly):
+    def concerns(self, query):
+        return query.words and query.vector is None
+
+
+@fault
+class SeesMoreThanTheLimit(_Asks):
+    def other(self, query):
+        return replace(query, limit=EVERY)
+
+
+@fault
+class SearchesOtherGroups(_Selects):
+    def other(self, which):
+        return which.also(groups=None)
+
+
+@fault
+class SearchesTheNamelessTenant(_Selects):
+    def other(self, which):
+        nameless = which.tenant is None and which.groups == (None,)
+        return which.also(groups=None) if nameless else which
 
 
 @fault
 class CountsWordsOfOtherGroups(Fault):
-    def by_words(self, words, which, *, limit):
-        hits = super().by_words(words, which, limit=EVERY)
-        corpus = self._index.words.values()
-        having = {word: sum(word in one for one in corpus) for word in dict.fromkeys(words)}
+    def _corpus(self, which):
+        return dict(self._index.words)
+
+
+@fault
+class PicksByTheNumbersOfAllGroups(_Sees):
+    """The right numbers, of texts that were picked by other ones."""
+
+    def _corpus(self, which):
+        return dict(self._index.words)
+
+    def other(self, sight, query, which):
+        corpus = [*super()._corpus(which).values()]
+        having = tuple(sum(word in one for one in corpus) for word in query.words)
         mean = sum(one.total() for one in corpus) / max(1, len(corpus))
-        scored = [
-            Hit(hit.memory, bm25(self._index.words[key_of(hit.memory)], having, len(corpus), mean))
-            for hit in hits
-        ]
-        return sorted(scored, key=lambda one: -one.value)[:limit]
+        return replace(sight, having=having, count=len(corpus), mean=mean)
 
 
 @fault
-class PicksByTheNumbersOfAllGroups(CountsWordsOfOtherGroups):
-    """The right scores, of texts that were picked by other ones."""
-
-    def by_words(self, words, which, *, limit):
-        picked = super().by_words(words, which, limit=limit * 4)
-        right = {one.memory.id: one for one in self._rightly(words, which)}
-        hits = [right[one.memory.id] for one in picked]
-        return sorted(hits, key=lambda one: -one.value)[:limit]
-
-    def _rightly(self, words, which):
-        return super(CountsWordsOfOtherGroups, self).by_words(words, which, limit=EVERY)
-
-
-@fault
-class CountsWordsOfTheDeleted(CountsWordsOfOtherGroups):
+class CountsWordsOfTheDeleted(Fault):
     def __init__(self, *args):
         super().__init__(*args)
-        self._gone = []
+        self._gone = {}
 
     def _deleted(self, old):
-        self._gone.append(self._index.words[key_of(old)])
+        if key_of(old) in self._index.words:
+            self._gone[key_of(old)] = self._index.words[key_of(old)]
         super()._deleted(old)
 
-    def by_words(self, words, which, *, limit):
-        hits = super(CountsWordsOfOtherGroups, self).by_words(words, which, limit=EVERY)
-        mine = [self._index.words[key_of(one)] for one in self._fitting(which)]
-        corpus = [*mine, *self._gone]
-        having = {word: sum(word in one for one in corpus) for word in dict.fromkeys(words)}
-        mean = sum(one.total() for one in mine) / max(1, len(mine))
-        scored = [
-            Hit(hit.memory, bm25(self._index.words[key_of(hit.memory)], having, len(mine), mean))
-            for hit in hits
-        ]
-        return sorted(scored, key=lambda one: -one.value)[:limit]
+    def _corpus(self, which):
+        mine = {key: one for key, one in self._gone.items() if key[0] == which.tenant}
+        return {**mine, **super()._corpus(which)}
 
 
 @fault
-class SearchesWhatWasRevoked(Fault):
-    def by_words(self, words, which, *, limit):
-        return super().by_words(words, which.also(live_at=None), limit=limit)
+class SearchesWhatWasRevoked(_Selects):
+    def other(self, which):
+        return which.also(live_at=None)
 
 
 @fault
-class SearchesAllAgents(Fault):
-    def by_words(self, words, which, *, limit):
-        return super().by_words(words, which.also(agents=None), limit=limit)
+class SearchesAllAgents(_Selects):
+    def other(self, which):
+        return which.also(agents=None)
 
 
 @fault
-class SearchesWithoutLineage(Fault):
-    def by_words(self, words, which, *, limit):
-        return super().by_words(words, which.also(root=None, made_of=None), limit=limit)
+class SearchesWithoutLineage(_Selects):
+    def other(self, which):
+        return which.also(root=None, made_of=None)
 
 
 @fault
 class SplitsAtBlanks(Fault):
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
-        kept = super().add(memories, vectors, space, replaces=replaces)
+    def add(self, memories, vectors=(), space=None):
+        kept = super().add(memories, vectors, space)
         self._index.words.update({key_of(one): Counter(one.content.split()) for one in kept})
         return kept
 
 
 @fault
 class ReadsOperators(Fault):
-    def by_words(self, words, which, *, limit):
-        if any(word in ("or", "not", "and", "near") or "*" in word for word in words):
+    def search(self, query, which, choose):
+        if any(word in ("or", "not", "and", "near") or "*" in word for word in query.words):
             raise ValueError("syntax error")
-        return super().by_words(words, which, limit=limit)
+        return super().search(query, which, choose)
 
 
 @fault
 class KeepsOldWords(Fault):
     def _changed(self, old, new):
+        if old is None:
+            super()._changed(old, new)
+            return
         words = self._index.words[key_of(old)]
         super()._changed(old, new)
         self._index.words[key_of(old)] = words
@@ -505,6 +439,9 @@ class KeepsOldWords(Fault):
 @fault
 class AddsNewWordsToTheOld(Fault):
     def _changed(self, old, new):
+        if old is None:
+            super()._changed(old, new)
+            return
         words = self._index.words[key_of(old)]
         super()._changed(old, new)
         self._index.words[key_of(old)] = self._index.words[key_of(old)] | words
@@ -513,6 +450,9 @@ class AddsNewWordsToTheOld(Fault):
 @fault
 class LosesWordsWhenEdited(Fault):
     def _changed(self, old, new):
+        if old is None:
+            super()._changed(old, new)
+            return
         super()._changed(old, new)
         self._index.words[key_of(old)] = Counter()
 
@@ -523,12 +463,13 @@ class FindsTheRecordAsItWas(Fault):
         super().__init__(*args)
         self._first = {}
 
-    def by_words(self, words, which, *, limit):
-        hits = super().by_words(words, which, limit=limit)
-        return [Hit(self._first.get(one.memory.id, one.memory), one.value) for one in hits]
+    def search(self, query, which, choose):
+        found = super().search(query, which, choose)
+        first = {at: self._first.get(one.id, one) for at, one in found.memories.items()}
+        return Searched(found.sight, first)
 
-    def add(self, memories, vectors=(), space=None, *, replaces=()):
-        kept = super().add(memories, vectors, space, replaces=replaces)
+    def add(self, memories, vectors=(), space=None):
+        kept = super().add(memories, vectors, space)
         for one in kept:
             self._first.setdefault(one.id, one)
         return kept
@@ -536,19 +477,9 @@ class FindsTheRecordAsItWas(Fault):
 
 @fault
 class LosesWordsWhenClosed(Fault):
-    async def aclose(self):
-        self.close()
-
     def close(self):
         super().close()
         self._index.words.update({one: Counter() for one in self._index.words})
-
-
-@fault
-class BlocksTheLoopWithWords(Fault):
-    async def aby_words(self, words, which, *, limit):
-        time.sleep(0.001)  # noqa: ASYNC251 - the fault
-        return self.by_words(words, which, limit=limit)
 
 
 # Vectors.
@@ -558,27 +489,19 @@ class BlocksTheLoopWithWords(Fault):
 class MultipliesVectors(Fault):
     """The product instead of the cosine."""
 
-    def by_vector(self, vector, which, *, space, limit):
-        hits = super().by_vector(vector, which, space=space, limit=EVERY)
-        known = self._index.vectors.get(space.name, {})
-        made = [
-            Hit(
-                h.memory,
-                min(
-                    1.0,
-                    max(-1.0, sum(map(float.__mul__, map(float, vector), known[key_of(h.memory)]))),
-                ),
-            )
-            for h in hits
-        ]
-        return sorted(made, key=lambda one: -one.value)[:limit]
+    def _similarities(self, among, query):
+        near = super()._similarities(among, query)
+        if query.space is None:
+            return near
+        known = self._index.vectors.get(query.space.name, {})
+        return {key: min(1.0, max(-1.0, _product(query.vector, known[key]))) for key in near}
 
 
 @fault
 class MeasuresDistances(Fault):
-    def by_vector(self, vector, which, *, space, limit):
-        hits = super().by_vector(vector, which, space=space, limit=limit)
-        return [Hit(one.memory, (1 + one.value) / 2) for one in hits]
+    def _similarities(self, among, query):
+        near = super()._similarities(among, query)
+        return {key: (1 + value) / 2 for key, value in near.items()}
 
 
 @fault
@@ -598,61 +521,48 @@ class LosesSmallVectors(Fault):
 
 
 @fault
-class FindsTheFarthestFirst(Fault):
-    def by_vector(self, vector, which, *, space, limit):
-        return super().by_vector(vector, which, space=space, limit=EVERY)[::-1][:limit]
-
-
-@fault
 class FindsNoOpposites(Fault):
-    def by_vector(self, vector, which, *, space, limit):
-        hits = super().by_vector(vector, which, space=space, limit=limit)
-        return [one for one in hits if one.value >= 0]
+    def _similarities(self, among, query):
+        near = super()._similarities(among, query)
+        return {key: value for key, value in near.items() if value >= 0}
 
 
 @fault
-class FindsTheNearestOfAll(Fault):
-    """The limit is laid on all groups, then conditions on what is left."""
-
-    def by_vector(self, vector, which, *, space, limit):
-        best = super().by_vector(vector, Select(tenant=which.tenant), space=space, limit=limit)
-        ids = {one.id for one in self._fitting(which)}
-        return [one for one in best if one.memory.id in ids]
+class FindsTheNearestOfAll(_PicksTooEarly):
+    def concerns(self, query):
+        return query.vector is not None
 
 
 @fault
 class ComparesSomeVectorsOnly(Fault):
     """An index that looks into a part of its cells."""
 
-    def by_vector(self, vector, which, *, space, limit):
-        hits = super().by_vector(vector, which, space=space, limit=EVERY)
-        return [one for n, one in enumerate(hits) if n < 3 or n % 5][:limit]
+    def _similarities(self, among, query):
+        near = super()._similarities(among, query)
+        best = sorted(near, key=lambda key: -near[key])
+        return {key: near[key] for n, key in enumerate(best) if n < 3 or n % 5}
 
 
 @fault
-class IgnoresTheLimitOfVectors(Fault):
-    def by_vector(self, vector, which, *, space, limit):
-        return super().by_vector(vector, which, space=space, limit=EVERY)
+class ComparesOtherGroups(_Compares):
+    def other(self, which):
+        return which.also(groups=None)
 
 
 @fault
-class ComparesOtherGroups(Fault):
-    def by_vector(self, vector, which, *, space, limit):
-        return super().by_vector(vector, which.also(groups=None), space=space, limit=limit)
+class ComparesWhatWasRevoked(_Compares):
+    def other(self, which):
+        return which.also(live_at=None)
 
 
 @fault
-class ComparesWhatWasRevoked(Fault):
-    def by_vector(self, vector, which, *, space, limit):
-        return super().by_vector(vector, which.also(live_at=None), space=space, limit=limit)
-
-
-@fault
-class ComparesOtherSpaces(Fault):
-    def by_vector(self, vector, which, *, space, limit):
-        same = [n for n, d in self._index.dimensions.items() if d == space.dimension]
-        name = space.name if space.name in self._index.dimensions or not same else same[0]
-        return super().by_vector(vector, which, space=Space(name, space.dimension), limit=limit)
+class ComparesOtherSpaces(_Asks):
+    def other(self, query):
+        if query.space is None or query.space.name in self._index.dimensions:
+            return query
+        same = [n for n, d in self._index.dimensions.items() if d == query.space.dimension]
+        name = same[0] if same else query.space.name
+        return replace(query, space=Space(name, query.space.dimension))
 
 
 @fault
@@ -662,10 +572,12 @@ class TakesAnyDimension(Fault):
 
 
 @fault
-class TakesAnyQuery(Fault):
-    def by_vector(self, vector, which, *, space, limit):
-        padded = [*vector, *[0] * space.dimension][: space.dimension]
-        return super().by_vector(padded, which, space=space, limit=limit)
+class TakesAnyQuery(_Asks):
+    def other(self, query):
+        if query.vector is None or query.space is None:
+            return query
+        size = query.space.dimension
+        return replace(query, vector=[*query.vector, *[0] * size][:size])
 
 
 @fault
@@ -678,6 +590,9 @@ class PadsVectors(Fault):
 @fault
 class KeepsVectorsOfOldTexts(Fault):
     def _changed(self, old, new):
+        if old is None:
+            super()._changed(old, new)
+            return
         vectors = {name: known.get(key_of(old)) for name, known in self._index.vectors.items()}
         super()._changed(old, new)
         for name, vector in vectors.items():
@@ -688,6 +603,9 @@ class KeepsVectorsOfOldTexts(Fault):
 @fault
 class DropsVectorsWithEveryEdit(Fault):
     def _changed(self, old, new):
+        if old is None:
+            super()._changed(old, new)
+            return
         super()._changed(old, new)
         for known in self._index.vectors.values():
             known.pop(key_of(old), None)
@@ -703,12 +621,16 @@ class KeepsVectorsOfTheDeleted(Fault):
 
 @fault
 class KeepsHalfOfABatch(Fault):
+    isolated = False
+
     def put_vectors(self, vectors, space):
         return sum(super(KeepsHalfOfABatch, self).put_vectors([one], space) for one in vectors)
 
 
 @fault
 class DropsABatchThatFails(Fault):
+    isolated = False
+
     def put_vectors(self, vectors, space):
         try:
             return super().put_vectors(vectors, space)
@@ -819,6 +741,8 @@ class KnowsASpaceByItsFirstVector(Fault):
 
 @fault
 class KnowsSpacesThatFailed(Fault):
+    isolated = False
+
     def put_vectors(self, vectors, space):
         self._index.dimensions.setdefault(space.name, space.dimension)
         return super().put_vectors(vectors, space)
@@ -844,15 +768,14 @@ class KnowsSpacesByTheirAge(Fault):
 
 @fault
 class KnowsTheCurrentSpaceOnlyInOneHalf(Fault):
-    async def aknown_spaces(self):
-        return self.known_spaces()[:1]
+    one_half = True
+
+    def known_spaces(self):
+        return [*self.spaces()][:1]
 
 
 @fault
 class LosesTheCurrentSpaceWhenClosed(Fault):
-    async def aclose(self):
-        self.close()
-
     def close(self):
         super().close()
         self._index.current = next(iter(self._index.vectors), None)
@@ -860,9 +783,6 @@ class LosesTheCurrentSpaceWhenClosed(Fault):
 
 @fault
 class LosesVectorsWhenClosed(Fault):
-    async def aclose(self):
-        self.close()
-
     def close(self):
         super().close()
         self._index.vectors.clear()
@@ -876,11 +796,12 @@ class SearchesASpaceThatIsHalfFull(Fault):
 
 @fault
 class FindsNothingInAnotherSpace(Fault):
-    def by_vector(self, vector, which, *, space, limit):
+    def search(self, query, which, choose):
         current = self._index.current
-        if current is not None and current != space.name and len(vector) == space.dimension:
-            return []
-        return super().by_vector(vector, which, space=space, limit=limit)
+        if query.space is not None and current not in (None, query.space.name):
+            choose(Sight())
+            return Searched()
+        return super().search(query, which, choose)
 
 
 @fault
@@ -917,12 +838,16 @@ class KnowsIdsWithoutLookingAtTheBatch(Fault):
 
 @fault
 class BlocksTheLoopWithVectors(Fault):
-    async def aput_vectors(self, vectors, space):
-        time.sleep(0.001)  # noqa: ASYNC251 - the fault
-        return self.put_vectors(vectors, space)
+    one_half = on_the_loop = True
+
+    def put_vectors(self, vectors, space):
+        time.sleep(0.001)
+        return super().put_vectors(vectors, space)
 
 
 @fault
 class AdoptsNothingInOneHalf(Fault):
-    async def aadopt(self, space, *, drop_others=False):
+    one_half = True
+
+    def adopt(self, space, *, drop_others=False):
         return None

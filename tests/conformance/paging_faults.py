@@ -54,8 +54,10 @@ class IgnoresTheMark(Fault):
 
 @fault
 class IgnoresTheMarkInOneHalf(Fault):
-    async def afind(self, which, *, limit=None, offset=0, after=None):
-        return await super().afind(which, limit=limit, offset=offset)
+    one_half = True
+
+    def find(self, which, *, limit=None, offset=0, after=None):
+        return super().find(which, limit=limit, offset=offset)
 
 
 @fault
@@ -68,7 +70,8 @@ class IgnoresTheOffsetAfterAMark(Fault):
 @fault
 class BeginsWithTheMark(Fault):
     def find(self, which, *, limit=None, offset=0, after=None):
-        after = str(int(after) + 1) if after and after.isdigit() else after
+        if isinstance(after, str) and after.isdigit():
+            after = str(int(after) + 1)
         return super().find(which, limit=limit, offset=offset, after=after)
 
 

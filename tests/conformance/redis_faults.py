@@ -12,9 +12,11 @@ from unittest.mock import patch
 import pytest
 
 from conformance.store_players import tests_of
+from hooked import redis_working
 from memoryware.conformance import WorkingStoreConformance
 from memoryware.conformance._tiers import Asked
-from memoryware.tiers.stores.redis import RedisSettings, RedisWorking, lists, working
+from memoryware.tiers.stores.protocol import TierHandle
+from memoryware.tiers.stores.redis import RedisSettings, lists, working
 from memoryware.tiers.stores.redis.server import RedisServer, Script
 
 SCRIPTS: dict[str, tuple[str, str, str]] = {
@@ -54,32 +56,32 @@ def _folded(tenant, group, was=lists.name_of):
     return was(tenant, group).casefold()
 
 
-async def _blind(of, via, plans, was=working._swap):
+async def _blind(of, plans, was=working._swap):
     """Says that a change was made whether it was or not."""
-    await was(of, via, plans)
+    await was(of, plans)
     return True
 
 
-async def _one_by_one(of, via, plans, was=working._swap):
+async def _one_by_one(of, plans, was=working._swap):
     """Changes one entry after the other, so that others see a part of it."""
     if len(plans) == 1 and plans[0].changed and len(plans[0].ops) > 1:
         whole = plans[0]
         ops = whole.ops
         whole.ops = ops[:1]
-        if not await was(of, via, plans):
+        if not await was(of, plans):
             whole.ops = ops
             return False
         names = [whole.seen.name]
-        (now,) = await working._read(of, via, names)
+        (now,) = await working._read(of, names)
         rest = working._Plan(now, ops[1:], whole.changed[1:], whole.expiries[1:])
-        await was(of, via, [rest])
+        await was(of, [rest])
         return True
-    return await was(of, via, plans)
+    return await was(of, plans)
 
 
-async def _no_index(of, via, which, was=working._names):
+async def _no_index(of, which, was=working._names):
     """Knows no group that was not named."""
-    return [] if which.groups is None else await was(of, via, which)
+    return [] if which.groups is None else await was(of, which)
 
 
 CODE: dict[str, tuple[Any, str, Any]] = {
@@ -150,11 +152,11 @@ def first_failure(url: str, fault: str | None) -> str | None:
 
 
 async def _play(suite: Any, url: str, name: str, arguments: dict[str, Any]) -> None:
-    known: list[RedisWorking] = []
+    known: list[TierHandle] = []
     settings = RedisSettings(prefix=f"{os.urandom(8).hex()}:", lock_timeout=3)
 
-    def opened() -> RedisWorking:
-        known.append(RedisWorking(url, settings))
+    def opened() -> TierHandle:
+        known.append(redis_working(url, settings))
         return known[-1]
 
     try:

@@ -242,6 +242,8 @@ class CannotTakeOddWords(Fault):
 
 @fault
 class LooksWhenItIsClosed(Fault):
+    isolated = False
+
     def _must_be_open(self):
         if not self._searching:
             super()._must_be_open()
@@ -421,6 +423,8 @@ class SwallowsTheErrorOfWhoChooses(Fault):
 
 @fault
 class StaysLockedWhereWhoChoosesFails(Fault):
+    isolated = False
+
     def search(self, query, which, choose):
         try:
             return super().search(query, which, choose)
@@ -461,12 +465,16 @@ class ComparesWithVectorsOfAnySpace(Fault):
 
 @fault
 class HasNoReachInOneHalf(Fault):
-    async def asearch(self, query, which, choose):
-        return await super().asearch(replace(query, reach=0), which, choose)
+    one_half = True
+
+    def search(self, query, which, choose):
+        return super().search(replace(query, reach=0), which, choose)
 
 
 @fault
 class BlocksTheLoopInASearch(Fault):
-    async def asearch(self, query, which, choose):
-        time.sleep(0.001)  # noqa: ASYNC251 - the fault
-        return self.search(query, which, choose)
+    one_half = on_the_loop = True
+
+    def search(self, query, which, choose):
+        time.sleep(0.001)
+        return super().search(query, which, choose)

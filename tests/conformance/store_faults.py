@@ -34,6 +34,15 @@ class Fault:
     lasts = True
     """Opened again, it has its records."""
 
+    isolated = True
+    """Transactions let nobody else in, and undo everything if they fail; else each call does."""
+
+    one_half = False
+    """The blocking half is right."""
+
+    on_the_loop = False
+    """The asynchronous half runs on the event loop, not in a thread."""
+
     @contextmanager
     def _alone(self):
         ticket = Ticket()
@@ -74,8 +83,10 @@ class IgnoresTheLimit(Fault):
 
 @fault
 class IgnoresTheLimitInOneHalf(Fault):
-    async def afind(self, which, *, limit=None, offset=0, after=None):
-        return await super().afind(which, offset=offset, after=after)
+    one_half = True
+
+    def find(self, which, *, limit=None, offset=0, after=None):
+        return super().find(which, offset=offset, after=after)
 
 
 @fault
@@ -455,6 +466,8 @@ class ReturnsAllThatFits(Fault):
 
 @fault
 class KeepsHalfOfAFailure(Fault):
+    isolated = False
+
     def edit(self, which, change):
         changed = []
         for one in self._fitting(which):
@@ -464,6 +477,8 @@ class KeepsHalfOfAFailure(Fault):
 
 @fault
 class LetsAFailedChangeSpoilIt(Fault):
+    isolated = False
+
     def edit(self, which, change):
         return super().edit(which, lambda one: change(self._records[key_of(one)]))
 
@@ -488,6 +503,8 @@ class EditsMoveToTheFront(Fault):
 
 @fault
 class EditsWithoutALock(Fault):
+    isolated = False
+
     def edit(self, which, change):
         before = [*map(replace, self._fitting(which))]
         after = [change(one) for one in before]
@@ -503,6 +520,8 @@ class EditsWithoutALock(Fault):
 
 @fault
 class EditsAreSeenByHalves(Fault):
+    isolated = False
+
     def edit(self, which, change):
         made = [(one, change(replace(one))) for one in super().find(which).items]
         found = []
@@ -521,8 +540,10 @@ class EditsTheFirstOnly(Fault):
 
 @fault
 class AsyncEditsDoNothing(Fault):
-    async def aedit(self, which, change):
-        return [change(one) for one in (await self.afind(which)).items if change(one) != one]
+    one_half = True
+
+    def edit(self, which, change):
+        return [change(one) for one in self.find(which).items if change(one) != one]
 
 
 @fault
@@ -559,31 +580,20 @@ class ForgetsTheDeletedForGood(Fault):
 
 @fault
 class BlocksTheLoop(Fault):
-    async def afind(self, which, *, limit=None, offset=0, after=None):
-        time.sleep(0.001)  # noqa: ASYNC251 - the fault
-        return self.find(which, limit=limit, offset=offset, after=after)
+    one_half = on_the_loop = True
+
+    def find(self, which, *, limit=None, offset=0, after=None):
+        time.sleep(0.001)
+        return super().find(which, limit=limit, offset=offset, after=after)
 
 
 @fault
 class BlocksTheLoopInADelete(Fault):
-    async def adelete(self, which):
-        time.sleep(0.001)  # noqa: ASYNC251 - the fault
-        return self.delete(which)
+    one_half = on_the_loop = True
 
-
-@fault
-class HasOtherTwins(Fault):
-    async def afind(self, which, *, limit=50, offset=0, after=None):
-        return await super().afind(which, limit=limit, offset=offset, after=after)
-
-
-@fault
-class NamesItsArgumentsOtherwise(Fault):
-    def delete(self, select):
-        return super().delete(select)
-
-    async def adelete(self, select):
-        return await super().adelete(select)
+    def delete(self, which):
+        time.sleep(0.001)
+        return super().delete(which)
 
 
 @fault
@@ -601,18 +611,12 @@ class ClosesOnce(Fault):
         self.closed = True
         super().close()
 
-    async def aclose(self):
-        self.close()
-
 
 @fault
 class EmptiesItselfWhenClosed(Fault):
     def close(self):
         self._records.clear()
         super().close()
-
-    async def aclose(self):
-        self.close()
 
 
 @fault

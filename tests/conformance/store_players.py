@@ -8,7 +8,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -28,8 +28,12 @@ from memoryware.conformance._tiers import Asked, TierSuite
 from memoryware.tiers.stores.embedded import (
     EmbeddedLongTerm,
     EmbeddedQuarantine,
+    EmbeddedStore,
     EmbeddedWorking,
 )
+from memoryware.tiers.stores.embedded.store import _EmbeddedTransaction
+from memoryware.tiers.stores.protocol import Store, Tier, TierHandle
+from memoryware.tiers.stores.sight import Space
 
 TIERS: dict[str, tuple[type[TierSuite], type]] = {
     "quarantine": (QuarantineStoreConformance, EmbeddedQuarantine),
@@ -48,16 +52,67 @@ FAULTS: dict[str, list[type]] = {
 }
 
 
-def opening(kind: type) -> Callable[[], Any]:
+class FaultyStore(EmbeddedStore):
+    """A store of which one tier, and perhaps how its transactions run, is faulty.
+
+    Args:
+        tier: The name of the tier.
+        kind: Its class; see `Fault` for what it may say about the store.
+    """
+
+    def __init__(self, tier: str, kind: type) -> None:
+        super().__init__(5.0)
+        self.tier, self.kind = tier, kind
+        setattr(self, tier, kind(5.0))
+        self.other: EmbeddedStore | None = None
+
+    def halves(self) -> tuple[Store, Store]:
+        return (self.other or self), self
+
+    async def transaction(self, work: Any, *, about: Any = None, writes: bool = True) -> Any:
+        if getattr(self.kind, "isolated", True):
+            return await super().transaction(work, about=about, writes=writes)
+        return await work(_EmbeddedTransaction(self))
+
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
+        known = getattr(self.long_term, "known_spaces", None)
+        if counted or known is None:
+            return await super().spaces(counted=counted)
+        return dict.fromkeys(known(), 0)
+
+    async def close(self) -> None:
+        """Close the faulty tier only: others must not hide that it works on."""
+        getattr(self, self.tier).close()
+
+
+class _RightHalf(FaultyStore):
+    """The blocking half of a store whose other half is faulty."""
+
+    def __init__(self, faulty: FaultyStore) -> None:
+        super().__init__(faulty.tier, TIERS[faulty.tier][1])
+        self.faulty = faulty
+        ours = vars(getattr(self, self.tier))
+        ours.update({name: vars(getattr(faulty, self.tier))[name] for name in ours})
+
+    async def close(self) -> None:
+        await super().close()
+        await self.faulty.close()
+
+
+def opening(tier: str, kind: type) -> Callable[[], TierHandle]:
     """Return what opens a store again and again on the same data, as if it were in a file."""
     data: dict[str, Any] = {}
 
-    def opened() -> Any:
-        store = kind(5.0)
+    def opened() -> TierHandle:
+        store = FaultyStore(tier, kind)
         if getattr(kind, "lasts", True):
-            vars(store).update(data)
-            data.update(vars(store))
-        return store
+            held = vars(getattr(store, tier))
+            held.update(data)
+            data.update(held)
+        store.suspends = getattr(kind, "on_the_loop", False)
+        if getattr(kind, "one_half", False):
+            store.other = _RightHalf(store)
+        return TierHandle(store, cast("Tier", tier))
 
     return opened
 
@@ -78,9 +133,9 @@ def tests_of(suite: TierSuite) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, dict(zip(axes, values, strict=True))
 
 
-def play(suite: TierSuite, kind: type, name: str, arguments: dict[str, Any]) -> None:
+def play(suite: TierSuite, tier: str, kind: type, name: str, arguments: dict[str, Any]) -> None:
     """Play one test; it raises if it fails."""
-    opened = opening(kind)
+    opened = opening(tier, kind)
     target = opened()
     known = {"opened": opened, "target": target, **arguments}
     if "door" in arguments:
@@ -91,13 +146,26 @@ def play(suite: TierSuite, kind: type, name: str, arguments: dict[str, Any]) -> 
 
 
 @cache
-def in_order(tier: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the tests of a tier, the quick ones first; all of them pass without a fault."""
-    suite, store = _suite(tier, deadline=60), TIERS[tier][1]
+def in_order(tier: str, isolated: bool = True) -> list[tuple[str, dict[str, Any]]]:
+    """Return the tests of a tier, the quick ones first; all of them pass without a fault.
+
+    Args:
+        tier: The name of the tier.
+        isolated: Whether the store isolates its transactions. If it does not, its tiers still do
+            each call as a whole, and the tests that need more than that are left out: what
+            notices a fault is then the fault, not the missing isolation.
+    """
+    suite = _suite(tier, deadline=60)
+    kind = type("Right", (TIERS[tier][1],), {"isolated": isolated})
     taken = []
     for number, (name, arguments) in enumerate(tests_of(suite)):
         start = time.perf_counter()
-        play(suite, store, name, arguments)
+        try:
+            play(suite, tier, kind, name, arguments)
+        except (Exception, pytest.fail.Exception):
+            if isolated:
+                raise
+            continue
         taken.append((time.perf_counter() - start, number, name, arguments))
     return [(name, arguments) for _, _, name, arguments in sorted(taken, key=lambda one: one[:2])]
 
@@ -106,9 +174,10 @@ def first_failure(tier: str, fault: type) -> str | None:
     """Return the first test that a faulty store fails, None if it passes all."""
     kind = type(fault.__name__, (fault, TIERS[tier][1]), {})
     suite = _suite(tier, deadline=5 if fault.__name__ != "Nothing" else 60)
-    for name, arguments in in_order(tier):
+    masked = not getattr(fault, "isolated", True) and not getattr(fault, "noticed_by_any", False)
+    for name, arguments in in_order(tier, isolated=not masked):
         try:
-            play(suite, kind, name, arguments)
+            play(suite, tier, kind, name, arguments)
         except (Exception, pytest.fail.Exception) as error:
             return f"{name} {arguments}: {type(error).__name__}: {str(error)[:200]}"
     return None

@@ -173,6 +173,8 @@ class ForgetsKeysWhenEdited(Fault):
 
 @quarantine
 class LooksForTheKeyFirst(Fault):
+    isolated = False
+
     def add(self, entry):
         for one in self.find(Select.within(entry.scope)).items:
             if entry.key is not None and one.key == entry.key:
@@ -226,7 +228,9 @@ class KnowsIdsOfOtherGroups(Fault):
 
 @quarantine
 class AddsNothingInOneHalf(Fault):
-    async def aadd(self, entry):
+    one_half = True
+
+    def add(self, entry):
         return entry
 
 
@@ -376,6 +380,8 @@ class CannotRenewForEver(Fault):
 
 @working
 class IsTooLongForAMoment(Fault):
+    isolated = False
+
     def push(self, entry, *, keep, renew=False):
         super().push(entry, keep=10**9, renew=renew)
         time.sleep(0.001)
@@ -386,6 +392,8 @@ class IsTooLongForAMoment(Fault):
 
 @working
 class IsAwayForAMoment(Fault):
+    isolated = False
+
     def push(self, entry, *, keep, renew=False):
         super().push(entry, keep=keep, renew=renew)
         # After the push, for others look then: before it they would push it themselves.
@@ -476,12 +484,16 @@ class ShowsWhatExpiresNow(Fault):
 
 @working
 class BlocksTheLoopInAPush(Fault):
-    async def apush(self, entry, *, keep, renew=False):
-        time.sleep(0.001)  # noqa: ASYNC251 - the fault
-        self.push(entry, keep=keep, renew=renew)
+    one_half = on_the_loop = True
+
+    def push(self, entry, *, keep, renew=False):
+        time.sleep(0.001)
+        super().push(entry, keep=keep, renew=renew)
 
 
 @working
 class PurgesNothingInOneHalf(Fault):
-    async def apurge(self, now):
+    one_half = True
+
+    def purge(self, now):
         return 0
