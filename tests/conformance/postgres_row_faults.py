@@ -116,7 +116,7 @@ ROWS = {
         "test_the_newest_stay_and_come_first",
     ),
     "keeps the old one beside the new": Fault(
-        sql("DELETE FROM record WHERE tier = 'working' AND record.part", "DELETE FROM record WHERE false AND record.part"),
+        sql("AND id = ? UNION ALL", "AND id = ? AND false UNION ALL"),
         "working",
         "test_an_entry_pushed_again_is_moved_and_replaced",
     ),
@@ -273,7 +273,7 @@ async def _no_hits():
 
 # Moving house.
 
-WALK = "WHERE tier = ? AND seq > ? ORDER BY seq LIMIT ?"
+WALK = "WHERE tier = 'working' AND seq > ? ORDER BY seq LIMIT ?"
 
 
 async def _all_new(tx, port, tier, which):
@@ -282,7 +282,7 @@ async def _all_new(tx, port, tier, which):
 
 MOVING = {
     "begins each part of a walk with the last of the one before": Fault(
-        sql("tier = ? AND seq > ? ORDER BY seq", "tier = ? AND seq >= ? ORDER BY seq"),
+        sql("'quarantine' AND seq > ? ORDER BY", "'quarantine' AND seq >= ? ORDER BY"),
         "quarantine",
         "test_a_walk_goes_on_where_it_was_in_another_opening",
     ),

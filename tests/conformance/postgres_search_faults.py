@@ -41,9 +41,9 @@ async def _not_checked(tx, space):
     """Check nothing."""
 
 
-async def _without_numbers(tx, rows, which, numbers, was=searching._memories):
-    found = await was(tx, rows, which, numbers)
-    return dict(zip(numbers, found.values(), strict=False))
+async def _without_numbers(tx, which, numbers, was=searching._memories):
+    found = await was(tx, which, numbers)
+    return found and dict(zip(numbers, found.values(), strict=False))
 
 
 def _fitting(self, which):
