@@ -17,9 +17,10 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final, TypeAlias
 
+from memoryware._remembering import remembered
 from memoryware.events import logger
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
@@ -42,7 +43,7 @@ Measure: TypeAlias = Callable[[Sequence[int]], Mapping[int, float]]
 """Return the exact cosines of memories by number."""
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered(1 << 16)
 def word_hash(word: str) -> bytes:
     """Return the hash under which a word is kept."""
     return hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=WORD).digest()

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
@@ -297,7 +296,7 @@ def body_of(record: Entry | Memory) -> tuple[str, tuple[str, ...]]:
     return _body(made.origin, made.roots, "by", record.promoted_by, further, record.scope.node_id)
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _body(
     origin: Origin,
     roots: tuple[Origin, ...],
