@@ -54,6 +54,13 @@ def fragments() -> str:
     return "\n".join(f"- {one.read_text(encoding='utf-8').strip()}" for one in found)
 
 
+def example(name: str) -> str:
+    """Return the one script in a folder of the examples, as a block that is its file."""
+    (script,) = (_DOCS.parent / "examples" / name).glob("*.py")
+    text = script.read_text(encoding="utf-8").replace("  # noqa: ARG002", "").strip()
+    return f'```python title="{script.name}"\n{text}\n```'
+
+
 def limits(name: str) -> str:
     """Return a table of the limits of one class, with default, range and meaning."""
     kind = getattr(settings, name)
@@ -228,6 +235,7 @@ def measured(table: str) -> str:
 _MAKERS: Final[dict[str, Callable[..., str]]] = {
     "measured": measured,
     "fragments": fragments,
+    "example": example,
     "limits": limits,
     "options": options,
     "errors": errors_tree,

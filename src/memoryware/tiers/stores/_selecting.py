@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Final
@@ -87,3 +87,29 @@ def best_of(hits: list[Hit], limit: int) -> list[Hit]:
     """Return the best hits; of those that are as good, the latest first."""
     hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
     return hits[:limit]
+
+
+def same_document(memories: Iterable[Memory], new: Memory) -> list[Memory]:
+    """Return the chunks of a document that is stored already, in order; none if it is new.
+
+    Args:
+        memories: What is stored, in the order in which it was.
+        new: A chunk of the document that is about to be stored. A document with its
+            `content_hash`, tenant, group and agent counts if it is valid without end and not
+            revoked; of several, the one that was stored first.
+    """
+    equal = [memory for memory in memories if _is_equal(memory, new)]
+    chunks = [memory for memory in equal if memory.document_id == equal[0].document_id]
+    return sorted(chunks, key=lambda memory: memory.chunk_index)
+
+
+def _is_equal(memory: Memory, new: Memory) -> bool:
+    """Say whether a memory is of a current document with the same text and owner."""
+    return (
+        memory.content_hash == new.content_hash
+        and memory.valid_to is None
+        and memory.revocation is None
+        and memory.scope.tenant == new.scope.tenant
+        and memory.scope.group_id == new.scope.group_id
+        and memory.scope.agent_id == new.scope.agent_id
+    )

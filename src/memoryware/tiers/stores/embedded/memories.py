@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores._held import Key, changing, in_turn, key_of
 from memoryware.tiers.stores._looking import Item, look, thread_of
-from memoryware.tiers.stores.embedded.records import HeldRecords, copied, part_of
+from memoryware.tiers.stores._selecting import same_document
+from memoryware.tiers.stores.embedded.records import HeldRecords, copied
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
 from memoryware.tiers.text.terms import words_of
@@ -28,10 +28,8 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
         space: Space | None = None,
     ) -> list[Memory]:
         first = memories[0]
-        there = [one for one in self._records.values() if _is_same(one, first)]
-        if there:
-            ours = [one for one in there if one.document_id == there[0].document_id]
-            return sorted([copied(one) for one in ours], key=lambda one: one.chunk_index)
+        if there := same_document(self._records.values(), first):
+            return [copied(one) for one in there]
         both = zip(memories, vectors or (None,) * len(memories), strict=True)
         kept = self._checked([(one, made) for one, made in both if made is not None], space)
         self._must_be_new(memories)
@@ -155,16 +153,6 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
         if current is not None and current != space.name:
             known = Space(current, self._index.dimensions[current])
             raise EmbeddingMismatch(str(known), str(space))
-
-
-def _is_same(known: Memory, new: Memory) -> bool:
-    """Say whether a memory is of a current document with the same text and owner."""
-    owner: Any = (part_of(known), known.scope.agent_id, known.content_hash)
-    return (
-        owner == (part_of(new), new.scope.agent_id, new.content_hash)
-        and known.valid_to is None
-        and known.revocation is None
-    )
 
 
 def _check_length(vector: Vector, space: Space) -> None:
