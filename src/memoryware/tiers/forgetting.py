@@ -69,6 +69,8 @@ async def forget(
 
     async def work(inside: Parts) -> tuple[Found, Counts, tuple[Memory, ...]]:
         now = await falling(inside, scope, what)
+        # Before they are gone: what is made of them from then on comes too late.
+        parts.forgotten.note(where.tenant, _fallen(now), parts.limits.forgotten_ids)
         gone, again = await _deleted(inside, where, now)
         if inside.tiers.is_joint:
             gone += await _deleted_working(inside, where, now)
@@ -80,7 +82,6 @@ async def forget(
     late = tuple(set(_fallen(deleted)) - set(fallen))
     if late:  # what was made of it in the meantime
         await unnote(parts, named, late)
-    parts.forgotten.note(where.tenant, _fallen(deleted), parts.limits.forgotten_ids)
     _clear(parts)
     receipt = ForgetReceipt(
         **asdict(gone),

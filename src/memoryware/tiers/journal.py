@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from filelock import FileLock, Timeout
 
 from memoryware._home import expand_home
-from memoryware._twins import in_thread
+from memoryware._runner import in_thread
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoryware._twins import in_thread
+from memoryware._runner import in_thread
 from memoryware.errors import SettingError
 from memoryware.tiers.checking import shown
 

@@ -68,7 +68,7 @@ async def promote(
     """
     actor, how = Actor.of(by), supersession.checked(parts, how)
 
-    async def work(inside: Parts, prepared: _Prepared) -> _Outcome:
+    async def work(prepared: _Prepared, inside: Parts) -> _Outcome:
         return await _promoted(inside, what, scope, actor, how, prepared)
 
     return await _in_transaction(parts, what, scope, actor, work)
@@ -96,7 +96,7 @@ async def supersede(
     where = group_of(scope or supersession.scope_of_old(old) or own or MemoryScope(), "superseding")
     await supersession.first_of(parts, old, where)  # before the new text is embedded
 
-    async def work(inside: Parts, prepared: _Prepared) -> _Outcome:
+    async def work(prepared: _Prepared, inside: Parts) -> _Outcome:
         first = await supersession.first_of(inside, old, where)
         material = await material_of(inside, new, where, actor, prepared.texts)
         if not material.content.strip():
@@ -227,13 +227,13 @@ async def _in_transaction(
     what: What,
     scope: MemoryScope | None,
     actor: Actor,
-    work: Callable[[Parts, _Prepared], Awaitable[_Outcome]],
+    work: Callable[[_Prepared, Parts], Awaitable[_Outcome]],
 ) -> Promotion:
     """Run a promotion: embed its text, then change everything in one transaction."""
     where = group_of(_scope_of(what, scope), "a promotion")
     for _ in range(_TRIES):
         prepared = await _prepare(parts, what, scope, actor)
-        outcome = await parts.transaction(where, partial(_call, work, prepared))
+        outcome = await parts.transaction(where, partial(work, prepared))
         if not outcome.is_stale:
             break
     else:
@@ -262,12 +262,6 @@ async def _reported(parts: Parts, outcome: _Outcome, prepared: _Prepared) -> Pro
         space = prepared.space if prepared.is_current and not promotion.existing else None
         await _retry(parts, space)
     return promotion
-
-
-async def _call(
-    work: Callable[[Parts, _Prepared], Awaitable[_Outcome]], prepared: _Prepared, inside: Parts
-) -> _Outcome:
-    return await work(inside, prepared)
 
 
 def _scope_of(what: What, scope: MemoryScope | None) -> MemoryScope:

@@ -231,26 +231,28 @@ async def _replayed(parts: Parts, entry: Entry, recent: Sequence[Entry], now: da
     if entry.refused is not None or entry.status in DECIDED:
         refused = entry.refused or entry.status
         return _Outcome(entry=entry, refused=refused, is_repeated=True)
-    others = [other for other in recent if other.id != entry.id]
-    if len(others) < len(recent):
-        return _Outcome(entry=entry, is_there=True)
+    if needless := _needless(parts, entry, recent, now):
+        return needless
     until = _end(entry.created_at, parts)
-    if until <= now or _overtaken(entry, others, parts.limits.working_entries):
-        return _Outcome(entry=entry)
-    return await _offered(parts, entry, others, until=until, now=now)
-
-
-async def _offered(
-    parts: Parts, entry: Entry, others: Sequence[Entry], *, until: datetime, now: datetime
-) -> _Outcome:
-    """Offer an entry of quarantine to working memory inside a transaction."""
-    decision = await _decide(parts, entry, others, until=until, now=now)
+    decision = await _decide(parts, entry, recent, until=until, now=now)
     noted = decision.entry
     if noted != entry:
         noted = await _note(parts, decision)
     if decision.pushed is not None:
         await _push(parts, decision.pushed, now)
     return _Outcome(entry=noted, pushed=decision.pushed, refused=decision.refused)
+
+
+def _needless(
+    parts: Parts, entry: Entry, recent: Sequence[Entry], now: datetime
+) -> _Outcome | None:
+    """Return the outcome of a replay that comes after, or too late for, working memory."""
+    if any(other.id == entry.id for other in recent):
+        return _Outcome(entry=entry, is_there=True)
+    is_late = _end(entry.created_at, parts) <= now
+    if is_late or _overtaken(entry, recent, parts.limits.working_entries):
+        return _Outcome(entry=entry)
+    return None
 
 
 async def _note(parts: Parts, decision: _Decision) -> Entry:
@@ -307,14 +309,10 @@ async def _offer_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> Rec
 async def _outcome_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> _Outcome:
     now = parts.clock()
     recent = (await parts.tiers.working.find(Select.within(entry.scope, live_at=now))).items
+    if is_replay and (needless := _needless(parts, entry, recent, now)):
+        return needless
     others = [other for other in recent if other.id != entry.id]
-    until = _end(now, parts)
-    if is_replay:
-        if len(others) < len(recent):
-            return _Outcome(entry=entry, is_there=True)
-        until = _end(entry.created_at, parts)
-        if until <= now or _overtaken(entry, others, parts.limits.working_entries):
-            return _Outcome(entry=entry)
+    until = _end(entry.created_at if is_replay else now, parts)
     decision = await _decide(parts, entry, others, until=until, now=now)
     if parts.tiers.is_joint:
         return await parts.transaction(entry.scope, partial(_settle, entry, decision, now))

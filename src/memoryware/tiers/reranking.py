@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from memoryware._deadline import call_within
-from memoryware._runner import Runner
-from memoryware._twins import in_thread
+from memoryware._runner import Runner, in_thread
 
 
 @runtime_checkable

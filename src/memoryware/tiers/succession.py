@@ -141,10 +141,9 @@ async def _twins_beside(
     store = parts.tiers.long_term
     which = Select.within(scope, revocations=(None,))
     hashes = tuple({memory.content_hash for memory in current})
-    places = {_subject_place(memory) for memory in current if memory.subject is not None}
     found = (await store.find(which.also(hashes=hashes))).items
-    if places:
-        subjects = {memory.subject for memory in current if memory.subject is not None}
+    subjects = {memory.subject for memory in current if memory.subject is not None}
+    if subjects:
         named = tuple(sorted({form for subject in subjects for form in spellings(subject)}))
         found = [*found, *(await store.find(which.also(subjects=named))).items]
     counting = [memory for memory in found if memory.document_id not in gone]
@@ -166,13 +165,12 @@ async def reinstated_without(
     parts: Parts, scope: MemoryScope, gone: Iterable[Memory]
 ) -> tuple[Memory, ...]:
     """Return which ended documents would be current again if some were revoked."""
-    documents = by_document(gone)
     hidden = {
-        id_: replace(one, revocation=one.revocation or "preview") for id_, one in documents.items()
+        id_: replace(memory, revocation=memory.revocation or "preview")
+        for id_, memory in by_document(gone).items()
     }
     documents = dict(hidden)
     touched = await _with_chains(parts, scope, documents)
-    documents |= hidden
     again = {
         id_: replace(memory, valid_to=None)
         for id_ in touched

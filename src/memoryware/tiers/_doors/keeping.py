@@ -8,8 +8,7 @@ from os import PathLike
 from types import NoneType
 from typing import get_args
 
-from memoryware._runner import run_blocking
-from memoryware._twins import in_thread
+from memoryware._runner import in_thread, run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import bundle, checking, forgetting, receipts, revocation, screening

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from memoryware._twins import in_thread
+from memoryware._runner import in_thread
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.tiers.stores.protocol import Store, Stores, TierHandle
 

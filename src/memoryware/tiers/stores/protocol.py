@@ -426,12 +426,6 @@ class Stores(SharedOnCopy):
         quarantine, working, long_term = (TierHandle(store, tier) for tier in TIERS)
         return cls(quarantine, working, long_term, **more)
 
-    @property
-    def distinct(self) -> tuple[Store, ...]:
-        """The store objects behind the tiers, each once."""
-        found = (self.long_term.store, self.quarantine.store, self.working.store)
-        return tuple({id(store): store for store in found}.values())
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.reopen is None:
             raise NotPicklable(

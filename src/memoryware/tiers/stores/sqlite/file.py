@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.stores._turns import Ticket, Turns
 from memoryware.tiers.stores.protocol import Select
@@ -92,7 +92,7 @@ class SqliteFile:
     def _whole(self, operation: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
         outside = len(self._open)
         try:
-            return finish(operation(self))
+            return run_blocking(operation(self))
         except BaseException:
             while len(self._open) > outside:
                 self._undo(self._open[-1])

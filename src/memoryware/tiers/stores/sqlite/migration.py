@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Final
 
-from memoryware._twins import finish
+from memoryware._runner import run_blocking
 from memoryware.tiers.stores.segment import WORD, Segments, packed_words
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sqlite.schema import ABOUT, FOURTH
@@ -100,7 +100,7 @@ def _move_some(db: sqlite3.Connection) -> None:
             db.execute(f"DROP TABLE {table}_3")
         db.execute("DELETE FROM about WHERE name = 'moved'")
         return
-    finish(_moved(db, rows))
+    run_blocking(_moved(db, rows))
     db.execute("UPDATE about SET value = ? WHERE name = 'moved'", (rows[-1][2],))
 
 
