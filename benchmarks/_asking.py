@@ -10,8 +10,7 @@ from typing import Any
 
 from benchmarks._memories import BIG, MIDDLE, NOW, SPACE, Everything
 from memoryware import MemoryScope, TieredMemory, open_stores
-from memoryware.tiers.stores.protocol import Select, TierHandle
-from memoryware.tiers.stores.sight import Vector
+from memoryware.tiers.stores.protocol import Select, TierHandle, Vector
 from memoryware.tiers.text.terms import query_words
 
 CALLS, WARM, LONGEST = 40, 3, 40.0

@@ -18,7 +18,7 @@ from itertools import accumulate
 
 from memoryware import MemoryScope
 from memoryware.tiers.records import Memory, Origin, Provenance
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 
 DIMENSION = 384
 SPACE = Space("made up", DIMENSION)

@@ -27,8 +27,7 @@ from memoryware.tiers.stores.helpers import (
     thread_of,
     without_doubles,
 )
-from memoryware.tiers.stores.protocol import Select, Store, Stretch, Transaction
-from memoryware.tiers.stores.sight import Searched, Space
+from memoryware.tiers.stores.protocol import Searched, Select, Space, Store, Stretch, Transaction
 from memoryware.tiers.text.terms import words_of
 
 TABLES = """

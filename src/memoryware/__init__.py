@@ -101,11 +101,16 @@ _HOMES: Final = {
     "memoryware.tiers.stores.protocol": (
         "Store",
         "Transaction",
+        "Choose",
+        "Query",
+        "Searched",
+        "Seen",
         "Select",
+        "Sight",
+        "Space",
         "Stores",
         "Stretch",
     ),
-    "memoryware.tiers.stores.sight": ("Choose", "Query", "Searched", "Seen", "Sight", "Space"),
     "memoryware.tiers.copying": (
         "CopyReport",
         "TierCopy",
@@ -395,13 +400,18 @@ if TYPE_CHECKING:
     from memoryware.tiers.stores.langgraph import langgraph_stores
     from memoryware.tiers.stores.opening import aopen_stores, open_stores
     from memoryware.tiers.stores.protocol import (
+        Choose,
+        Query,
+        Searched,
+        Seen,
         Select,
+        Sight,
+        Space,
         Store,
         Stores,
         Stretch,
         Transaction,
     )
-    from memoryware.tiers.stores.sight import Choose, Query, Searched, Seen, Sight, Space
     from memoryware.tiers.values import (
         Candidate,
         ContextItem,

@@ -11,8 +11,7 @@ from conformance.store_faults import Fault, copied
 from conformance.tier_faults import part
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.stores._held import key_of
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Searched, Sight, Space
+from memoryware.tiers.stores.protocol import Searched, Select, Sight, Space
 
 FAULTS: list[type] = []
 

@@ -8,8 +8,7 @@ from conformance.postgres_player import Fault, code, sql
 from memoryware.tiers.stores.postgres import transaction
 from memoryware.tiers.stores.postgres.rows import PostgresRows
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Sight
+from memoryware.tiers.stores.protocol import Select, Sight
 from memoryware.tiers.stores.sql import searching
 
 NATIVE = {"door": "native"}

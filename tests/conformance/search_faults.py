@@ -13,8 +13,7 @@ from memoryware.tiers.stores._held import key_of
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores._turns import Ticket
 from memoryware.tiers.stores.embedded import memories
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Searched, Sight
+from memoryware.tiers.stores.protocol import Searched, Select, Sight
 
 FAULTS: list[type] = []
 EVERY = 10**9

@@ -32,8 +32,7 @@ from memoryware.tiers.stores.embedded import (
     EmbeddedWorking,
 )
 from memoryware.tiers.stores.embedded.store import _EmbeddedTransaction
-from memoryware.tiers.stores.protocol import Store, Tier, TierHandle
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space, Store, Tier, TierHandle
 
 TIERS: dict[str, tuple[type[TierSuite], type]] = {
     "quarantine": (QuarantineStoreConformance, EmbeddedQuarantine),

@@ -26,9 +26,8 @@ from memoryware.conformance._tiers import later, within
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.postgres import postgres_stores
-from memoryware.tiers.stores.protocol import Stores
+from memoryware.tiers.stores.protocol import Space, Stores
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
-from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.stores.sql import searching
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from memoryware.tiers.text.terms import words_of

@@ -29,8 +29,9 @@ MODULES = {
     "memoryware.tiers.stores.langgraph": ("langgraph_stores",),
     "memoryware.tiers.stores.opening": ("open_stores", "aopen_stores"),
     "memoryware.tiers.stores.postgres": None,
-    "memoryware.tiers.stores.protocol": ("Select", "Store", "Stores", "Transaction"),
-    "memoryware.tiers.stores.sight": ("Query", "Searched", "Seen", "Sight", "Space"),
+    "memoryware.tiers.stores.protocol": (
+        "Query", "Searched", "Seen", "Select", "Sight", "Space", "Store", "Stores", "Transaction",
+    ),
 }  # fmt: skip
 """Modules that the documentation imports from, and their public names; None means `__all__`."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")

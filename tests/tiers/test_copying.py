@@ -25,9 +25,8 @@ from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import entry, within
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.protocol import Stores
+from memoryware.tiers.stores.protocol import Space, Stores
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
-from memoryware.tiers.stores.sight import Space
 from memoryware.tiers.values import LAYERS
 from servers import postgres
 from tiers.kit import Clock, HashEmbeddings

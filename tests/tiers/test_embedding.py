@@ -14,7 +14,7 @@ from memoryware._deadline import call_within
 from memoryware._twins import blocking, finish, native
 from memoryware.errors import EmbeddingFailed
 from memoryware.tiers.embedding import REMEMBERED, Embedder, space_name
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 from tiers.kit import DOORS, HashEmbeddings
 from tiers.long_term import Moody
 

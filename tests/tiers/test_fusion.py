@@ -13,7 +13,7 @@ from memoryware.errors import SettingError
 from memoryware.settings import Ranking
 from memoryware.tiers.recall.fusion import Match, fused, judge, kept_places, share_of, with_places
 from memoryware.tiers.scoring import bm25, rarity
-from memoryware.tiers.stores.sight import Seen, SeenColumns, Sight
+from memoryware.tiers.stores.protocol import Seen, SeenColumns, Sight
 
 RULES = Ranking()
 FLAT = Ranking(before=(), after=(), beside=0)

@@ -36,7 +36,7 @@ from memoryware.tiers.reindexing import embed_pending
 from memoryware.tiers.review.digest import digest
 from memoryware.tiers.revocation import revoke
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.values import Insight
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import (

@@ -19,8 +19,7 @@ from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import Embedder
 from memoryware.tiers.recall import RetrieveOptions
 from memoryware.tiers.records import Verdict
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Select, Space
 from tiers.kit import DOORS, Clock, HashEmbeddings, parts
 from tiers.known import SHOP, cold, hot, recall, texts
 from tiers.long_term import KINDS, Moody, both_stores

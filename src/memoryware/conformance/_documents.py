@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from memoryware.conformance._tiers import memory
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 
 FLAT: Final = Space("flat", 3)
 OTHER: Final = Space("other/0'%", 2)

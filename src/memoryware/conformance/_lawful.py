@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores.sight import Query, Searched, Seen, Sight
+from memoryware.tiers.stores.protocol import Query, Searched, Seen, Sight
 from memoryware.tiers.text.terms import words_of
 
 Answers = list[tuple[Sight, list[int]]]

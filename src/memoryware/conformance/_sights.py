@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoryware.conformance._documents import FLAT
-from memoryware.tiers.stores.sight import Query, Searched, Seen, Sight, Space, Vector
+from memoryware.tiers.stores.protocol import Query, Searched, Seen, Sight, Space, Vector
 from memoryware.tiers.text.terms import words_of
 
 

@@ -18,8 +18,17 @@ from memoryware.conformance._lawful import Answers, lawful
 from memoryware.conformance._threads import at_once, in_thread
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance
-from memoryware.tiers.stores.protocol import Hit, Page, Select, Stores
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight, Space
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Hit,
+    Page,
+    Query,
+    Searched,
+    Select,
+    Sight,
+    Space,
+    Stores,
+)
 
 OpenStores = Callable[[], Stores]
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)

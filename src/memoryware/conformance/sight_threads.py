@@ -17,8 +17,7 @@ from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import fits
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Query, Searched
+from memoryware.tiers.stores.protocol import Query, Searched, Select
 from memoryware.tiers.text.terms import words_of
 
 EAST: Final = [1.0, 0.0, 0.0]

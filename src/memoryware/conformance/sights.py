@@ -26,8 +26,7 @@ from memoryware.conformance._tiers import (
 from memoryware.conformance.sight_threads import SightThreadsConformance
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Query, Seen, Sight, Space
+from memoryware.tiers.stores.protocol import Query, Seen, Select, Sight, Space
 from memoryware.tiers.text.terms import words_of
 
 EAST, NORTH, WEST = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]

@@ -23,8 +23,7 @@ from memoryware.conformance._tiers import (
 from memoryware.errors import EmbeddingMismatch
 from memoryware.scope import MemoryScope
 from memoryware.tiers.scoring import cosine
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Select, Space
 
 
 async def by_vector(

@@ -13,8 +13,7 @@ from memoryware.tiers import checking
 from memoryware.tiers.comparing import batches, both, must_have_something, only_in
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import cosine
-from memoryware.tiers.stores.protocol import Select, Stores
-from memoryware.tiers.stores.sight import Space, Vector
+from memoryware.tiers.stores.protocol import Select, Space, Stores, Vector
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.values import LAYERS, Layer
 

@@ -16,7 +16,7 @@ from memoryware._deadline import call_within
 from memoryware._remembering import remembered
 from memoryware._runner import Runner
 from memoryware.errors import EmbeddingFailed
-from memoryware.tiers.stores.sight import Space, Vector
+from memoryware.tiers.stores.protocol import Space, Vector
 
 PROBE: Final = "memory"
 """A text that every model can embed: whether it answers, and how long its vectors are."""

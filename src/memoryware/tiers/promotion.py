@@ -22,8 +22,7 @@ from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, PendingProm
 from memoryware.tiers.reindexing import embed_pending, place_of
 from memoryware.tiers.review.decisions import closed, refuse_rejected_statements, repeats_of
 from memoryware.tiers.screening import redacted
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Space, Vector
+from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.succession import authority
 from memoryware.tiers.supersession import AS_IS, How, Old, Place
 from memoryware.tiers.text.segments import chunks_of

@@ -11,7 +11,7 @@ from memoryware.events import logger
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import PROBE, Embedder
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.values import Reindexed
 
 OnProgress: TypeAlias = Callable[[int], None] | None

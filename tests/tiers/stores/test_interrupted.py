@@ -15,7 +15,7 @@ import pytest
 from memoryware.conformance._tiers import entry, later, memory, within
 from memoryware.tiers.stores._turns import Turns
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
 
 FLAT, OTHER = Space("flat", 2), Space("other", 3)

@@ -29,8 +29,7 @@ from memoryware.errors import SettingError, StoreNewer
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.langgraph.base import label
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Select, Space
 
 
 class Spied(InMemoryStore):

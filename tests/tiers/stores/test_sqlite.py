@@ -380,7 +380,7 @@ def test_what_was_deleted_is_not_in_the_file_anymore(tmp_path):
 
 def test_a_vector_too_large_for_half_a_float_is_kept(tmp_path):
     stores = sqlite_stores(tmp_path / "memory.db")
-    from memoryware.tiers.stores.sight import Space
+    from memoryware.tiers.stores.protocol import Space
 
     space = Space("x", 2)
     stores.long_term.add([memory("one")], [[1e300, 1e300]], space)

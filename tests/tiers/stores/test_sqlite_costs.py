@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from memoryware.conformance._tiers import ACME, entry, later, memory, within
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Query, Space
+from memoryware.tiers.stores.protocol import Query, Select, Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
 
 SPACE = Space("model", 4)

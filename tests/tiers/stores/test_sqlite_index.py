@@ -17,8 +17,7 @@ from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import ACME, later, within
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.stores import segment
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Query, Space
+from memoryware.tiers.stores.protocol import Query, Select, Space
 from memoryware.tiers.stores.sqlite import sqlite_stores, transaction
 from memoryware.tiers.text.terms import query_words
 from tiers.stores.test_sqlite import assert_counts_are_kept

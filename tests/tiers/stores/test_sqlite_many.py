@@ -8,7 +8,7 @@ import pytest
 
 from memoryware.conformance._tiers import entry, memory, within
 from memoryware.tiers.records import Origin, Provenance
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 
 MANY = 83
 SPACE = Space("model", 2)

@@ -12,7 +12,7 @@ from memoryware import EmbeddingMismatch
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores import _vectors
 from memoryware.tiers.stores._vectors import packed, packed_all, unpacked
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 
 SPACE = Space("made up", 24)
 

@@ -18,7 +18,7 @@ from memoryware.tiers.records import Entry, Memory, Origin, Trust
 from memoryware.tiers.reindexing import OnProgress
 from memoryware.tiers.review import digest
 from memoryware.tiers.review.digest import DigestFilter
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.values import ContextItem, Digest, Insight, Promotion, Reindexed
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from memoryware.settings import Ranking
 from memoryware.tiers.scoring import length_norm, rarity, term_score
-from memoryware.tiers.stores.sight import Seen, SeenColumns, Sight
+from memoryware.tiers.stores.protocol import Seen, SeenColumns, Sight
 
 T = TypeVar("T")
 

@@ -17,8 +17,7 @@ from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.recall.fusion import NO_MATCH, NO_WORDS, Match, WordStatistics
 from memoryware.tiers.records import Entry, Memory, Trust
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Vector
+from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.dates import Period, periods_of
 from memoryware.tiers.text.terms import query_words, words_of

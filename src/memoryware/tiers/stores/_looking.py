@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import bm25
-from memoryware.tiers.stores.sight import Query, Seen, Sight
+from memoryware.tiers.stores.protocol import Query, Seen, Sight
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.stores.sight import Space, Vector
+from memoryware.tiers.stores.protocol import Space, Vector
 
 _MANY: Final = 4
 """Vectors from which on a matrix is quicker."""

@@ -25,8 +25,7 @@ from memoryware.events import logger
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores._looking import beside
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Query, SeenColumns, Sight
+from memoryware.tiers.stores.protocol import Query, SeenColumns, Select, Sight
 from memoryware.tiers.stores.sql.rows import micros
 
 WORD: Final = 6

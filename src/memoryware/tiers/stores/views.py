@@ -22,17 +22,22 @@ from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.scoring import bm25, whole_score
 from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores.protocol import (
+    Choose,
     Hit,
     Page,
+    Query,
+    Searched,
     Select,
+    Sight,
+    Space,
     Store,
     Stores,
     Stretch,
     Tier,
     TierHandle,
     Transaction,
+    Vector,
 )
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Sight, Space, Vector
 
 R = TypeVar("R", Entry, Memory)
 T = TypeVar("T")

@@ -11,8 +11,7 @@ from memoryware.conformance._tiers import entry, later
 from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.postgres.schema import TABLES
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Select, Space
 from memoryware.tiers.text.terms import WORDS_VERSION
 from servers import postgres
 from tiers.stores.postgres.kit import counted

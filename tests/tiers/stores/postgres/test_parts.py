@@ -17,8 +17,7 @@ from memoryware.conformance._tiers import within
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.postgres.schema import TABLES
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
 from tiers.stores.postgres.kit import TENANTS
 

@@ -15,8 +15,7 @@ from memoryware.settings import PostgresLimits
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.postgres import postgres_stores
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Select, Space
 from servers import postgres
 
 

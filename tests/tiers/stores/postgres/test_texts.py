@@ -12,7 +12,7 @@ from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import ACME, entry, later, memory, within
 from memoryware.tiers.records import Origin, Provenance
 from memoryware.tiers.stores.postgres.schema import TABLES
-from memoryware.tiers.stores.sight import Space
+from memoryware.tiers.stores.protocol import Space
 from servers import postgres
 
 ODD = ["a\0b", "a\0c", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "\x01\x02", "🜁", "%s ? %"]

@@ -12,8 +12,7 @@ from memoryware.tiers.stores._held import Key, changing, in_turn, key_of
 from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import same_document
 from memoryware.tiers.stores.embedded.records import HeldRecords, copied
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
+from memoryware.tiers.stores.protocol import Choose, Query, Searched, Select, Space, Vector
 from memoryware.tiers.text.terms import words_of
 
 

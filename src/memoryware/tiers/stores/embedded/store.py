@@ -11,8 +11,19 @@ from memoryware._runner import run_blocking
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores.embedded.entries import EmbeddedQuarantine, EmbeddedWorking
 from memoryware.tiers.stores.embedded.memories import EmbeddedLongTerm
-from memoryware.tiers.stores.protocol import Page, Select, Store, Stretch, Tier, Transaction
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Page,
+    Query,
+    Searched,
+    Select,
+    Space,
+    Store,
+    Stretch,
+    Tier,
+    Transaction,
+    Vector,
+)
 
 T = TypeVar("T")
 

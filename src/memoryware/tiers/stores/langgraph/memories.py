@@ -15,8 +15,7 @@ from memoryware.tiers.stores._looking import Item, look, thread_of
 from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores._vectors import packed, scores, unpacked
 from memoryware.tiers.stores.langgraph.base import LONG_TERM, BaseItems, Kept, Place, kept_of
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
+from memoryware.tiers.stores.protocol import Choose, Query, Searched, Select, Space, Vector
 from memoryware.tiers.text.terms import words_of
 
 _Key: TypeAlias = tuple[str | None, str | None, str, str]

@@ -31,8 +31,20 @@ from memoryware.tiers.stores._pages import Part
 from memoryware.tiers.stores.langgraph import entries
 from memoryware.tiers.stores.langgraph import memories as documents
 from memoryware.tiers.stores.langgraph.base import BaseItems, PendingItems
-from memoryware.tiers.stores.protocol import Page, Select, Store, Stores, Stretch, Tier, Transaction
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Page,
+    Query,
+    Searched,
+    Select,
+    Space,
+    Store,
+    Stores,
+    Stretch,
+    Tier,
+    Transaction,
+    Vector,
+)
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore

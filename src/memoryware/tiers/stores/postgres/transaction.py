@@ -13,8 +13,7 @@ from memoryware.tiers.stores.postgres.connection import HalfVector, Pipeline, St
 from memoryware.tiers.stores.postgres.opening import OpenedDatabase
 from memoryware.tiers.stores.postgres.rows import PostgresRows, counted_tokens, token_of
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Query, Sight, Vector
+from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition, insertion, part_of
 from memoryware.tiers.stores.sql.wide import WideRecords

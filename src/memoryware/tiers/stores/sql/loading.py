@@ -8,8 +8,7 @@ from typing import Any
 from memoryware.events import logger
 from memoryware.tiers.records import Memory
 from memoryware.tiers.stores._loading import number_of_mark, without_doubles
-from memoryware.tiers.stores.protocol import Select, Stretch
-from memoryware.tiers.stores.sight import Space, Vector
+from memoryware.tiers.stores.protocol import Select, Space, Stretch, Vector
 from memoryware.tiers.stores.sql.operations import held, numbers_of, place_of
 from memoryware.tiers.stores.sql.port import Port, Transaction
 from memoryware.tiers.stores.sql.searching import number_of

@@ -15,8 +15,7 @@ from memoryware.tiers.records import Memory
 from memoryware.tiers.stores._loading import number_of_mark
 from memoryware.tiers.stores._pages import Part
 from memoryware.tiers.stores._vectors import packed_all
-from memoryware.tiers.stores.protocol import Page, Select
-from memoryware.tiers.stores.sight import Space, Vector
+from memoryware.tiers.stores.protocol import Page, Select, Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Port, Row, Transaction
 from memoryware.tiers.stores.sql.rows import Rows

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from memoryware.tiers.records import Memory
-from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sight import Query, Sight, Vector
+from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
 from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 T = TypeVar("T")

@@ -11,8 +11,19 @@ from memoryware._copying import SharedOnCopy
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.stores._pages import Part
-from memoryware.tiers.stores.protocol import Page, Select, Store, Stretch, Tier, Transaction
-from memoryware.tiers.stores.sight import Choose, Query, Searched, Space, Vector
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Page,
+    Query,
+    Searched,
+    Select,
+    Space,
+    Store,
+    Stretch,
+    Tier,
+    Transaction,
+    Vector,
+)
 from memoryware.tiers.stores.sql import loading, operations, searching
 from memoryware.tiers.stores.sql.port import Port
 from memoryware.tiers.stores.sql.port import Transaction as PortTransaction

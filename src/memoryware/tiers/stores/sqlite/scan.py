@@ -14,9 +14,8 @@ from typing import Any, Final, TypeAlias
 from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores._looking import beside, newest_best
 from memoryware.tiers.stores._vectors import scores
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Query, Seen, Select, Sight
 from memoryware.tiers.stores.segment import BATCH, WORD, count_words, word_hash
-from memoryware.tiers.stores.sight import Query, Seen, Sight
 from memoryware.tiers.stores.sql.port import Row
 from memoryware.tiers.stores.sqlite.rows import SqliteRows
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.records import Entry, Memory, lineages
 from memoryware.tiers.stores._vectors import packed, scores, unpacked
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Query, Select, Sight, Space, Vector
 from memoryware.tiers.stores.segment import (
     WORD,
     Segment,
@@ -22,7 +22,6 @@ from memoryware.tiers.stores.segment import (
     has_numpy,
     is_known,
 )
-from memoryware.tiers.stores.sight import Query, Sight, Space, Vector
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
 from memoryware.tiers.stores.sqlite.rows import COLUMNS, TIERS, SqliteRows, body_of, key_of
