@@ -12,8 +12,8 @@ from memoryware.tiers.stores.postgres.connection import HalfVectorDumper, Pipeli
 from memoryware.tiers.stores.postgres.rows import PostgresRows
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.sql import loading
 from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sql import store as sql_store
 
 NATIVE = {"door": "native"}
 PART = "test_a_part_of_the_content_is_a_condition_whatever_its_case"
@@ -293,7 +293,7 @@ MOVING = {
         NATIVE,
     ),
     "does not see what is there when it loads": Fault(
-        code(loading, "held", _all_new), "long_term", "test_what_is_there_as_it_is_stays"
+        code(sql_store, "held", _all_new), "long_term", "test_what_is_there_as_it_is_stays"
     ),
     "reads vectors of another space": Fault(
         sql("data::real[] FROM vector WHERE space = ?", "data::real[] FROM vector WHERE space <> ?"),

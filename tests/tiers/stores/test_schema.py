@@ -14,7 +14,7 @@ from memoryware import StoreNewer, StoreUnavailable
 from memoryware.conformance._tiers import NOON, entry, memory, within
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.segment import WORD
-from memoryware.tiers.stores.sqlite import file, rows, schema, sqlite_stores
+from memoryware.tiers.stores.sqlite import database, rows, schema, sqlite_stores
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 STEPS = len(schema.STEPS)
@@ -40,7 +40,7 @@ def asked(path, sql: str, *values: object) -> list[tuple[object, ...]]:
 
 
 def with_step(monkeypatch, step: str) -> None:
-    monkeypatch.setattr(file, "STEPS", (*schema.STEPS, step))
+    monkeypatch.setattr(database, "STEPS", (*schema.STEPS, step))
 
 
 def test_a_file_says_whose_it_is_and_which_version(path):

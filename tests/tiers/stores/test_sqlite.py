@@ -135,7 +135,7 @@ def test_a_file_may_have_a_question_mark_in_its_name(tmp_path, name):
 @pytest.mark.parametrize(("durability", "level"), [("full", 2), ("normal", 1)])
 def test_a_durability_holds_for_every_connection(tmp_path, durability, level):
     stores = open_stores(f"sqlite:///{tmp_path / 'memory.db'}?durability={durability}")
-    file = stores.long_term.store._database._file
+    file = stores.long_term.store._database
     for _ in range(2):
         assert file._connection().execute("PRAGMA synchronous").fetchone() == (level,)
         file._drop()  # as before a fork

@@ -33,7 +33,7 @@ def filled(path, count, scope=ACME):
 @contextmanager
 def counted(stores):
     """Count statements, and steps of SQLite by hundreds."""
-    db = stores.long_term.store._database._file._db
+    db = stores.long_term.store._database._db
     counts = {"statements": [], "steps": 0}
 
     def step():

@@ -18,7 +18,7 @@ from memoryware.conformance._tiers import ACME, later, within
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.stores import segment
 from memoryware.tiers.stores.protocol import Query, Select, Space
-from memoryware.tiers.stores.sqlite import sqlite_stores, transaction
+from memoryware.tiers.stores.sqlite import search, sqlite_stores, transaction
 from memoryware.tiers.text.terms import query_words
 from tiers.stores.test_sqlite import assert_counts_are_kept
 
@@ -228,6 +228,7 @@ def test_a_file_knows_so_many_changes_of_a_group_and_no_more(opened, path, monke
 
 def test_a_write_that_touches_very_many_is_not_followed(opened, monkeypatch):
     monkeypatch.setattr(transaction, "TOUCHED", 3)
+    monkeypatch.setattr(search, "TOUCHED", 3)
     dice = random.Random(4)
     mine, others, plain = opened(), opened(), opened(indexed=0)
     for _ in range(10):

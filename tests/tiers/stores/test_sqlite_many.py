@@ -16,7 +16,7 @@ SPACE = Space("model", 2)
 
 def statements(stores, work):
     """Return each statement that SQLite was told to do."""
-    db, told = stores.long_term.store._database._file._db, []
+    db, told = stores.long_term.store._database._db, []
     db.set_trace_callback(told.append)
     try:
         work()

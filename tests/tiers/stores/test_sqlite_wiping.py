@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from memoryware.conformance._tiers import entry, memory, within
-from memoryware.tiers.stores.sqlite import file, sqlite_stores
+from memoryware.tiers.stores.sqlite import database, sqlite_stores
 from tiers.kit import bytes_on_disk
 
 
@@ -28,7 +28,7 @@ def test_a_deleted_text_is_gone_though_another_process_has_the_file_open(path, s
 
 
 def test_what_a_reader_keeps_from_being_wiped_is_wiped_with_the_next_change(path, monkeypatch):
-    monkeypatch.setattr(file, "_WIPING", 0.01)
+    monkeypatch.setattr(database, "_WIPING", 0.01)
     for at in ("change", "close", "open"):
         stores = sqlite_stores(path)
         stores.quarantine.add(entry("Zebraword is here"))

@@ -36,7 +36,7 @@ from memoryware.tiers.stores.postgres.rows import PostgresRows
 from memoryware.tiers.stores.postgres.transaction import RESERVE, PostgresTransaction
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sql.port import Port
-from memoryware.tiers.stores.sql.stores import SqlStore
+from memoryware.tiers.stores.sql.store import SqlStore
 
 T = TypeVar("T")
 _TRIES: Final = 8

@@ -15,8 +15,7 @@ from memoryware.tiers.stores.postgres.rows import PostgresRows, counted_tokens, 
 from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
 from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
-from memoryware.tiers.stores.sql.rows import Condition, insertion, part_of
-from memoryware.tiers.stores.sql.wide import WideRecords
+from memoryware.tiers.stores.sql.rows import Condition, WideRecords, insertion, part_of
 
 T = TypeVar("T")
 _ROWS: Final = PostgresRows()

@@ -16,7 +16,7 @@ from memoryware.tiers.stores._json import value_from_json, value_to_json
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.segment import packed_words
 from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sql.rows import Condition, Rows, flat, micros, part_of, unflat
+from memoryware.tiers.stores.sql.rows import ANY_OF, Condition, Rows, flat, micros, part_of, unflat
 
 Key: TypeAlias = str | bytes | None
 """A text as it is compared: 32 hexadecimal digits as 16 bytes, others as text."""
@@ -58,18 +58,10 @@ _RARE_VALUES: Final[Mapping[type, tuple[Callable[[Any], tuple[Any, ...]], tuple[
 }
 _EPOCH: Final = sql_rows.EPOCH
 _ANY_OF: Final = {
-    "ids": "id",
-    "documents": "document",
-    "superseded_by": "superseded",
-    "revocations": "revocation",
-    "sessions": "session_id",
-    "hashes": "hash",
-    "subjects": "subject",
-    "users": "user_id",
-    "agents": "agent_id",
+    **{name: ANY_OF[name] for name in ANY_OF if name != "statuses"},
     "statuses": "status",
 }
-"""The column of each condition that is a tuple of values; the most selective ones first."""
+"""As `ANY_OF`; the index of statuses has all entries of a group that wait, so it comes last."""
 
 
 def key_of(text: str | None) -> Key:

@@ -5,27 +5,23 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import time_ns
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from memoryware.errors import EmbeddingMismatch, StoreUnavailable
+from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry, Memory, lineages
-from memoryware.tiers.stores._vectors import packed, scores, unpacked
-from memoryware.tiers.stores.protocol import Query, Select, Sight, Space, Vector
+from memoryware.tiers.stores._vectors import unpacked
+from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.stores.segment import (
     WORD,
-    Segment,
     Segments,
-    has_numpy,
-    is_known,
 )
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
 from memoryware.tiers.stores.sqlite.rows import COLUMNS, TIERS, SqliteRows, body_of, key_of
-from memoryware.tiers.stores.sqlite.scan import scan
 from memoryware.tiers.text.terms import words_of
 
 T = TypeVar("T")
@@ -38,7 +34,7 @@ CHANGES: Final = 200
 """Writes to a group that processes can follow; whoever missed more reads the group anew."""
 TOUCHED: Final = 2000
 """Memories changed by one write that are named; with more of them the group is read anew."""
-_RECORDS: Final = 4096
+RECORDS: Final = 4096
 """Decoded memories of a group that are kept."""
 _WAITING: Final = frozenset({"pending", "proposed"})
 
@@ -124,7 +120,6 @@ class SqliteTransaction:
         self._parts: dict[int, _Part] = {}
         self._numbers: dict[str, int] = {}
         self._fresh: set[int] = set()
-        self._segment: tuple[int, Segment] | None = None
         how = _BEGUN if db.in_transaction else _WRITES if writes else _READS
         self._begin, self._keep, *self._undo = how
         self._begun = writes or snapshot or db.in_transaction
@@ -354,8 +349,8 @@ class SqliteTransaction:
             await self._tidy([body_of(old)[0]])
 
     async def drop(self, tier: str, numbers: Sequence[int]) -> None:
-        for start in range(0, len(numbers), _BATCH):
-            some = json.dumps([*numbers[start : start + _BATCH]])
+        for start in range(0, len(numbers), READ_AT_ONCE):
+            some = json.dumps([*numbers[start : start + READ_AT_ONCE]])
             await self.drop_found(tier, "SELECT value FROM json_each(?)", some)
 
     async def drop_found(self, tier: str, numbers: str, *values: object) -> None:
@@ -388,7 +383,7 @@ class SqliteTransaction:
         known = self._shared.provenances
         number = known.get(body)
         if number is None:
-            if len(known) > _RECORDS:
+            if len(known) > RECORDS:
                 known.clear()
             found = await self.execute("SELECT id FROM provenance WHERE body = ?", body)
             if not found:
@@ -498,7 +493,7 @@ class SqliteTransaction:
     async def known_spaces(self, version: int | None = None) -> Sequence[SpaceRow]:
         """Return the spaces of the file, which are read if they are not those of this version."""
         if version is None:
-            ((version,),) = await self.execute(f"SELECT {_VERSION}")
+            ((version,),) = await self.execute(f"SELECT {VERSION}")
         self._check_version(version)
         if not self._shared.spaces:
             rows = await self.execute("SELECT id, name, dimension, current FROM space")
@@ -507,154 +502,6 @@ class SqliteTransaction:
                 for row in rows
             ]
         return self._shared.spaces
-
-    async def _searched_space(self, query: Query, version: int | None) -> int:
-        """Return the number of the space of a query, 0 if nothing was embedded in it.
-
-        Raises:
-            EmbeddingMismatch: If it has another dimension, or is not the current one.
-        """
-        wanted, known = query.space, await self.known_spaces(version)
-        if wanted is None or query.vector is None:
-            return 0
-        for one in known:
-            if one.space.name == wanted.name and one.space != wanted:
-                raise EmbeddingMismatch(str(one.space), str(wanted))
-        for one in known:
-            if one.current and one.space != wanted:
-                raise EmbeddingMismatch(str(one.space), str(wanted))
-        return next((one.number for one in known if one.space == wanted), 0)
-
-    # Searches.
-
-    async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
-        await self.flush()
-        self._segment = None
-        data = None
-        if query.vector is not None and query.space is not None:
-            data = packed(query.vector, query.space)
-        groups = which.groups or ()
-        key = sql_rows.part_of(which.tenant, groups[0]) if len(groups) == 1 else ""
-        ((version, number, cold, count),) = await self.execute(_LOOK, key)
-        space = await self._searched_space(query, version)
-        data = data if space else None
-        if key and number is None:
-            return Sight((), (0,) * len(query.words), 0, 0.0), ()
-        if not key or count > self._shared.segments.most or not has_numpy():
-            self._begin_late()
-            return await scan(self.execute, _ROWS, query, which, (space, data) if data else None)
-        segment = self._shared.segments.get(key)
-        if segment is None or segment.generation != cold or space not in (0, segment.space):
-            if not self._begun:
-                self._begin_late()
-                return await self.sight(query, which)
-            segment = await self._followed(key, number, cold, space, segment)
-        among = None
-        if not is_known(which):
-            where, values = _ROWS.condition("long_term", which)
-            among = [row[0] for row in await self.execute(_FITTING.format(where), *values)]
-        self._segment = number, segment
-
-        def measure(numbers: Sequence[int]) -> Mapping[int, float]:
-            above = space << SPACE_BITS
-            where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
-            with self._errors():
-                rows = self.db.execute(f"SELECT id, data FROM vector WHERE {where}", values)
-                found = [(one ^ above, packed_) for one, packed_ in rows]
-            near = scores(data or b"", [one for _, one in found])
-            return {seq: value for (seq, _), value in zip(found, near, strict=True)}
-
-        return segment.search(query, which, data, measure, among)
-
-    async def _followed(
-        self, key: str, part: int, cold: int, space: int, segment: Segment | None
-    ) -> Segment:
-        """Return the segment of a group as it is in this transaction."""
-        segments = self._shared.segments
-        segments.drop(key)  # whoever is interrupted leaves none behind
-        if segment is not None and space in (0, segment.space):
-            segment = await self._caught_up(part, cold, segment)
-        else:
-            segment = None
-        if segment is None:
-            space = space or next((one.number for one in self._shared.spaces if one.current), 0)
-            segment = Segment(cold, space)
-            await self._read_tail(part, segment)
-        segments.put(key, segment)
-        if self._writes or self.db.in_transaction:
-            self._shared.unsure.add(key)
-        return segment
-
-    async def _caught_up(self, part: int, cold: int, segment: Segment) -> Segment | None:
-        """Take over what changed; None if that is not known, or reading anew is cheaper."""
-        rows = await self.execute(_CHANGES_SINCE, part, segment.generation)
-        if not rows or rows[0][0] != segment.generation or rows[-1][0] != cold:
-            return None
-        if any(numbers is None for _, numbers in rows[1:]):
-            return None
-        touched = {seq for _, numbers in rows[1:] for seq in array("q", numbers)}
-        older = [seq for seq in touched if seq <= segment.last]
-        if len(older) > max(TOUCHED, len(segment) // 4):
-            return None
-        if older:
-            where, values = _ROWS.numbered("record.seq", sorted(older))
-            there = await self.execute(f"{_SEGMENT} AND {where}", segment.space, part, *values)
-            changed = {row[0]: row for row in there}
-            for seq in older:
-                if seq not in changed:
-                    segment.remove(seq)
-                elif not segment.update(changed[seq]):
-                    return None
-        if segment.is_worn:
-            return None
-        await self._read_tail(part, segment)
-        segment.generation = cold
-        return segment
-
-    async def _read_tail(self, part: int, segment: Segment) -> None:
-        with self._errors():
-            self._must_go_on()
-            rows = self.db.execute(
-                f"{_SEGMENT} AND record.seq > ? ORDER BY record.seq",
-                (segment.space, part, segment.last),
-            )
-            while some := rows.fetchmany(_BATCH):
-                segment.extend(some)
-
-    async def memories(
-        self,
-        which: Select,  # noqa: ARG002 - the file is one place
-        numbers: Collection[int],
-    ) -> dict[int, Memory] | None:
-        if self._segment is None:
-            self._begin_late()
-            where, values = _ROWS.numbered("seq", numbers)
-            rows = await self.execute(
-                f"SELECT seq, {_ROWS.read} FROM record WHERE {where} AND tier = 1", *values
-            )
-            return {row[0]: _ROWS.record("long_term", row) for row in rows}
-        part, segment = self._segment
-        if len(segment.records) > _RECORDS:
-            segment.records.clear()
-        missing = [seq for seq in numbers if seq not in segment.records]
-        if missing:
-            where, values = _ROWS.numbered("seq", missing)
-            rows = await self.execute(
-                f"SELECT seq, {_ROWS.read}, (SELECT cold FROM part WHERE id = grp) FROM record"
-                f" WHERE {where} AND grp = ? AND tier = 1",
-                *values, part,
-            )  # fmt: skip
-            if any(row[-1] != segment.generation for row in rows):
-                self._begin_late()  # somebody wrote since `sight`, which looks anew
-                return None
-            for row in rows:
-                segment.records[row[0]] = _ROWS.record("long_term", row[:-1])
-        known = segment.records
-        return {
-            seq: _own(one) if one.metadata else one
-            for seq in numbers
-            if (one := known.get(seq)) is not None
-        }
 
     async def _unused(self, *_: object) -> Any:
         raise NotImplementedError  # only engines whose `sight` returns None are asked for it
@@ -668,11 +515,6 @@ class SqliteTransaction:
     measured: Any = _unused
 
 
-def _own(memory: Memory) -> Memory:
-    """Return a memory that its caller may change: metadata is a dictionary."""
-    return replace(memory, metadata=json.loads(json.dumps(dict(memory.metadata))))
-
-
 def _sources_of(record: Entry | Memory) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in lineages(record) for name in one.sources))
 
@@ -684,19 +526,15 @@ def _parts_of(which: Select) -> tuple[str, list[Any]]:
     return "key IN (SELECT value FROM json_each(?))", [json.dumps(keys)]
 
 
-_BATCH: Final = 2000
+READ_AT_ONCE: Final = 2000
 _AT_ONCE: Final = 120
 """Records that are converted before they are stored; of more, the rows would take much memory,
 and Python's garbage collector would look through all of them again and again."""
 _BOUNDED: Final = "tier = 1 AND (revocation IS NOT NULL OR begins IS NOT NULL OR ends IS NOT NULL)"
-_VERSION: Final = "(SELECT value FROM about WHERE name = 'shared')"
-_PART: Final = f"SELECT {_VERSION}, (SELECT id FROM part WHERE key = ?)"
+VERSION: Final = "(SELECT value FROM about WHERE name = 'shared')"
+_PART: Final = f"SELECT {VERSION}, (SELECT id FROM part WHERE key = ?)"
 _NEW_PART: Final = (
     "INSERT INTO part (key, tenant, generation, cold) VALUES (?, ?, ?, ?) RETURNING id"
-)
-_LOOK: Final = (
-    f"SELECT {_VERSION}, part.id, part.cold, part.long_term"
-    " FROM (SELECT 1) LEFT JOIN part ON part.key = ?"
 )
 _WRITTEN: Final = (
     "UPDATE part SET generation = max(generation + 1, ?), quarantine = quarantine + ?,"
@@ -707,9 +545,6 @@ _COLD_WRITTEN: Final = _WRITTEN.replace(
     "max(generation + 1, ?)", "max(generation + 1, ?1), cold = max(generation + 1, ?1)"
 )
 _CHANGED: Final = "INSERT INTO change (grp, generation, numbers) VALUES (?, ?, ?)"
-_CHANGES_SINCE: Final = (
-    "SELECT generation, numbers FROM change WHERE grp = ? AND generation >= ? ORDER BY generation"
-)
 _PRUNED: Final = (
     "DELETE FROM change WHERE grp = ? AND generation <= (SELECT generation FROM change"
     " WHERE grp = ? ORDER BY generation DESC LIMIT 1 OFFSET ?)"
@@ -739,14 +574,6 @@ _SHARED_ANEW: Final = (
     "INSERT INTO about VALUES ('shared', ?)"
     " ON CONFLICT (name) DO UPDATE SET value = max(value + 1, excluded.value)"
 )
-_FITTING: Final = "SELECT record.seq FROM record WHERE {}"
-_SEGMENT: Final = (
-    "SELECT record.seq, created, ifnull(begins, created), ends, agent_id, session_id,"
-    " ifnull(document, record.id), revocation IS NOT NULL, words, vector.data"
-    f" FROM record LEFT JOIN vector ON vector.id = (? << {SPACE_BITS}) | record.seq"
-    " WHERE grp = ? AND tier = 1"
-)
-"""The rows of a segment; see `segment.Row`."""
 _READS: Final[tuple[str, ...]] = ("BEGIN", "COMMIT", "ROLLBACK")
 _WRITES: Final[tuple[str, ...]] = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 _BEGUN: Final[tuple[str, ...]] = (

@@ -17,7 +17,7 @@ from backends.unprivileged import as_nobody, open_folder
 from memoryware import SettingError, StoreUnavailable, TieredMemory
 from memoryware.conformance._tiers import entry
 from memoryware.tiers.stores.langgraph import langgraph_stores
-from memoryware.tiers.stores.sqlite import place
+from memoryware.tiers.stores.sqlite import database
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 FIRST = "The orders of the shop are kept in PostgreSQL 17 on the server db2."
@@ -45,7 +45,7 @@ def killed_after(path, text, *more):
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", script, str(path), text, *more], timeout=50, check=False)
-    assert place.log_of(path).stat().st_size
+    assert database.log_of(path).stat().st_size
 
 
 @pytest.fixture
@@ -116,9 +116,9 @@ def test_who_held_the_old_file_does_not_touch_the_log_of_the_new_one(path, endin
         for name in (f"{path}-wal", f"{path}-shm"):
             os.remove(name)
         killed_after(path, SECOND)
-        log = place.log_of(path).read_bytes()
+        log = database.log_of(path).read_bytes()
         old.communicate("\n", timeout=50)
-    assert place.log_of(path).read_bytes() == log
+    assert database.log_of(path).read_bytes() == log
     with opened(path) as memory:
         assert cold(memory) == {FIRST, SECOND}
 
@@ -157,7 +157,7 @@ def test_if_nobody_restored_anything_the_log_is_taken_after_a_touch(path):
     os.utime(path, (later, later))
     with pytest.raises(StoreUnavailable, match="If nobody replaced it"):
         opened(path)
-    os.utime(place.log_of(path), (later, later))
+    os.utime(database.log_of(path), (later, later))
     with opened(path) as memory:
         assert cold(memory) == {FIRST, SECOND}
 
@@ -165,11 +165,11 @@ def test_if_nobody_restored_anything_the_log_is_taken_after_a_touch(path):
 def test_a_log_that_is_in_the_database_already_is_no_reason_to_refuse(path):
     """As after a kill between a checkpoint and the next change."""
     killed_after(path, SECOND)
-    log = place.log_of(path).read_bytes()
+    log = database.log_of(path).read_bytes()
     with opened(path) as memory:
         assert cold(memory) == {FIRST, SECOND}
-    place.log_of(path).write_bytes(log)
-    os.utime(place.log_of(path), (1, 1))
+    database.log_of(path).write_bytes(log)
+    os.utime(database.log_of(path), (1, 1))
     os.utime(path)
     with opened(path) as memory:
         assert cold(memory) == {FIRST, SECOND}
@@ -179,7 +179,7 @@ def test_a_kill_in_the_middle_of_a_checkpoint_is_no_reason_to_refuse(path):
     script = (
         "import os, signal, sqlite3, sys\n"
         "from memoryware import TieredMemory\n"
-        "from memoryware.tiers.stores.sqlite import place\n"
+        "from memoryware.tiers.stores.sqlite import database\n"
         "memory = TieredMemory.open(f'sqlite:///{sys.argv[1]}')\n"
         "memory.promote(sys.argv[2], 'shop', by='ann')\n"
         "class Dying:\n"
@@ -187,7 +187,7 @@ def test_a_kill_in_the_middle_of_a_checkpoint_is_no_reason_to_refuse(path):
         "        with open(sys.argv[1], 'r+b') as file:\n"
         "            page = file.read(4096); file.seek(0); file.write(page)\n"  # some of it is written
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "place.checkpoint(Dying(), memory.parts.stores.quarantine._database._file.path, 'PASSIVE')\n"
+        "database.checkpoint(Dying(), memory.parts.stores.quarantine._database.path, 'PASSIVE')\n"
     )
     subprocess.run([sys.executable, "-c", script, str(path), SECOND], timeout=50, check=False)
     with opened(path) as memory:
@@ -199,7 +199,7 @@ def test_a_long_log_goes_into_the_database_and_starts_again(path):
         quarantine = memory.parts.stores.quarantine
         for number in range(400):
             quarantine.add(entry(f"Row {number}: {'tea ' * 6000}"))
-        assert place.log_of(path).stat().st_size < 8 * 1024 * 1024
+        assert database.log_of(path).stat().st_size < 8 * 1024 * 1024
         assert path.stat().st_size > 1024 * 1024
 
 

@@ -1,16 +1,20 @@
-"""One SQLite file: its connection, its transactions, its index of words, and its errors."""
+"""One SQLite file: its connection, its transactions, its log, copies of it, and its errors."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sqlite3
+import struct
+import tempfile
 import threading
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time_ns
 from typing import Any, Final, Literal, TypeAlias, TypeVar
+from urllib.parse import quote
 
 from memoryware._runner import run_blocking
 from memoryware.errors import StoreNewer, StoreUnavailable
@@ -18,10 +22,11 @@ from memoryware.tiers.stores._turns import Ticket, Turns
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql.port import Port
-from memoryware.tiers.stores.sqlite import migration, place
+from memoryware.tiers.stores.sqlite import schema
 from memoryware.tiers.stores.sqlite.rows import SqliteRows, has, key_of
 from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
-from memoryware.tiers.stores.sqlite.transaction import Shared, SqliteTransaction
+from memoryware.tiers.stores.sqlite.search import SearchingTransaction
+from memoryware.tiers.stores.sqlite.transaction import Shared
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 T = TypeVar("T")
@@ -53,11 +58,12 @@ class SqliteFile:
     parent and child open their own when they need it.
 
     Ctrl-C may come anywhere, also where it keeps a context manager from ending what it has
-    begun. So `do` ends what an operation has left open, and nobody undoes anything twice.
+    begun. So `run` ends what an operation has left open, and nobody undoes anything twice.
     """
 
     rows = SqliteRows()
     has_segments = True
+    suspends = False
 
     def __init__(
         self,
@@ -70,24 +76,24 @@ class SqliteFile:
         self._timeout = min(lock_timeout, _LONGEST)
         self._turns = Turns(self._timeout, self._late)
         self._shared = Shared(Segments(indexed))
-        self._open: list[SqliteTransaction] = []
+        self._open: list[SearchingTransaction] = []
         """Those that have begun, the outermost first."""
         self._closed = self._unwiped = False
         self._interrupted: BaseException | None = None
         self._forking: Ticket | None = None
         self._read_only = False
-        self._identity: place.Identity | None = None
+        self._identity: Identity | None = None
         self._db: sqlite3.Connection | None = self._connect()
         _OPEN.add(self)
         self._wipe(0)  # what somebody deleted who was killed then
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close the connection; may be called twice."""
         self._turns.alone(self._close)
 
-    def do(self, operation: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
-        """Return what an operation on this file returns; if it fails nothing has changed."""
-        return self._turns.alone(lambda: self._whole(operation))
+    async def run(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
+        """Return the result of an operation on this file; if it fails nothing has changed."""
+        return self._turns.alone(lambda: self._whole(work))
 
     def _whole(self, operation: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
         outside = len(self._open)
@@ -105,10 +111,10 @@ class SqliteFile:
         *,
         writes: bool = False,
         snapshot: bool = True,
-    ) -> AsyncIterator[SqliteTransaction]:
+    ) -> AsyncIterator[SearchingTransaction]:
         """Begin a transaction; it is kept if nothing goes wrong inside, else it never was."""
         db = self._connection()
-        tx = SqliteTransaction(db, self.errors, self._shared, writes=writes, snapshot=snapshot)
+        tx = SearchingTransaction(db, self.errors, self._shared, writes=writes, snapshot=snapshot)
         self._open.append(tx)
         try:
             tx.begin()
@@ -123,7 +129,7 @@ class SqliteFile:
         elif writes and not self._open:
             self._shorten_log()
 
-    def _undo(self, tx: SqliteTransaction) -> None:
+    def _undo(self, tx: SearchingTransaction) -> None:
         if tx not in self._open:
             return
         try:
@@ -147,21 +153,21 @@ class SqliteFile:
         with suppress(sqlite3.Error):  # what is in the log is deleted anyway
             try:
                 self._db.execute(f"PRAGMA busy_timeout = {int(min(seconds, self._timeout) * 1000)}")
-                self._unwiped = not place.checkpoint(self._db, self.path, "TRUNCATE")
+                self._unwiped = not checkpoint(self._db, self.path, "TRUNCATE")
             finally:
                 self._db.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
 
     def _shorten_log(self) -> None:
         """Put a long log into the file, as SQLite would do by itself and without a mark."""
         with suppress(OSError, sqlite3.Error):
-            if self._db is not None and place.log_of(self.path).stat().st_size > _LONG_LOG:
-                place.checkpoint(self._db, self.path, "PASSIVE")
+            if self._db is not None and log_of(self.path).stat().st_size > _LONG_LOG:
+                checkpoint(self._db, self.path, "PASSIVE")
 
     def back_up(self, target: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Copy the database of this moment into a file; see `place.back_up`."""
+        """Copy the database of this moment into a file; see `back_up`."""
         with self.errors():
             self._check_in_place()
-            place.back_up(self.path, _absolute(target), overwrite=overwrite, timeout=self._timeout)
+            back_up(self.path, _absolute(target), overwrite=overwrite, timeout=self._timeout)
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -202,10 +208,10 @@ class SqliteFile:
             if self._is_in_place():
                 with suppress(sqlite3.Error):  # closing does it as well, without a mark
                     if not self._read_only and not self._db.in_transaction:
-                        place.checkpoint(self._db, self.path, "PASSIVE")
+                        checkpoint(self._db, self.path, "PASSIVE")
                 self._db.close()
             else:
-                place.leave_open(self._db)
+                leave_open(self._db)
         self._db = None
 
     def _connection(self) -> sqlite3.Connection:
@@ -218,7 +224,7 @@ class SqliteFile:
 
     def _is_in_place(self) -> bool:
         """Return whether the path still leads to the file that was opened; True before that."""
-        return self._identity in (None, place.identity_of(self.path))
+        return self._identity in (None, identity_of(self.path))
 
     def _check_in_place(self) -> None:
         """Refuse to work on a file that has no name any more: what it is told would be lost.
@@ -235,12 +241,12 @@ class SqliteFile:
     def _connect(self) -> sqlite3.Connection:
         with self.errors():
             with suppress(FileExistsError):  # made here, because SQLite lets everybody read it
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, place.PRIVATE))
-            self._read_only = not place.is_writable(self.path)
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
+            self._read_only = not is_writable(self.path)
             if self._read_only:
                 db = self._connect_read_only()
             else:
-                place.check_log(self.path)
+                check_log(self.path)
                 db = sqlite3.connect(
                     self.path,
                     timeout=self._timeout,
@@ -253,16 +259,16 @@ class SqliteFile:
                 except BaseException:
                     db.close()
                     raise
-            self._identity = place.identity_of(self.path)
+            self._identity = identity_of(self.path)
             return db
 
     def _connect_read_only(self) -> sqlite3.Connection:
         """Open a file that cannot be written; one of an older version is upgraded in memory."""
-        db = place.connect_read_only(self.path, self._timeout)
+        db = connect_read_only(self.path, self._timeout)
         try:
             version = self._check(db)
             if version < len(STEPS) or not self._is_ready(db):
-                db = place.in_memory(db)
+                db = in_memory(db)
                 self._upgrade(db)
             self._add_functions(db)
             db.execute(f"PRAGMA cache_size = {-CACHE * 1024}")
@@ -297,7 +303,7 @@ class SqliteFile:
         db.execute(f"PRAGMA synchronous = {self._durability}")
         db.execute("PRAGMA secure_delete = ON")
         db.execute(f"PRAGMA cache_size = {-CACHE * 1024}")
-        if 0 < self._check(db) < migration.NARROW:
+        if 0 < self._check(db) < schema.NARROW:
             self._keep_copy(db)
         self._upgrade(db)
 
@@ -313,7 +319,7 @@ class SqliteFile:
         """
         target = self.path.with_name(f"{self.path.name}.version-{self._check(db)}")
         with suppress(FileExistsError):
-            place.back_up(self.path, target, overwrite=False, timeout=self._timeout)
+            back_up(self.path, target, overwrite=False, timeout=self._timeout)
 
     def _check(self, db: sqlite3.Connection) -> int:
         """Return the version of the file, if it is one of ours that can be used."""
@@ -343,17 +349,17 @@ class SqliteFile:
     def _upgrade(self, db: sqlite3.Connection) -> None:
         """Do the steps that are missing, each of them as a whole, while nobody else does."""
         while (done := self._check(db)) < len(STEPS):
-            with migration.whole(db):
+            with schema.whole(db):
                 if self._check(db) == done:
-                    migration.do_step(db, STEPS, done, APPLICATION)
-        migration.move(db)
-        if migration.words_version(db) != WORDS_VERSION:
-            with migration.whole(db):
-                migration.make_words_anew(db)
+                    schema.do_step(db, STEPS, done, APPLICATION)
+        schema.move(db)
+        if schema.words_version(db) != WORDS_VERSION:
+            with schema.whole(db):
+                schema.make_words_anew(db)
 
     @staticmethod
     def _is_ready(db: sqlite3.Connection) -> bool:
-        return not migration.is_moving(db) and migration.words_version(db) == WORDS_VERSION
+        return not schema.is_moving(db) and schema.words_version(db) == WORDS_VERSION
 
     # Around a fork.
 
@@ -437,3 +443,212 @@ def _in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
+
+
+# On disk.
+
+Identity: TypeAlias = tuple[int, int]
+"""Device and inode of a file."""
+
+PRIVATE: Final = 0o600
+"""Mode of a new database and of a backup: its owner reads it."""
+_WAL_HEADER, _FRAME_HEADER = 32, 24
+"""Bytes before the frames of a log, and before the page of each (sqlite.org/fileformat2.html)."""
+_CHECKPOINTING: Final = 60 * 10**9
+"""Nanoseconds that the time of a log is set ahead while its pages go into the database."""
+_METADATA: Final = 50 * 10**6
+"""Nanoseconds between changes of metadata of two files that one command made: `chown -R`."""
+_LOOKS, _PAUSE = 5, 0.2
+"""How often, and every how many seconds, a suspicious log is read: others may be writing it."""
+
+
+def identity_of(path: Path) -> Identity | None:
+    """Return what tells this file from another of the same name; None if it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def log_of(path: Path) -> Path:
+    """Return the write-ahead log of a database, which lies beside the file that a link leads to."""
+    real = path.resolve()
+    return real.with_name(f"{real.name}-wal")
+
+
+def is_writable(path: Path) -> bool:
+    """Return whether SQLite could write a database: the file, and logs in its folder."""
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(place, os.W_OK, effective_ids=effective) for place in (path, path.parent))
+
+
+def connect_read_only(path: Path, timeout: float) -> sqlite3.Connection:
+    """Open a database in a place that cannot be written, such as an image.
+
+    Raises:
+        StoreUnavailable: If it has a log that cannot be read there.
+        sqlite3.Error: If it cannot be read at all.
+    """
+    log = log_of(path)
+    # Without a log nobody has it open for writing, so that nothing needs to be locked.
+    options = "mode=ro" if log.exists() else "mode=ro&immutable=1"
+    db = sqlite3.connect(
+        f"file:{quote(str(path))}?{options}",
+        uri=True,
+        timeout=timeout,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        db.close()
+        if not log.exists():
+            raise
+        raise StoreUnavailable(
+            f"{path} cannot be written, and its last changes are still in {log.name}: copy both"
+            " files to a place that can be written, and open the memory there"
+        ) from error
+    return db
+
+
+def in_memory(db: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a copy of a database in memory, and close the one on disk."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with closing(db):
+        db.backup(copy)
+    return copy
+
+
+def leave_open(db: sqlite3.Connection) -> None:
+    """Never close a connection whose file was replaced.
+
+    Closing it would delete the log of the file that has its name now, by that name. At the end
+    of a process Python closes what it can reach, so that this one must not be reachable.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+
+
+def checkpoint(db: sqlite3.Connection, path: Path, mode: str) -> bool:
+    """Bring the log into the database; return whether all of it could be.
+
+    While pages are written the log has a time in the future: if the process is killed then, the
+    database is newer than its log although nobody replaced it.
+    """
+    log = log_of(path)
+    later = time_ns() + _CHECKPOINTING
+    with suppress(OSError):  # of another user
+        os.utime(log, ns=(later, later))
+    try:
+        busy, _, _ = db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+    finally:
+        with suppress(OSError):
+            os.utime(log)
+    return not busy
+
+
+def check_log(path: Path) -> None:
+    """Refuse a database that was put beside the log of another one.
+
+    Raises:
+        StoreUnavailable: If the file is newer than a log whose pages are not in it.
+    """
+    for look in range(_LOOKS):
+        if not _is_of_another(path):
+            return
+        if look + 1 < _LOOKS:
+            sleep(_PAUSE)
+    log = log_of(path)
+    raise StoreUnavailable(
+        f"{path} was replaced after {log.name} was written. If you restored a backup, delete"
+        f" {log} and {path.name}-shm: they belong to the old file, and would bring its later texts"
+        f" back. If nobody replaced it, call: touch {log}"
+    )
+
+
+def _is_of_another(path: Path) -> bool:
+    try:
+        log, own = log_of(path).stat(), path.stat()
+        newest = max(log.st_mtime_ns, log.st_ctime_ns)
+        is_newer = own.st_mtime_ns > newest or own.st_ctime_ns > newest + _METADATA
+        return is_newer and log.st_size > _WAL_HEADER and _differs(path)
+    except OSError:  # no log, or it was taken in meanwhile
+        return False
+
+
+def _differs(path: Path) -> bool:
+    """Return whether the last committed pages of a log are not those of the database."""
+    log = log_of(path).read_bytes()
+    (size,) = struct.unpack_from(">I", log, 8)
+    size = size or 65_536
+    salts = log[16:24]
+    pending: dict[int, int] = {}
+    committed: dict[int, int] = {}
+    for start in range(_WAL_HEADER, len(log) - size - _FRAME_HEADER + 1, size + _FRAME_HEADER):
+        number, pages = struct.unpack_from(">II", log, start)
+        if log[start + 8 : start + 16] != salts:
+            break  # of an earlier round of the log
+        pending[number] = start + _FRAME_HEADER
+        if pages:
+            committed.update(pending)
+            pending.clear()
+    with path.open("rb") as file:
+        for number, start in sorted(committed.items()):
+            file.seek((number - 1) * size)
+            if file.read(size) != log[start : start + size]:
+                return True
+    return False
+
+
+def back_up(path: Path, target: Path, *, overwrite: bool, timeout: float) -> None:
+    """Write a copy of a database of one moment, checked and complete, that only its owner reads.
+
+    The copy is a single file: what was deleted is not in it, nor is a log. Others go on writing
+    meanwhile.
+
+    Raises:
+        FileExistsError: If the target is there already.
+        sqlite3.Error: If the file cannot be read or is damaged.
+        OSError: If the copy cannot be written; an older one is still there then.
+    """
+    _check_target(target, overwrite=overwrite)
+    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(handle)
+    try:
+        if is_writable(path):
+            source = sqlite3.connect(path, timeout=timeout, isolation_level=None)
+        else:
+            source = connect_read_only(path, timeout)
+        with closing(source) as db:
+            db.execute("VACUUM INTO ?", [draft])
+        _check_integrity(draft)
+        _flush(Path(draft))
+        _check_target(target, overwrite=overwrite)  # it may have come meanwhile
+        Path(draft).replace(target)
+        _flush(target.parent)
+    except BaseException:
+        with suppress(OSError):
+            Path(draft).unlink(missing_ok=True)
+        raise
+
+
+def _check_target(target: Path, *, overwrite: bool) -> None:
+    if target.exists() and not overwrite:
+        raise FileExistsError(f"{target} is there already")
+
+
+def _check_integrity(database: str) -> None:
+    with closing(sqlite3.connect(database)) as db:
+        (first, *_), *_ = db.execute("PRAGMA integrity_check(1)")
+    if first != "ok":
+        raise sqlite3.DatabaseError(f"malformed: {first}")
+
+
+def _flush(path: Path) -> None:
+    with suppress(OSError):  # folders cannot be flushed everywhere
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,594 @@
+"""The store of a database in SQL: its transactions and every operation of the tiers, over a port.
+
+A port offers a transaction; an embedded one never waits inside it, so that its operations can
+be driven without an event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
+
+from memoryware._copying import SharedOnCopy
+from memoryware.events import logger
+from memoryware.scope import MemoryScope
+from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.stores._loading import number_of_mark, without_doubles
+from memoryware.tiers.stores._pages import Part
+from memoryware.tiers.stores._vectors import packed_all
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Page,
+    Query,
+    Searched,
+    Select,
+    Space,
+    Store,
+    Stretch,
+    Tier,
+    Transaction,
+    Vector,
+)
+from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sql import searching
+from memoryware.tiers.stores.sql.port import Port, Row
+from memoryware.tiers.stores.sql.port import Transaction as PortTransaction
+from memoryware.tiers.stores.sql.rows import Rows
+from memoryware.tiers.stores.sql.searching import number_of
+
+T = TypeVar("T")
+
+__all__ = ["Database", "SqlStore"]
+
+
+class Database(Protocol):
+    """Runs operations over its ports."""
+
+    suspends: bool
+
+    async def run(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
+        """Run a whole operation; it is begun anew where others were in between."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class SqlStore(SharedOnCopy, Store):
+    """All tiers in a database.
+
+    Args:
+        blocking: The database for blocking clients.
+        native: The database for asynchronous clients; the same by default.
+        beside: A database that is closed together with this one.
+    """
+
+    def __init__(
+        self, blocking: Database, native: Database | None = None, *, beside: Database | None = None
+    ) -> None:
+        self._database, self.suspends = blocking, blocking.suspends
+        self._native = self if native is None else SqlStore(native, beside=blocking)
+        self._databases = [one for one in (blocking, native, beside) if one is not None]
+
+    def halves(self) -> tuple[Store, Store]:
+        return self, self._native
+
+    async def transaction(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        about: Select | None = None,
+        writes: bool = True,
+    ) -> T:
+        async def run(port: Port) -> T:
+            snapshot = writes or not port.has_segments
+            async with port.transaction(about, writes=writes, snapshot=snapshot) as transaction:
+                inner = _Joined(port, transaction)
+                result = await work(_SqlTransaction(inner))
+            if inner.is_untidy:
+                await port.wipe()
+            return result
+
+        return await self._database.run(run)
+
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
+        return await self._database.run(lambda port: walk(port, tier, mark, limit))
+
+    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
+        return await self._database.run(lambda port: load(port, tier, records))
+
+    async def purge(self, now: datetime) -> int:
+        return await self._database.run(lambda port: purge(port, now))
+
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
+        if counted:
+            return await self._database.run(spaces)
+        return dict.fromkeys(await self._database.run(known_spaces), 0)
+
+    async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
+        await self._database.run(lambda port: adopt(port, space, drop_others))
+
+    async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        return await self._database.run(lambda port: unembedded(port, space, limit))
+
+    async def close(self) -> None:
+        for database in self._databases:
+            await database.close()
+
+
+class _Joined:
+    """A port whose transactions are parts of one that is open.
+
+    One that only reads, and that begins when it needs to, begins with its second call: from then
+    on all calls see the same moment, and a single search costs no transaction.
+    """
+
+    def __init__(self, port: Port, transaction: PortTransaction) -> None:
+        self._port, self._transaction = port, transaction
+        self.is_untidy = self._is_used = False
+
+    @property
+    def has_segments(self) -> bool:
+        return self._port.has_segments
+
+    @property
+    def rows(self) -> Rows:
+        return self._port.rows
+
+    @asynccontextmanager
+    async def transaction(
+        self,
+        which: Select | None,  # noqa: ARG002 - the open one is about these records already
+        *,
+        writes: bool = False,  # noqa: ARG002
+        snapshot: bool = True,
+    ) -> AsyncIterator[PortTransaction]:
+        if snapshot or self._is_used:
+            await self._transaction.settle()
+        self._is_used = True
+        yield self._transaction
+
+    async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+        """Run reads side by side, where that takes fewer round trips."""
+        return await self._transaction.gather(works)
+
+    async def wipe(self) -> None:
+        """Note that deleted bytes have to be overwritten after the commit."""
+        self.is_untidy = True
+
+
+class _SqlTransaction(Transaction):
+    """An open transaction of a database."""
+
+    def __init__(self, port: _Joined) -> None:
+        self._port = port
+
+    async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[Page[Any]]:
+        return await self._port.gather(
+            [find(self._port, tier, which, Part()) for tier, which in requests]
+        )
+
+    async def find(
+        self,
+        tier: Tier,
+        which: Select,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        after: str | None = None,
+    ) -> Page[Any]:
+        return await find(self._port, tier, which, Part(limit, offset, after))
+
+    async def add(
+        self,
+        tier: Tier,
+        records: Sequence[Any],
+        *,
+        vectors: Sequence[Vector | None] = (),
+        space: Space | None = None,
+    ) -> list[Any]:
+        if tier == "quarantine":
+            return [await add_entry(self._port, entry) for entry in records]
+        return await add_document(self._port, records, vectors, space)
+
+    async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:
+        return await edit(self._port, tier, which, change)
+
+    async def delete(self, tier: Tier, which: Select) -> int:
+        return await delete(self._port, tier, which)
+
+    async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        await push(self._port, entry, keep, renew)
+
+    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        return await searching.search(self._port, query, which, choose)
+
+    async def generation(self, scope: MemoryScope) -> int | None:
+        async with self._port.transaction(Select.within(scope), snapshot=False) as tx:
+            return await tx.generation(scope.tenant, scope.group_id)
+
+    async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+        return await put_vectors(self._port, vectors, space)
+
+    async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        return await vectors_of(self._port, memories, space)
+
+
+# Operations.
+
+_EVERY: Final = 2**63 - 1
+"""A limit that is none."""
+_NOWHERE: Final[Mapping[int, int]] = {}
+
+
+async def find(port: Port, tier: str, which: Select, part: Part) -> Page[Any]:
+    """Return a page of a tier, what was stored last first."""
+    whole = part.limit is None and not part.offset and part.after is None
+    async with port.transaction(which, snapshot=not whole) as tx:
+        return await find_in(tx, port.rows, tier, which, part)
+
+
+async def find_in(
+    tx: PortTransaction, rows: Rows, tier: str, which: Select, part: Part
+) -> Page[Any]:
+    """Return a page of a tier as this transaction sees it."""
+    (where, values), place = rows.condition(tier, which), rows.place(which)
+    here, more = rows.where(which.tenant)
+    mark = _EVERY if part.after is None else number_of_mark(part.after)
+    on = "" if part.after is None else f" AND {place} < ?"
+    values_on = [*values, *([mark] if on else [])]
+    found: Sequence[Row] = ()
+    limit = min(_EVERY, _EVERY if part.limit is None else part.limit)
+    if limit > 0:
+        found = await tx.execute(
+            f"SELECT seq, {rows.read} FROM record WHERE seq IN (SELECT seq FROM record"
+            f" WHERE {where}{on} ORDER BY {place} DESC LIMIT ? OFFSET ?){here}"
+            " ORDER BY seq DESC",  # no texts are sorted
+            *values_on, limit, min(_EVERY, part.offset), *more,
+        )  # fmt: skip
+    total, newer = len(found), 0
+    if part.offset or on or total == part.limit:  # else these are all
+        total = await tx.count(tier, which)
+    if on:
+        ((newer,),) = await tx.execute(
+            f"SELECT count(*) FROM record WHERE {where} AND {place} >= ?", *values, mark
+        )
+    items, marks = [rows.record(tier, row) for row in found], [str(row[0]) for row in found]
+    return Page(items, total, min(total, newer + part.offset), marks)
+
+
+async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any]) -> list[Any]:
+    """Change what fits, all of it or nothing; return what differs."""
+    changed, other_text = [], False
+    async with port.transaction(which, writes=True) as tx:
+        for row in await held(tx, port, tier, which):
+            old = port.rows.record(tier, row)
+            new = change(port.rows.record(tier, row))  # which may change metadata in place
+            if new != old:
+                await tx.replace(tier, row[0], old, new)
+                changed.append(new)
+                other_text = other_text or new.content != old.content
+    if other_text:
+        await port.wipe()
+    return changed
+
+
+async def delete(port: Port, tier: str, which: Select) -> int:
+    """Remove what fits, with its words and vectors, and overwrite where it was."""
+    where, values = port.rows.condition(tier, which)
+    async with port.transaction(which, writes=True) as tx:
+        rows = await tx.execute(
+            f"SELECT seq FROM record WHERE {where} ORDER BY {_FIRST}{port.rows.held}", *values
+        )
+        await tx.drop(tier, [row[0] for row in rows])
+    if rows:
+        await port.wipe()
+    return len(rows)
+
+
+async def add_entry(port: Port, entry: Any) -> Any:
+    """Keep an entry in quarantine, or return the one that has its key."""
+    async with port.transaction(Select.within(entry.scope), writes=True) as tx:
+        if entry.key is not None:
+            mine, values = port.rows.within(entry.scope)
+            known = await tx.execute(
+                f"SELECT seq, {port.rows.read} FROM record"
+                f" WHERE {port.rows.in_tier('quarantine')} AND {mine} AND once = ?",
+                *values, port.rows.key(entry.key),
+            )  # fmt: skip
+            if known:
+                return port.rows.record("quarantine", known[0])
+        await tx.insert("quarantine", [entry], _NOWHERE)
+    return entry
+
+
+async def push(port: Port, entry: Any, keep: int, renew: bool) -> None:
+    """Put an entry first in working memory of its group, and keep the newest."""
+    rows, which = port.rows, Select.within(entry.scope)
+    (mine, values), here = rows.within(entry.scope), rows.in_tier("working")
+    async with port.transaction(which, writes=True) as tx:
+        others = f"SELECT seq FROM record WHERE {here} AND {mine} AND id"
+        await tx.drop_found(
+            "working",
+            f"{others} = ? UNION ALL SELECT seq FROM"
+            f" (SELECT seq FROM ({others} != ?) AS other"
+            " ORDER BY seq DESC LIMIT ? OFFSET ?) AS older",
+            *values, rows.key(entry.id), *values, rows.key(entry.id), _EVERY, max(0, keep - 1),
+        )  # fmt: skip
+        if keep > 0:
+            await tx.insert("working", [entry], _NOWHERE)
+        if renew:
+            for row in await held(tx, port, "working", which):
+                one = rows.record("working", row)
+                renewed = replace(one, expires_at=entry.expires_at)
+                if renewed != one:
+                    await tx.replace("working", row[0], one, renewed)
+
+
+async def purge(port: Port, now: datetime) -> int:
+    """Remove what has expired from working memory."""
+    async with port.transaction(None, writes=True) as tx:
+        rows = await tx.execute(
+            f"SELECT seq FROM record WHERE {port.rows.in_tier('working')}"
+            f" AND {port.rows.expires} <= ? ORDER BY {_FIRST}{port.rows.held}",
+            sql_rows.micros(now),
+        )
+        await tx.drop("working", [row[0] for row in rows])
+    return len(rows)
+
+
+async def add_document(
+    port: Port,
+    memories: Sequence[Memory],
+    vectors: Sequence[Vector | None],
+    space: Space | None,
+) -> list[Memory]:
+    """Keep all chunks of a document, or return those of the current one with the same text."""
+    first = memories[0]
+    given = zip(memories, vectors or (None,) * len(memories), strict=True)
+    found = {place: one for place, (_, one) in enumerate(given) if space and one is not None}
+    async with port.transaction(Select.within(first.scope), writes=True) as tx:
+        reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, first)]
+        reads += [number_of(tx, space)] if space and found else []
+        known, *numbers_known = await tx.gather(reads)
+        if known:
+            return cast("list[Memory]", known)
+        ready = packed_all([*found.values()], space) if space else []
+        number = 0
+        if space and ready:
+            number = numbers_known[0] or await _space_made(tx, space)
+        numbers = await tx.insert("long_term", memories, dict.fromkeys(found, number))
+        if ready:
+            made = [numbers[place] for place in found]
+            await tx.put_vectors(number, list(zip(made, ready, strict=True)))
+    return list(memories)
+
+
+async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
+    """Return memories without a vector in a space, oldest first."""
+    async with port.transaction(None) as tx:
+        rows = await tx.execute("SELECT name, id FROM space")
+        known: dict[str | None, int] = {row[0]: row[1] for row in rows}
+        number = known.pop(sql_rows.flat(space.name), 0)
+        # As values, so that the database knows how few there are and does not compare all vectors.
+        among, spaces_ = port.rows.numbered("space", [0, *known.values()])
+        rows = await tx.execute(
+            f"SELECT seq, {port.rows.read} FROM record WHERE seq IN (SELECT seq FROM record"
+            f" WHERE {among}"
+            f" AND NOT EXISTS (SELECT 1 FROM vector WHERE {port.rows.vector_of})"
+            " ORDER BY seq LIMIT ?) ORDER BY seq",
+            *spaces_, number, limit,
+        )  # fmt: skip
+    return [port.rows.record("long_term", row) for row in rows]
+
+
+async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+    """Keep vectors of memories that are there and say the same."""
+    rows = port.rows
+    data = packed_all([vector for _, vector in vectors], space)
+    ready = {place_of(rows, one): data[at] for at, (one, _) in enumerate(vectors)}
+    if not ready:
+        return 0
+    async with port.transaction(None, writes=True) as tx:
+        kept = await numbers_of(tx, rows, ready, held=rows.held)
+        if kept:
+            await tx.add_vectors(await _space_made(tx, space), kept)
+    return len(kept)
+
+
+Place: TypeAlias = tuple[Any, ...]
+"""What the row of a memory has where it is kept: part, id and text."""
+
+
+def place_of(rows: Rows, memory: Memory) -> Place:
+    """Return where a memory is kept."""
+    part = sql_rows.part_of(memory.scope.tenant, memory.scope.group_id)
+    return rows.key_of_part(part), rows.key(memory.id), sql_rows.flat(memory.content)
+
+
+async def numbers_of(
+    tx: PortTransaction, rows: Rows, places: Mapping[Place, T], *, held: str
+) -> list[tuple[int, T]]:
+    """Return the numbers of the memories that are at these places, with what each place has."""
+    among, texts = rows.any_of("id", list(dict.fromkeys(place[1] for place in places)))
+    found = await tx.execute(
+        f"SELECT seq, {rows.part}, id, content FROM record"
+        f" WHERE {among} AND {rows.in_tier('long_term', loose=True)} ORDER BY {_FIRST}{held}",
+        *texts,
+    )
+    return [(row[0], places[place]) for row in found if (place := tuple(row[1:])) in places]
+
+
+async def spaces(port: Port) -> dict[Space, int]:
+    """Return every space with the number of its vectors, the current one first."""
+    async with port.transaction(None, snapshot=False) as tx:
+        rows = await tx.counted_spaces()
+    return {Space(sql_rows.unflat(name), dimension): count for name, dimension, count in rows}
+
+
+async def known_spaces(port: Port) -> list[Space]:
+    """Return every space, the current one first."""
+    async with port.transaction(None, snapshot=False) as tx:
+        rows = await tx.execute("SELECT name, dimension FROM space ORDER BY current DESC, id")
+    return [Space(sql_rows.unflat(name), dimension) for name, dimension in rows]
+
+
+async def adopt(port: Port, space: Space, drop_others: bool) -> None:
+    """Make a space the current one."""
+    async with port.transaction(None, writes=True) as tx:
+        await tx.alone()
+        number = await _space_made(tx, space)
+        await tx.execute("UPDATE space SET current = false WHERE current AND id != ?", number)
+        await tx.execute("UPDATE space SET current = true WHERE id = ?", number)
+        await tx.adopted()
+        if drop_others:
+            await tx.drop_other_spaces(number)
+
+
+# Inside a transaction.
+
+_FIRST: Final = "seq DESC"
+"""The order in which all transactions take what they are going to change."""
+
+
+async def held(tx: PortTransaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
+    """Return what fits, with its numbers; others have to wait until this was changed."""
+    (where, values), place = port.rows.condition(tier, which), port.rows.place(which)
+    return await tx.execute(
+        f"SELECT seq, {port.rows.read} FROM record WHERE {where}"
+        f" ORDER BY {place} DESC{port.rows.held}",
+        *values,
+    )
+
+
+async def _same_document(tx: PortTransaction, rows: Rows, first: Memory) -> list[Memory]:
+    same, more = rows.condition(
+        "long_term",
+        Select.within(first.scope, agents=(first.scope.agent_id,), hashes=(first.content_hash,)),
+    )
+    found = await tx.execute(
+        f"SELECT seq, {rows.read} FROM record WHERE {same} AND {rows.current} ORDER BY seq", *more
+    )
+    known = [rows.record("long_term", row) for row in found]
+    of_one = [one for one in known if one.document_id == known[0].document_id]
+    return sorted(of_one, key=lambda one: one.chunk_index)
+
+
+async def _space_made(tx: PortTransaction, space: Space) -> int:
+    """Return the number of a space, which is made if it is new; see `number_of`."""
+    known = await number_of(tx, space)
+    if known is None:
+        await tx.alone()
+        known = await number_of(tx, space)
+    if known is not None:
+        return known
+    made = await tx.execute(
+        "INSERT INTO space (name, dimension, current)"
+        " VALUES (?, ?, NOT EXISTS (SELECT 1 FROM space WHERE current)) RETURNING id",
+        sql_rows.flat(space.name), space.dimension,
+    )  # fmt: skip
+    number: int = made[0][0]
+    await tx.made_space(number, space.dimension)
+    return number
+
+
+# Everything that a database has.
+
+
+async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Stretch[Any]:
+    """Return records of all tenants in the order of their numbers, after that of the mark."""
+    last = number_of_mark(mark)
+    async with port.transaction(None) as tx:
+        rows = await tx.execute(
+            f"SELECT seq, {port.rows.read}{port.rows.owner} FROM record"
+            f" WHERE {port.rows.in_tier(tier, loose=True)} AND seq > ? ORDER BY seq LIMIT ?",
+            last, max(1, limit),
+        )  # fmt: skip
+        total = None
+        if mark is None:
+            total = await tx.count(tier, None)
+    more = str(rows[-1][0]) if len(rows) == max(1, limit) else None
+    found = [(port.rows.record(tier, row), row) for row in rows]
+    own = [one for one, row in found if port.rows.is_own(one, row[-1:])]
+    if len(own) < len(found):
+        logger.warning(
+            "%d records of %s are passed over: somebody has written them by hand, and they say that"
+            " they are of another tenant than whose they are",
+            len(found) - len(own),
+            tier,
+        )
+    return Stretch(own, more, total)
+
+
+async def load(port: Port, tier: str, records: Sequence[Any]) -> list[Any]:
+    """Keep records as they are, tenant by tenant; return those that were not there so."""
+    kept, by_tenant = [], dict[str | None, dict[tuple[str | None, str], Any]]()
+    for one in records:
+        by_tenant.setdefault(one.scope.tenant, {})[_key(one)] = one
+    for tenant, mine in by_tenant.items():
+        kept += await _load(port, tier, tenant, list(mine.values()))
+    return kept
+
+
+async def _load(port: Port, tier: str, tenant: str | None, records: Sequence[Any]) -> list[Any]:
+    groups = tuple(dict.fromkeys(one.scope.group_id for one in records))
+    # Of several groups by ids alone: each id would be looked for in each of the groups.
+    some = groups if len(groups) == 1 else None
+    which = Select(tenant=tenant, groups=some, ids=tuple(one.id for one in records))
+    other_text = False
+    async with port.transaction(Select(tenant=tenant), writes=True) as tx:
+        found = await held(tx, port, tier, which)
+        known = {
+            _key(one): (one, row[0]) for row in found for one in (port.rows.record(tier, row),)
+        }
+        if tier == "quarantine":
+            records = await _without_doubles(tx, port, groups, records)
+        new = [one for one in records if _key(one) not in known]
+        both = [(*known[_key(one)], one) for one in records if _key(one) in known]
+        differing = [(old, seq, one) for old, seq, one in both if old != one]
+        await tx.insert(tier, new, {})
+        for old, seq, one in differing:
+            await tx.replace(tier, seq, old, one)
+            other_text = other_text or old.content != one.content
+    if other_text:
+        await port.wipe()
+    return [*new, *(one for _, _, one in differing)]
+
+
+async def _without_doubles(
+    tx: PortTransaction, port: Port, groups: Sequence[str | None], entries: Sequence[Any]
+) -> list[Any]:
+    """Return entries but those whose key another one has, here or among them."""
+    rows, keys = port.rows, [one.key for one in entries if one.key is not None]
+    if not keys:
+        return list(entries)
+    which = Select(tenant=entries[0].scope.tenant, groups=tuple(groups))
+    (mine, values), (once, more) = (
+        rows.condition("quarantine", which),
+        rows.any_of(rows.loose("once"), [rows.key(one) for one in keys]),
+    )
+    if len(groups) > 1:  # each key would be looked for in each of the groups
+        once = once.replace(rows.loose("once"), "once", 1)
+    found = await tx.execute(
+        f"SELECT seq, {rows.read} FROM record WHERE {mine} AND {once}", *values, *more
+    )
+    return without_doubles(entries, [rows.record("quarantine", row) for row in found])
+
+
+async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+    """Return the vectors of memories that are there and say the same."""
+    async with port.transaction(None) as tx:
+        number = await number_of(tx, space)
+        if number is None or not memories:
+            return [None] * len(memories)
+        places = [place_of(port.rows, one) for one in memories]
+        there = await numbers_of(tx, port.rows, {one: one for one in places}, held="")
+        known = await tx.vectors(number, [seq for seq, _ in there])
+    found = {place: known.get(seq) for seq, place in there}
+    return [found.get(place) for place in places]
+
+
+def _key(record: Any) -> tuple[str | None, str]:
+    return record.scope.group_id, record.id

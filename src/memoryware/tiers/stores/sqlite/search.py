@@ -1,0 +1,338 @@
+"""Searches of long-term memory: in the segment of a group, or row by row.
+
+The rows are read one after the other for groups that are too large for a segment, for several
+groups at once, and where NumPy is not installed. That takes time for each row, and memory for
+those that have a word of the query or are near it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from array import array
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from memoryware.errors import EmbeddingMismatch
+from memoryware.tiers.records import Memory
+from memoryware.tiers.scoring import bm25
+from memoryware.tiers.stores._looking import beside, newest_best
+from memoryware.tiers.stores._vectors import packed, scores
+from memoryware.tiers.stores.protocol import Query, Seen, Select, Sight
+from memoryware.tiers.stores.segment import (
+    BATCH,
+    WORD,
+    Segment,
+    count_words,
+    has_numpy,
+    is_known,
+    word_hash,
+)
+from memoryware.tiers.stores.sql import rows as sql_rows
+from memoryware.tiers.stores.sql.port import Row
+from memoryware.tiers.stores.sqlite.rows import SqliteRows
+from memoryware.tiers.stores.sqlite.transaction import (
+    READ_AT_ONCE,
+    RECORDS,
+    SPACE_BITS,
+    TOUCHED,
+    VERSION,
+    SqliteTransaction,
+)
+
+_ROWS: Final = SqliteRows()
+
+_LOOK: Final = (
+    f"SELECT {VERSION}, part.id, part.cold, part.long_term"
+    " FROM (SELECT 1) LEFT JOIN part ON part.key = ?"
+)
+_CHANGES_SINCE: Final = (
+    "SELECT generation, numbers FROM change WHERE grp = ? AND generation >= ? ORDER BY generation"
+)
+_FITTING: Final = "SELECT record.seq FROM record WHERE {}"
+_SEGMENT: Final = (
+    "SELECT record.seq, created, ifnull(begins, created), ends, agent_id, session_id,"
+    " ifnull(document, record.id), revocation IS NOT NULL, words, vector.data"
+    f" FROM record LEFT JOIN vector ON vector.id = (? << {SPACE_BITS}) | record.seq"
+    " WHERE grp = ? AND tier = 1"
+)
+"""The rows of a segment; see `segment.Row`."""
+
+
+class SearchingTransaction(SqliteTransaction):
+    """A transaction that can search as well."""
+
+    _segment: tuple[int, Segment] | None = None
+    """The group that was searched last, and its segment."""
+
+    async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
+        await self.flush()
+        self._segment = None
+        data = None
+        if query.vector is not None and query.space is not None:
+            data = packed(query.vector, query.space)
+        groups = which.groups or ()
+        key = sql_rows.part_of(which.tenant, groups[0]) if len(groups) == 1 else ""
+        ((version, number, cold, count),) = await self.execute(_LOOK, key)
+        space = await self._searched_space(query, version)
+        data = data if space else None
+        if key and number is None:
+            return Sight((), (0,) * len(query.words), 0, 0.0), ()
+        if not key or count > self._shared.segments.most or not has_numpy():
+            self._begin_late()
+            return await scan(self.execute, _ROWS, query, which, (space, data) if data else None)
+        segment = self._shared.segments.get(key)
+        if segment is None or segment.generation != cold or space not in (0, segment.space):
+            if not self._begun:
+                self._begin_late()
+                return await self.sight(query, which)
+            segment = await self._followed(key, number, cold, space, segment)
+        among = None
+        if not is_known(which):
+            where, values = _ROWS.condition("long_term", which)
+            among = [row[0] for row in await self.execute(_FITTING.format(where), *values)]
+        self._segment = number, segment
+
+        def measure(numbers: Sequence[int]) -> Mapping[int, float]:
+            above = space << SPACE_BITS
+            where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
+            with self._errors():
+                rows = self.db.execute(f"SELECT id, data FROM vector WHERE {where}", values)
+                found = [(one ^ above, packed_) for one, packed_ in rows]
+            near = scores(data or b"", [one for _, one in found])
+            return {seq: value for (seq, _), value in zip(found, near, strict=True)}
+
+        return segment.search(query, which, data, measure, among)
+
+    async def _followed(
+        self, key: str, part: int, cold: int, space: int, segment: Segment | None
+    ) -> Segment:
+        """Return the segment of a group as it is in this transaction."""
+        segments = self._shared.segments
+        segments.drop(key)  # whoever is interrupted leaves none behind
+        if segment is not None and space in (0, segment.space):
+            segment = await self._caught_up(part, cold, segment)
+        else:
+            segment = None
+        if segment is None:
+            space = space or next((one.number for one in self._shared.spaces if one.current), 0)
+            segment = Segment(cold, space)
+            await self._read_tail(part, segment)
+        segments.put(key, segment)
+        if self._writes or self.db.in_transaction:
+            self._shared.unsure.add(key)
+        return segment
+
+    async def _caught_up(self, part: int, cold: int, segment: Segment) -> Segment | None:
+        """Take over what changed; None if that is not known, or reading anew is cheaper."""
+        rows = await self.execute(_CHANGES_SINCE, part, segment.generation)
+        if not rows or rows[0][0] != segment.generation or rows[-1][0] != cold:
+            return None
+        if any(numbers is None for _, numbers in rows[1:]):
+            return None
+        touched = {seq for _, numbers in rows[1:] for seq in array("q", numbers)}
+        older = [seq for seq in touched if seq <= segment.last]
+        if len(older) > max(TOUCHED, len(segment) // 4):
+            return None
+        if older:
+            where, values = _ROWS.numbered("record.seq", sorted(older))
+            there = await self.execute(f"{_SEGMENT} AND {where}", segment.space, part, *values)
+            changed = {row[0]: row for row in there}
+            for seq in older:
+                if seq not in changed:
+                    segment.remove(seq)
+                elif not segment.update(changed[seq]):
+                    return None
+        if segment.is_worn:
+            return None
+        await self._read_tail(part, segment)
+        segment.generation = cold
+        return segment
+
+    async def _read_tail(self, part: int, segment: Segment) -> None:
+        with self._errors():
+            self._must_go_on()
+            rows = self.db.execute(
+                f"{_SEGMENT} AND record.seq > ? ORDER BY record.seq",
+                (segment.space, part, segment.last),
+            )
+            while some := rows.fetchmany(READ_AT_ONCE):
+                segment.extend(some)
+
+    async def memories(
+        self,
+        which: Select,  # noqa: ARG002 - the file is one place
+        numbers: Collection[int],
+    ) -> dict[int, Memory] | None:
+        if self._segment is None:
+            self._begin_late()
+            where, values = _ROWS.numbered("seq", numbers)
+            rows = await self.execute(
+                f"SELECT seq, {_ROWS.read} FROM record WHERE {where} AND tier = 1", *values
+            )
+            return {row[0]: _ROWS.record("long_term", row) for row in rows}
+        part, segment = self._segment
+        if len(segment.records) > RECORDS:
+            segment.records.clear()
+        missing = [seq for seq in numbers if seq not in segment.records]
+        if missing:
+            where, values = _ROWS.numbered("seq", missing)
+            rows = await self.execute(
+                f"SELECT seq, {_ROWS.read}, (SELECT cold FROM part WHERE id = grp) FROM record"
+                f" WHERE {where} AND grp = ? AND tier = 1",
+                *values, part,
+            )  # fmt: skip
+            if any(row[-1] != segment.generation for row in rows):
+                self._begin_late()  # somebody wrote since `sight`, which looks anew
+                return None
+            for row in rows:
+                segment.records[row[0]] = _ROWS.record("long_term", row[:-1])
+        known = segment.records
+        return {
+            seq: _own(one) if one.metadata else one
+            for seq in numbers
+            if (one := known.get(seq)) is not None
+        }
+
+    async def _searched_space(self, query: Query, version: int | None) -> int:
+        """Return the number of the space of a query, 0 if nothing was embedded in it.
+
+        Raises:
+            EmbeddingMismatch: If it has another dimension, or is not the current one.
+        """
+        wanted, known = query.space, await self.known_spaces(version)
+        if wanted is None or query.vector is None:
+            return 0
+        for one in known:
+            if one.space.name == wanted.name and one.space != wanted:
+                raise EmbeddingMismatch(str(one.space), str(wanted))
+        for one in known:
+            if one.current and one.space != wanted:
+                raise EmbeddingMismatch(str(one.space), str(wanted))
+        return next((one.number for one in known if one.space == wanted), 0)
+
+
+def _own(memory: Memory) -> Memory:
+    """Return a memory that its caller may change: metadata is a dictionary."""
+    return replace(memory, metadata=json.loads(json.dumps(dict(memory.metadata))))
+
+
+# Row by row.
+
+Ask: TypeAlias = Callable[..., Awaitable[Sequence[Row]]]
+"""Runs one statement in the transaction of the search."""
+
+
+async def scan(
+    ask: Ask, rows: SqliteRows, query: Query, which: Select, space: tuple[int, bytes] | None
+) -> tuple[Sight, list[int]]:
+    """Return what a search sees, and the numbers of these memories."""
+    hashes = [word_hash(word) for word in query.words]
+    (corpus, values), (fits, more) = rows.corpus(which), rows.condition("long_term", which)
+    above = f"({space[0] if space else 0} << 44)"
+    sql = (
+        f"SELECT record.seq, record.words, {fits}, vector.data FROM record"
+        f" LEFT JOIN vector ON vector.id = {above} | record.seq"
+        f" WHERE {corpus} AND record.seq > ? ORDER BY record.seq LIMIT ?"
+    )
+    count = total = last = 0
+    having, counted = [0] * len(hashes), dict[int, tuple[tuple[int, ...], int]]()
+    best: list[tuple[float, int]] = []
+    while some := await ask(sql, *more, *values, last, BATCH):
+        last, count = some[-1][0], count + len(some)
+        for seq, words, is_fit, _ in some:
+            size = len(words) // WORD
+            total += size
+            often = count_words(words, hashes)
+            if any(often):
+                having = [known + (one > 0) for known, one in zip(having, often, strict=True)]
+                if is_fit:
+                    counted[seq] = often, size
+        if space is not None:
+            those = [(seq, data) for seq, _, is_fit, data in some if is_fit and data is not None]
+            measured = scores(space[1], [data for _, data in those])
+            for (seq, _), value in zip(those, measured, strict=True):
+                best.append((value, seq))
+            best = heapq.nlargest(max(0, query.limit), best)
+    mean = total / count if count else 0.0
+    if not count or query.limit < 1:
+        return Sight((), tuple(having), count, mean), []
+    near = {seq: value for value, seq in best}
+    names = [str(place) for place in range(len(hashes))]
+    in_corpus = dict(zip(names, having, strict=True))
+    by_words = {
+        seq: bm25(dict(zip(names, often, strict=True)), in_corpus, count, mean, size)
+        for seq, (often, size) in counted.items()
+    }
+    hits = {*newest_best(by_words, query.limit), *near}
+    shown = beside(await _threads(ask, rows, query, which, hits), hits, query.reach)
+    seen = await _seen(ask, rows, hashes, space, [number for number, _ in shown])
+    found = [Seen(*seen[number], follows) for number, follows in shown]
+    return Sight(found, tuple(having), count, mean), [number for number, _ in shown]
+
+
+async def _threads(
+    ask: Ask, rows: SqliteRows, query: Query, which: Select, hits: set[int]
+) -> list[list[int]]:
+    """Return the newest fitting numbers of the threads that hits are in."""
+    if query.reach < 1 or query.thread < 1 or not hits:
+        return []
+    session = "nullif(record.session_id, '')" if query.sessions else "NULL"
+    columns = f"record.seq, record.grp, {session}, ifnull(record.document, record.id)"
+    where, values = rows.numbered("record.seq", hits)
+    threads: dict[tuple[Any, ...], list[int]] = {}
+    for row in await ask(f"SELECT {columns} FROM record WHERE {where}", *values):
+        threads[_thread(row)] = []
+    fits, more = rows.condition("long_term", which)
+    members: list[tuple[int, tuple[Any, ...]]] = []
+    sessions = [name for _, in_session, name in threads if in_session]
+    documents = [name for _, in_session, name in threads if not in_session]
+    for column, names in _COLUMNS.items():
+        wanted = sessions if column == "session_id" else documents
+        if not wanted:
+            continue
+        for name in names:
+            among, texts = rows.any_of(name, list(dict.fromkeys(wanted)))
+            found: Sequence[Row] = await ask(
+                f"SELECT {columns} FROM record WHERE record.seq IN"
+                f" (SELECT seq FROM record WHERE {among} AND tier = 1) AND {fits}",
+                *texts, *more,
+            )  # fmt: skip
+            members += [(row[0], thread) for row in found if (thread := _thread(row)) in threads]
+    for number, thread in heapq.nlargest(query.thread, dict(members).items()):
+        threads[thread].append(number)
+    return [sorted(numbers) for numbers in threads.values()]
+
+
+_COLUMNS: Final = {"session_id": ("session_id",), "document": ("document", "id")}
+"""The columns by which members of threads are looked up."""
+
+
+def _thread(row: Row) -> tuple[Any, ...]:
+    _, part, session, document = row
+    return part, session is not None, document if session is None else session
+
+
+async def _seen(
+    ask: Ask,
+    rows: SqliteRows,
+    hashes: Sequence[bytes],
+    space: tuple[int, bytes] | None,
+    numbers: Sequence[int],
+) -> dict[int, tuple[tuple[int, ...], int, float | None]]:
+    where, values = rows.numbered("record.seq", numbers)
+    found = await ask(
+        "SELECT record.seq, record.words, vector.data FROM record LEFT JOIN vector"
+        f" ON vector.id = ({space[0] if space else 0} << 44) | record.seq WHERE {where}",
+        *values,
+    )
+    near: dict[int, float] = {}
+    if space is not None:
+        those = [(row[0], row[2]) for row in found if row[2] is not None]
+        measured = scores(space[1], [data for _, data in those])
+        near = {seq: value for (seq, _), value in zip(those, measured, strict=True)}
+    return {
+        seq: (count_words(words, hashes), len(words) // WORD, near.get(seq))
+        for seq, words, _ in found
+    }
