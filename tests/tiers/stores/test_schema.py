@@ -12,8 +12,8 @@ import pytest
 
 from memoryware import StoreNewer, StoreUnavailable
 from memoryware.conformance._tiers import NOON, entry, memory, within
+from memoryware.tiers.stores.columns import WORD
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.stores.segment import WORD
 from memoryware.tiers.stores.sqlite import database, rows, schema, sqlite_stores
 from memoryware.tiers.text.terms import WORDS_VERSION
 

@@ -16,7 +16,7 @@ import pytest
 from memoryware.conformance._documents import document
 from memoryware.conformance._tiers import ACME, later, within
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.stores import segment
+from memoryware.tiers.stores import columns, segment
 from memoryware.tiers.stores.protocol import Query, Select, Space
 from memoryware.tiers.stores.sqlite import search, sqlite_stores, transaction
 from memoryware.tiers.text.terms import query_words
@@ -157,9 +157,15 @@ CHANGES = [*[add] * 8, revoke, end, rewrite, move, forget, embed, fail]
 
 WAYS = {
     "as it is": {},
-    "sorted from the beginning": {"_SCANNED": 0},
+    "indexed from the beginning": {"_SCANNED": 0, "_APART": 0},
     "small from the beginning": {"_EXACT": 0},
-    "on the way from one to the other": {"_SCANNED": 10, "_LOOKS": 20, "_EXACT": 20, "_WORN": 3},
+    "on the way from one to the other": {
+        "_SCANNED": 10,
+        "_APART": 5,
+        "_LOOKS": 20,
+        "_EXACT": 20,
+        "_WORN": 3,
+    },
 }
 """Limits that say how a segment keeps words and vectors."""
 
@@ -169,7 +175,7 @@ WAYS = {
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_happens_the_index_says_what_the_file_says(opened, path, seed, way, monkeypatch):
     for name, value in WAYS[way].items():
-        monkeypatch.setattr(segment, name, value)
+        monkeypatch.setattr(segment if name == "_WORN" else columns, name, value)
     dice = random.Random(f"{seed} {way}")
     mine, others, plain = opened(), opened(), opened(indexed=0)
     for one in (mine, others) * 3:

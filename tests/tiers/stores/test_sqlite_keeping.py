@@ -13,8 +13,8 @@ import pytest
 from memoryware import MemoryScope, PromotionRefused, StoreUnavailable
 from memoryware.conformance._tiers import ACME, NOON, entry, later, memory, within
 from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.stores.columns import word_hash
 from memoryware.tiers.stores.protocol import Select, Space
-from memoryware.tiers.stores.segment import word_hash
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from memoryware.tiers.text.terms import words_of
 from tiers.kit import bytes_on_disk

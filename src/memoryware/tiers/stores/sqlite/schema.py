@@ -11,7 +11,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Final
 
 from memoryware._runner import run_blocking
-from memoryware.tiers.stores.segment import WORD, Segments, packed_words
+from memoryware.tiers.stores.columns import WORD, packed_words
+from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sqlite.transaction import Shared, SqliteTransaction
 from memoryware.tiers.text.terms import WORDS_VERSION, words_of

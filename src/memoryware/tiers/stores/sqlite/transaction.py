@@ -14,11 +14,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry, Memory, lineages
 from memoryware.tiers.stores._vectors import unpacked
+from memoryware.tiers.stores.columns import WORD
 from memoryware.tiers.stores.protocol import Select, Space, Vector
-from memoryware.tiers.stores.segment import (
-    WORD,
-    Segments,
-)
+from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
 from memoryware.tiers.stores.sqlite.rows import COLUMNS, TIERS, SqliteRows, body_of, key_of
