@@ -10,7 +10,7 @@ from conformance.search_faults import EVERY, _Asks, _Looks, _Sees
 from conformance.store_faults import Fault, copied
 from conformance.tier_faults import part
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.stores._held import key_of
+from memoryware.tiers.stores.embedded import key_of
 from memoryware.tiers.stores.protocol import Searched, Select, Sight, Space
 
 FAULTS: list[type] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.store_faults import Fault
-from memoryware.tiers.stores._held import key_of
+from memoryware.tiers.stores.embedded import key_of
 
 FAULTS: list[type] = []
 

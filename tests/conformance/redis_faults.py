@@ -15,8 +15,9 @@ from conformance.store_players import tests_of
 from hooked import redis_working
 from memoryware.conformance import WorkingStoreConformance
 from memoryware.conformance._tiers import Asked
+from memoryware.tiers.stores import redis as redis_store
 from memoryware.tiers.stores.protocol import TierHandle
-from memoryware.tiers.stores.redis import RedisSettings, lists, working
+from memoryware.tiers.stores.redis import RedisSettings, lists
 from memoryware.tiers.stores.redis.server import RedisServer, Script
 
 SCRIPTS: dict[str, tuple[str, str, str]] = {
@@ -56,13 +57,13 @@ def _folded(tenant, group, was=lists.name_of):
     return was(tenant, group).casefold()
 
 
-async def _blind(of, plans, was=working._swap):
+async def _blind(of, plans, was=redis_store._swap):
     """Says that a change was made whether it was or not."""
     await was(of, plans)
     return True
 
 
-async def _one_by_one(of, plans, was=working._swap):
+async def _one_by_one(of, plans, was=redis_store._swap):
     """Changes one entry after the other, so that others see a part of it."""
     if len(plans) == 1 and plans[0].changed and len(plans[0].ops) > 1:
         whole = plans[0]
@@ -72,14 +73,14 @@ async def _one_by_one(of, plans, was=working._swap):
             whole.ops = ops
             return False
         names = [whole.seen.name]
-        (now,) = await working._read(of, names)
-        rest = working._Plan(now, ops[1:], whole.changed[1:], whole.expiries[1:])
+        (now,) = await redis_store._read(of, names)
+        rest = redis_store._Plan(now, ops[1:], whole.changed[1:], whole.expiries[1:])
         await was(of, [rest])
         return True
     return await was(of, plans)
 
 
-async def _no_index(of, which, was=working._names):
+async def _no_index(of, which, was=redis_store._names):
     """Knows no group that was not named."""
     return [] if which.groups is None else await was(of, which)
 
@@ -87,20 +88,24 @@ async def _no_index(of, which, was=working._names):
 CODE: dict[str, tuple[Any, str, Any]] = {
     "mixes up None and its name": (lists, "name_of", _named),
     "mixes up cases": (lists, "name_of", _folded),
-    "changes blindly": (working, "_swap", _blind),
-    "changes one after the other": (working, "_swap", _one_by_one),
+    "changes blindly": (redis_store, "_swap", _blind),
+    "changes one after the other": (redis_store, "_swap", _one_by_one),
     "never notes when something expires": (
-        working.Lists,
+        redis_store.Lists,
         "named",
         lambda of, name, expires: [("ZADD", of.groups, 0, name)],
     ),
     "notes no groups": (
-        working.Lists,
+        redis_store.Lists,
         "named",
         lambda of, name, expires: [("ZADD", of.expiry, "LT", expires or "+inf", name)],
     ),
-    "finds only groups that are named": (working, "_names", _no_index),
-    "sorts by nothing": (working, "_newest_first", lambda found: [one for _, one in found][::-1]),
+    "finds only groups that are named": (redis_store, "_names", _no_index),
+    "sorts by nothing": (
+        redis_store,
+        "_newest_first",
+        lambda found: [one for _, one in found][::-1],
+    ),
     "forgets fractions of a second": (
         lists,
         "micros_of",

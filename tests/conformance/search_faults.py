@@ -8,12 +8,11 @@ from unittest.mock import patch
 
 from conformance.store_faults import Fault
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.stores import _looking
-from memoryware.tiers.stores._held import key_of
-from memoryware.tiers.stores._selecting import fits
-from memoryware.tiers.stores._turns import Ticket
-from memoryware.tiers.stores.embedded import memories
+from memoryware.tiers.stores import embedded, selecting
+from memoryware.tiers.stores.embedded import key_of
+from memoryware.tiers.stores.locking import Ticket
 from memoryware.tiers.stores.protocol import Searched, Select, Sight
+from memoryware.tiers.stores.selecting import fits
 
 FAULTS: list[type] = []
 EVERY = 10**9
@@ -45,7 +44,7 @@ class _Sees(Fault):
 class _Looks(Fault):
     """Works with another function than the reference."""
 
-    place, name = _looking, ""
+    place, name = selecting, ""
 
     def search(self, query, which, choose):
         with patch.object(self.place, self.name, self.wrong):
@@ -99,11 +98,11 @@ class LimitsBothTogether(_Asks):
 
 @fault
 class LooksForTheFirstWord(_Looks):
-    place, name = memories, "look"
+    place, name = embedded, "look"
 
     @staticmethod
     def wrong(items, query, corpus):
-        first, known = _looking.look(items, replace(query, words=query.words[:1]), corpus)
+        first, known = selecting.look(items, replace(query, words=query.words[:1]), corpus)
         padded = (0,) * (len(query.words) - 1)
         seen = [replace(one, counts=(*one.counts, *padded)) for one in first.seen]
         return replace(first, seen=seen, having=(*first.having, *padded)), known
@@ -129,16 +128,16 @@ class SeesTheWorst(_Looks):
 
 @fault
 class MixesThreadsOfStrangers(_Looks):
-    place, name = memories, "thread_of"
+    place, name = embedded, "thread_of"
 
     @staticmethod
     def wrong(memory, query):
-        return _looking.thread_of(memory, query)[1:]
+        return selecting.thread_of(memory, query)[1:]
 
 
 @fault
 class TakesNoSessionForOne(_Looks):
-    place, name = memories, "thread_of"
+    place, name = embedded, "thread_of"
 
     @staticmethod
     def wrong(memory, query):
@@ -148,17 +147,17 @@ class TakesNoSessionForOne(_Looks):
 
 @fault
 class TakesASessionForADocument(_Looks):
-    place, name = memories, "thread_of"
+    place, name = embedded, "thread_of"
 
     @staticmethod
     def wrong(memory, query):
-        group, _, name = _looking.thread_of(memory, query)
+        group, _, name = selecting.thread_of(memory, query)
         return group, name.casefold()
 
 
 @fault
 class LooksThroughTheOldest(_Looks):
-    place, name = memories, "look"
+    place, name = embedded, "look"
 
     @staticmethod
     def wrong(items, query, corpus):
@@ -169,7 +168,7 @@ class LooksThroughTheOldest(_Looks):
             else replace(one, thread=(one.thread, at))
             for at, one in enumerate(items)
         ]
-        return _looking.look(lone, query, corpus)
+        return selecting.look(lone, query, corpus)
 
 
 @fault
@@ -375,7 +374,7 @@ class FollowsOverGaps(_Looks):
         return found + [(one, False) for one in sorted(hits - known)]
 
 
-_beside = _looking.beside
+_beside = selecting.beside
 
 
 # What is read.
@@ -404,7 +403,7 @@ class ReadsWhatIsNotChosen(Fault):
 
 @fault
 class SharesWhatItReads(_Looks):
-    place, name = memories, "copied"
+    place, name = embedded, "copied"
 
     @staticmethod
     def wrong(record):
@@ -455,7 +454,7 @@ class ComparesWithVectorsOfAnySpace(Fault):
             if self._index.dimensions[space] == query.space.dimension:
                 known = self._index.vectors[space]
                 near |= {
-                    key: memories.cosine(query.vector, known[key])
+                    key: embedded.cosine(query.vector, known[key])
                     for one in among
                     if (key := key_of(one)) in known and fits(one, Select(tenant=key[0]))
                 }

@@ -11,9 +11,9 @@ from datetime import timedelta
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Provenance
-from memoryware.tiers.stores._held import key_of
-from memoryware.tiers.stores._selecting import fits
-from memoryware.tiers.stores._turns import Ticket
+from memoryware.tiers.stores.embedded import key_of
+from memoryware.tiers.stores.locking import Ticket
+from memoryware.tiers.stores.selecting import fits
 
 FAULTS: list[type] = []
 

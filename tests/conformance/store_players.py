@@ -30,8 +30,8 @@ from memoryware.tiers.stores.embedded import (
     EmbeddedQuarantine,
     EmbeddedStore,
     EmbeddedWorking,
+    _EmbeddedTransaction,
 )
-from memoryware.tiers.stores.embedded.store import _EmbeddedTransaction
 from memoryware.tiers.stores.protocol import Space, Store, Tier, TierHandle
 
 TIERS: dict[str, tuple[type[TierSuite], type]] = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from conformance.store_faults import Fault, copied
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores._held import key_of
+from memoryware.tiers.stores.embedded import key_of
 from memoryware.tiers.stores.protocol import Select
 
 QUARANTINE: list[type] = []

@@ -15,9 +15,8 @@ from memoryware.conformance._tiers import ACME, NOON, Asked, TierSuite, later, m
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import cosine
-from memoryware.tiers.stores._looking import Item, look, thread_of
-from memoryware.tiers.stores._selecting import fits
 from memoryware.tiers.stores.protocol import Query, Searched, Select
+from memoryware.tiers.stores.selecting import Item, fits, look, thread_of
 from memoryware.tiers.text.terms import words_of
 
 EAST: Final = [1.0, 0.0, 0.0]

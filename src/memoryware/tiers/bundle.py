@@ -22,7 +22,7 @@ from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Role
 from memoryware.tiers.screening import mended, owner, redacted, refuse_secrets
-from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
+from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_json
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS
 

@@ -13,8 +13,8 @@ from functools import partial
 import pytest
 
 from memoryware.conformance._tiers import entry, later, memory, within
-from memoryware.tiers.stores._turns import Turns
 from memoryware.tiers.stores.embedded import embedded
+from memoryware.tiers.stores.locking import ThreadQueue
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.stores.sqlite import sqlite_stores
 
@@ -179,7 +179,7 @@ def test_ctrl_c_in_the_middle_of_a_search_by_text_is_no_error_of_the_store(opene
 
 
 def test_who_waits_is_let_in_when_the_one_inside_is_interrupted():
-    turns, inside, done = Turns(10, RuntimeError), threading.Event(), threading.Event()
+    turns, inside, done = ThreadQueue(10, RuntimeError), threading.Event(), threading.Event()
 
     def work():
         inside.set()
@@ -203,7 +203,7 @@ def test_who_waits_is_let_in_when_the_one_inside_is_interrupted():
 
 
 def test_nobody_waits_longer_than_was_said():
-    turns, inside, done = Turns(0.02, lambda: TimeoutError("late")), threading.Event(), []
+    turns, inside, done = ThreadQueue(0.02, lambda: TimeoutError("late")), threading.Event(), []
     stop = threading.Event()
 
     def hold():

@@ -21,7 +21,7 @@ from memoryware.tiers.records import (
     Provenance,
     Verdict,
 )
-from memoryware.tiers.stores._json import (
+from memoryware.tiers.stores.codec import (
     entry_from_json,
     memory_from_json,
     record_to_json,

@@ -10,8 +10,8 @@ import pytest
 
 from memoryware import EmbeddingMismatch
 from memoryware.tiers.scoring import cosine
-from memoryware.tiers.stores import _vectors
-from memoryware.tiers.stores._vectors import packed, packed_all, unpacked
+from memoryware.tiers.stores import codec
+from memoryware.tiers.stores.codec import packed, packed_all, unpacked
 from memoryware.tiers.stores.protocol import Space
 
 SPACE = Space("made up", 24)
@@ -20,13 +20,13 @@ SPACE = Space("made up", 24)
 @pytest.fixture(params=["numpy", "plain"])
 def numpy(request, monkeypatch):
     """With NumPy, and as if it were not installed."""
-    _vectors._numpy.cache_clear()
+    codec._numpy.cache_clear()
     if request.param == "numpy":
         pytest.importorskip("numpy")
     else:
         monkeypatch.setitem(sys.modules, "numpy", None)
     yield request.param
-    _vectors._numpy.cache_clear()
+    codec._numpy.cache_clear()
 
 
 def drawn(count, scale=1.0):

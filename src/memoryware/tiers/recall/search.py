@@ -39,8 +39,8 @@ from memoryware.tiers.recall.query import (
 from memoryware.tiers.recall.rank import choose, largest_move, weigh, withhold
 from memoryware.tiers.records import Entry, Memory, Trust, hash_of
 from memoryware.tiers.scoring import cosine_table
-from memoryware.tiers.stores._looking import beside
 from memoryware.tiers.stores.protocol import Choose, Query, Searched, Select, Sight, Vector, seen_of
+from memoryware.tiers.stores.selecting import beside
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.contradictions import contradictions_among
 from memoryware.tiers.text.terms import lone_characters, words_of

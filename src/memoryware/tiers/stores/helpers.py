@@ -7,11 +7,20 @@ can do one of these in its engine does it there and needs the rest.
 
 from __future__ import annotations
 
-from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
-from memoryware.tiers.stores._loading import number_of_mark, whole_of, without_doubles
-from memoryware.tiers.stores._looking import Item, look, thread_of
-from memoryware.tiers.stores._pages import Part, page_of
-from memoryware.tiers.stores._selecting import fits, is_live, same_document
+from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_json
+from memoryware.tiers.stores.selecting import (
+    Item,
+    Part,
+    fits,
+    is_live,
+    look,
+    number_of_mark,
+    page_of,
+    same_document,
+    thread_of,
+    whole_of,
+    without_doubles,
+)
 
 __all__ = [
     "Item",

@@ -20,7 +20,6 @@ from typing import Any, Final, TypeAlias
 from memoryware._remembering import remembered
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
-from memoryware.tiers.stores._looking import beside
 from memoryware.tiers.stores.columns import (
     WORD,
     Column,
@@ -36,6 +35,7 @@ from memoryware.tiers.stores.columns import (
     numpy,
 )
 from memoryware.tiers.stores.protocol import Query, SeenColumns, Select, Sight
+from memoryware.tiers.stores.selecting import beside
 from memoryware.tiers.stores.sql.rows import micros
 
 ALWAYS: Final = 2**62

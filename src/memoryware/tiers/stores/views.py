@@ -20,7 +20,6 @@ from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory
 from memoryware.tiers.scoring import bm25, whole_score
-from memoryware.tiers.stores._selecting import best_of
 from memoryware.tiers.stores.protocol import (
     Choose,
     Hit,
@@ -38,6 +37,7 @@ from memoryware.tiers.stores.protocol import (
     Transaction,
     Vector,
 )
+from memoryware.tiers.stores.selecting import best_of
 
 R = TypeVar("R", Entry, Memory)
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.records import Entry
-from memoryware.tiers.stores._json import entry_from_json, record_to_json
+from memoryware.tiers.stores.codec import entry_from_json, record_to_json
 from memoryware.tiers.stores.redis.server import Script
 
 _FORM: Final = "1"

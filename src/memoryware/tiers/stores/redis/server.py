@@ -7,24 +7,223 @@ import hashlib
 import math
 import re
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 from weakref import WeakKeyDictionary
 
 import redis
 import redis.asyncio
+from redis import exceptions as theirs
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.exceptions import NoPermissionError, NoScriptError, RedisError
 from redis.retry import Retry
 
 from memoryware._runner import Runner, in_thread
-from memoryware.errors import StoreUnavailable, StoreUnconfirmed
-from memoryware.tiers.stores.redis.errors import told
-from memoryware.tiers.stores.redis.settings import RedisSettings, read_address
+from memoryware.errors import SettingError, StoreUnavailable, StoreUnconfirmed
+
+# Settings and addresses.
+
+
+SCHEMES: Final[Mapping[str, str]] = {
+    "redis": "redis",
+    "rediss": "rediss",
+    "valkey": "redis",
+    "valkeys": "rediss",
+    "unix": "unix",
+    "redis+unix": "unix",
+}
+"""What an address of ours may begin with, and what the client library calls that."""
+_EVICTION: Final = ("refuse", "allow")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedisSettings:
+    """How to talk to a server; in an address each stands behind the question mark.
+
+    Attributes:
+        prefix: What all keys begin with; it has no braces.
+        timeout: Seconds to wait for an answer.
+        connect_timeout: Seconds to wait for a connection.
+        lock_timeout: Seconds to wait for a free connection, and for others who change the same.
+        connections: Connections at most, for all threads together and for each event loop.
+        grace: Seconds after which the server itself drops what has expired and was not purged.
+        eviction: "refuse" opens no server that drops data when it is full, "allow" does.
+    """
+
+    prefix: str = "wm:"
+    timeout: float = 5.0
+    connect_timeout: float = 5.0
+    lock_timeout: float = 30.0
+    connections: int = 50
+    grace: float = 3600.0
+    eviction: str = "refuse"
+
+    numbers: ClassVar = ("timeout", "connect_timeout", "lock_timeout", "connections", "grace")
+
+    def __post_init__(self) -> None:
+        if set("{}") & set(self.prefix):
+            raise SettingError(f"prefix={self.prefix!r}: braces say where a cluster keeps a key")
+        for name in self.numbers:
+            least = {"grace": 0, "connections": 1}.get(name, 0.001)
+            if not getattr(self, name) >= least:
+                raise SettingError(f"{name}={getattr(self, name)!r}: must be at least {least}")
+        if self.eviction not in _EVICTION:
+            raise SettingError(f"eviction={self.eviction!r}: must be one of {', '.join(_EVICTION)}")
+
+
+@dataclass(frozen=True)
+class RedisAddress:
+    """Where a server is.
+
+    Attributes:
+        url: As the client library takes it; there may be a password in it.
+        shown: As it may be shown.
+    """
+
+    url: str
+    shown: str
+
+
+def read_address(url: str, settings: RedisSettings) -> tuple[RedisAddress, RedisSettings]:
+    """Return where a server is, and the settings with those that stand in its address.
+
+    Raises:
+        StoreUnavailable: If it is no address of a Redis.
+        SettingError: If a setting has a value outside its range.
+    """
+    try:
+        parts = urlsplit(url)
+        shown = _shown(parts)
+    except ValueError as error:
+        raise _no_address() from error
+    if parts.scheme not in SCHEMES or (SCHEMES[parts.scheme] == "unix" and not parts.path):
+        raise _no_address()
+    ours, others = dict[str, Any](), list[tuple[str, str]]()
+    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        if name in RedisSettings.numbers:
+            ours[name] = _number(name, value)
+        elif name in ("prefix", "eviction"):
+            ours[name] = value
+        elif name != "decode_responses":  # what comes back is read as bytes
+            others.append((name, value))
+    query = f"?{urlencode(others, quote_via=quote)}" if others else ""
+    bare = f"{SCHEMES[parts.scheme]}://{parts.netloc}{parts.path}{query}"
+    return RedisAddress(bare, shown), replace(settings, **ours)
+
+
+def _shown(parts: SplitResult) -> str:
+    if SCHEMES.get(parts.scheme) == "unix":
+        return f"The Redis at {unquote(parts.path)}"
+    return f"The Redis at {parts.hostname or 'localhost'}:{parts.port or 6379}"
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        # Python takes 1_0 for 10
+        plain = value if value.isascii() and "_" not in value else ""
+        return int(plain) if name == "connections" else float(plain)
+    except ValueError as error:
+        raise SettingError(f"{name}={value!r} in the address of Redis: no number") from error
+
+
+def _no_address() -> StoreUnavailable:
+    return StoreUnavailable(
+        "This is no address of a Redis: use redis://host:6379/0, rediss://user:password@host for"
+        " TLS, or unix:///path/of/the.sock"
+    )
+
+
+# Errors.
+
+
+_DENIED: Final = (
+    "does not let us in ({said}): put the right user and password into its address,"
+    " redis://user:password@host"
+)
+_FORBIDDEN: Final = (
+    "does not let this user do that ({said}): it needs the keys ~{prefix}* and the commands"
+    " +@read +@write +@scripting +@transaction +time +info"
+)
+_BY_KIND: Final[tuple[tuple[tuple[type[Exception], ...], str], ...]] = (
+    (
+        (theirs.AuthenticationError, theirs.AuthenticationWrongNumberOfArgsError),
+        _DENIED,
+    ),
+    ((theirs.NoPermissionError,), _FORBIDDEN),
+    (
+        (theirs.OutOfMemoryError,),
+        "is full, and nothing was written: give it more memory (maxmemory)",
+    ),
+    (
+        (theirs.ReadOnlyError,),
+        "is a replica, which cannot be written to: use the address of the primary",
+    ),
+    (
+        (theirs.ClusterDownError, theirs.RedisClusterException),
+        "is part of a cluster that is not complete ({said}); try again when it is",
+    ),
+)
+_BY_WORD: Final = (
+    ("has no permissions", _FORBIDDEN),
+    ("NOAUTH", _DENIED),
+    ("WRONGPASS", _DENIED),
+    (
+        "WRONGTYPE",
+        "has something else under one of our keys: choose another prefix, ?prefix=name:",
+    ),
+    (
+        "MISCONF",
+        "cannot write to its disk and takes nothing until it can ({said})",
+    ),
+)
+
+
+@contextmanager
+def told(shown: str, settings: RedisSettings) -> Iterator[None]:
+    """Raise what the client library raises as an error of ours.
+
+    Raises:
+        StoreUnconfirmed: If there was no answer.
+        StoreUnavailable: If the server refused.
+    """
+    try:
+        yield
+    except (theirs.RedisError, theirs.RedisClusterException) as error:
+        raise _named(error, shown, settings) from error
+
+
+def _named(error: Exception, shown: str, settings: RedisSettings) -> StoreUnavailable:
+    said = str(error).partition("\n")[0]
+    for kinds, text in _BY_KIND:
+        if isinstance(error, kinds):
+            return StoreUnavailable(f"{shown} {text.format(said=said, prefix=settings.prefix)}")
+    for word, text in _BY_WORD:
+        if word in said:
+            return StoreUnavailable(f"{shown} {text.format(said=said, prefix=settings.prefix)}")
+    if isinstance(error, theirs.TimeoutError) or said.startswith("Timeout"):
+        return StoreUnconfirmed(
+            f"{shown} has not answered within {settings.timeout:g} seconds: see whether it is"
+            " well, or allow more, ?timeout=seconds"
+        )
+    if isinstance(error, theirs.ConnectionError) and said.startswith(("No connection", "Too many")):
+        return StoreUnavailable(
+            f"{shown}: all {settings.connections} connections were busy for"
+            f" {settings.lock_timeout:g} seconds; allow more, ?connections=number"
+        )
+    if isinstance(error, theirs.ConnectionError):
+        return StoreUnconfirmed(
+            f"{shown} cannot be reached ({said}): see that it runs, and that the address is right"
+        )
+    return StoreUnavailable(f"{shown} refused: {said}")
+
+
+# The server.
+
 
 OLDEST: Final = (6, 2)
 """The first Redis that has `ZADD ... LT`; every Valkey is younger."""

@@ -13,9 +13,9 @@ from typing import Any, Final
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import SATURATION, rarity
-from memoryware.tiers.stores._looking import beside, newest_best
-from memoryware.tiers.stores._vectors import packed
+from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.protocol import Choose, Query, Searched, Seen, Select, Sight, Space
+from memoryware.tiers.stores.selecting import beside, newest_best
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Corpus, Port, Scores, Transaction
 from memoryware.tiers.stores.sql.rows import Condition, Rows

@@ -16,9 +16,7 @@ from memoryware._copying import SharedOnCopy
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores._loading import number_of_mark, without_doubles
-from memoryware.tiers.stores._pages import Part
-from memoryware.tiers.stores._vectors import packed_all
+from memoryware.tiers.stores.codec import packed_all
 from memoryware.tiers.stores.protocol import (
     Choose,
     Page,
@@ -32,6 +30,7 @@ from memoryware.tiers.stores.protocol import (
     Transaction,
     Vector,
 )
+from memoryware.tiers.stores.selecting import Part, number_of_mark, without_doubles
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql import searching
 from memoryware.tiers.stores.sql.port import Port, Row

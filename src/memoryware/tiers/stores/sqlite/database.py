@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from memoryware._runner import run_blocking
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.stores._turns import Ticket, Turns
+from memoryware.tiers.stores.locking import ThreadQueue, Ticket
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql.port import Port
@@ -74,7 +74,7 @@ class SqliteFile:
     ) -> None:
         self.path, self._durability = _absolute(path), durability
         self._timeout = min(lock_timeout, _LONGEST)
-        self._turns = Turns(self._timeout, self._late)
+        self._turns = ThreadQueue(self._timeout, self._late)
         self._shared = Shared(Segments(indexed))
         self._open: list[SearchingTransaction] = []
         """Those that have begun, the outermost first."""
@@ -382,7 +382,7 @@ class SqliteFile:
 
     def begin_anew(self) -> None:
         """Forget in a child what belongs to its parent."""
-        self._turns, self._open = Turns(self._timeout, self._late), []
+        self._turns, self._open = ThreadQueue(self._timeout, self._late), []
         self._shared.clear()
         if self._db is not None:
             _ABANDONED.append(self._db)  # closing it would give up locks of the parent

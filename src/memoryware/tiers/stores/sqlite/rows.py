@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from memoryware._remembering import remembered
 from memoryware.scope import MemoryScope
 from memoryware.tiers.records import Entry, Memory, Origin, Provenance, folded
-from memoryware.tiers.stores._json import value_from_json, value_to_json
+from memoryware.tiers.stores.codec import value_from_json, value_to_json
 from memoryware.tiers.stores.columns import packed_words
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows

@@ -17,11 +17,11 @@ from typing import Any, Final, TypeAlias
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.records import Memory
 from memoryware.tiers.scoring import bm25
-from memoryware.tiers.stores._looking import beside, newest_best
-from memoryware.tiers.stores._vectors import packed, scores
+from memoryware.tiers.stores.codec import packed, scores
 from memoryware.tiers.stores.columns import BATCH, WORD, count_words, has_numpy, word_hash
 from memoryware.tiers.stores.protocol import Query, Seen, Select, Sight
 from memoryware.tiers.stores.segment import Segment, is_known
+from memoryware.tiers.stores.selecting import beside, newest_best
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
 from memoryware.tiers.stores.sqlite.rows import SqliteRows

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.records import Entry, Memory, lineages
-from memoryware.tiers.stores._vectors import unpacked
+from memoryware.tiers.stores.codec import unpacked
 from memoryware.tiers.stores.columns import WORD
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.stores.segment import Segments

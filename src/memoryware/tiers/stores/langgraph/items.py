@@ -21,13 +21,14 @@ from memoryware import _langchain
 from memoryware._runner import BLOCKING, Runner, in_thread
 from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
 from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.stores._json import entry_from_json, memory_from_json, record_to_json
-from memoryware.tiers.stores._selecting import fits
-from memoryware.tiers.stores.langgraph.turns import Turns
+from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_json
+from memoryware.tiers.stores.locking import ReadWriteLock
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.selecting import fits
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore, Item, PutOp
+
 
 Place: TypeAlias = tuple[tuple[str, ...], str]
 """A namespace, and a key in it."""
@@ -48,7 +49,7 @@ _TRIES: Final = 200
 class _State:
     """What all who use one store object in this process share."""
 
-    turns: Turns = field(default_factory=Turns)
+    lock: ReadWriteLock = field(default_factory=ReadWriteLock)
     guard: threading.Lock = field(default_factory=threading.Lock)
     last: int = 0
 
@@ -95,20 +96,20 @@ class BaseItems:
         """Take no more calls."""
         self._closed = True
 
-    # Turns.
+    # Locking.
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[None]:
         """Keep writers of this process out."""
         self._must_be_open()
-        async with self._state.turns.reading(self.runner, self._timeout):
+        async with self._state.lock.reading(self.runner, self._timeout):
             yield
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
         """Keep everybody else of this process out."""
         self._must_be_open()
-        async with self._state.turns.writing(self.runner, self._timeout):
+        async with self._state.lock.writing(self.runner, self._timeout):
             yield
 
     def _must_be_open(self) -> None:

@@ -1,0 +1,647 @@
+"""The three tiers in this process, in plain Python: the reference, and what tests use.
+
+Nothing is written anywhere; everything is gone with the object.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import wraps
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+
+from memoryware._copying import SharedOnCopy
+from memoryware._runner import run_blocking
+from memoryware.errors import EmbeddingMismatch, StoreUnavailable
+from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.scoring import cosine
+from memoryware.tiers.stores.locking import ThreadQueue
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Page,
+    Query,
+    Searched,
+    Select,
+    Space,
+    Store,
+    Stores,
+    Stretch,
+    Tier,
+    Transaction,
+    Vector,
+)
+from memoryware.tiers.stores.selecting import (
+    Item,
+    Part,
+    fits,
+    look,
+    page_of,
+    same_document,
+    thread_of,
+    whole_of,
+    without_doubles,
+)
+from memoryware.tiers.text.terms import words_of
+
+R = TypeVar("R", Entry, Memory)
+S = TypeVar("S", bound="Holder[Any]")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+__all__ = [
+    "EmbeddedLongTerm",
+    "EmbeddedQuarantine",
+    "EmbeddedStore",
+    "EmbeddedWorking",
+    "embedded",
+]
+
+
+def embedded(*, lock_timeout: float = 30.0) -> Stores:
+    """Return empty stores that live in this process."""
+    return Stores.of(EmbeddedStore(lock_timeout))
+
+
+Key: TypeAlias = tuple[str | None, str | None, str]
+"""Tenant, group and id: strangers may have the same ids."""
+
+
+def key_of(record: Entry | Memory) -> Key:
+    """Return under what a record is kept."""
+    return record.scope.tenant, record.scope.group_id, record.id
+
+
+@dataclass
+class Index:
+    """What is kept beside memories."""
+
+    words: dict[Key, Counter[str]] = field(default_factory=dict)
+    vectors: dict[str, dict[Key, tuple[float, ...]]] = field(default_factory=dict)
+    """By the name of a space."""
+    dimensions: dict[str, int] = field(default_factory=dict)
+    current: str | None = None
+
+    def copy(self) -> Index:
+        """Return one that can be changed apart; the words of a text are never changed."""
+        vectors = {name: dict(known) for name, known in self.vectors.items()}
+        return Index(dict(self.words), vectors, dict(self.dimensions), self.current)
+
+
+class Records(dict[Key, T]):
+    """Records in the order in which they were stored, and the number of each in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers: dict[Key, int] = {}
+        self._last = 0
+
+    def __setitem__(self, key: Key, record: T) -> None:
+        if key not in self:
+            self._last += 1
+            self.numbers[key] = self._last
+        super().__setitem__(key, record)
+
+    def __delitem__(self, key: Key) -> None:
+        super().__delitem__(key)
+        del self.numbers[key]
+
+    def copy(self) -> Records[T]:
+        """Return one that can be changed apart."""
+        made: Records[T] = Records()
+        made.update(self)
+        made.numbers, made._last = dict(self.numbers), self._last
+        return made
+
+
+@dataclass
+class State(Generic[R]):
+    """Records in the order in which they were stored, and their index."""
+
+    records: Records[R] = field(default_factory=Records[Any])
+    index: Index = field(default_factory=Index)
+
+    def copy(self) -> State[R]:
+        """Return one that can be changed apart."""
+        return State(self.records.copy(), self.index.copy())
+
+
+class Held(Generic[R]):
+    """The state of a store, and a draft of the next one while a thread makes it.
+
+    A draft becomes the state in one step. Whoever is interrupted leaves a draft that nobody
+    sees, and so does a thread that a fork has left behind.
+    """
+
+    def __init__(self) -> None:
+        self._state: State[R] = State()
+        self._draft: tuple[object, State[R]] | None = None
+
+    @property
+    def now(self) -> State[R]:
+        """What this thread sees."""
+        draft = self._draft
+        return draft[1] if draft is not None and draft[0] == _me() else self._state
+
+    def roll_back(self, state: State[R]) -> None:
+        """Return to an earlier state; what was changed since is gone."""
+        self._state, self._draft = state, None
+
+    def change(self, work: Callable[[], T]) -> T:
+        """Return what a change returns; if it fails nothing has changed.
+
+        A change may be made of others: they are kept if the outermost one is.
+        """
+        outer = self._draft if self._draft is not None and self._draft[0] == _me() else None
+        try:
+            self._draft = _me(), self.now.copy()
+            result = work()
+            if outer is None:
+                self._state, self._draft = self.now, None
+        except BaseException:
+            self._draft = outer
+            raise
+        return result
+
+
+def _me() -> object:
+    """Return what tells this thread from all others, those of a parent process included."""
+    return os.getpid(), threading.get_ident()
+
+
+class Holder(SharedOnCopy, Generic[R]):
+    """A store that holds its records itself."""
+
+    def __init__(self, lock_timeout: float = 30.0) -> None:
+        self._held: Held[R] = Held()
+        self._turns = ThreadQueue(lock_timeout, self._late)
+        self._lock_timeout = lock_timeout
+        self._closed = False
+
+    def close(self) -> None:
+        """Let nobody use the store anymore; what it holds goes with it."""
+        self._closed = True
+
+    def alone(self, work: Callable[[], T]) -> T:
+        """Return what a piece of work returns while no other thread uses the store.
+
+        Raises:
+            StoreUnavailable: If the store is closed, or others take too long.
+        """
+        self._must_be_open()
+        return self._turns.alone(work)
+
+    def snapshot(self) -> State[R]:
+        """Return the state of now; changes make new ones."""
+        return self._held.now
+
+    def roll_back(self, state: State[R]) -> None:
+        """Return to an earlier state."""
+        self._held.roll_back(state)
+
+    def _late(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"Somebody else has been writing for {self._lock_timeout} seconds; try again"
+        )
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("This memory was closed; open a new one")
+
+
+def changing(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Let one thread at a time into a method that changes a store, as a whole or not at all."""
+
+    @wraps(method)
+    def whole(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._held.change(lambda: method(self, *args, **kwargs))
+
+    return in_turn(whole)
+
+
+def in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Let one thread at a time into a method of a store that is open."""
+
+    @wraps(method)
+    def alone(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        self._must_be_open()
+        return self._turns.alone(lambda: method(self, *args, **kwargs))
+
+    return alone
+
+
+# Tiers.
+
+
+class HeldRecords(Holder[R]):
+    """Records in the order in which they were stored, for one thread at a time."""
+
+    @property
+    def _records(self) -> Records[R]:
+        return self._held.now.records
+
+    @property
+    def _index(self) -> Index:
+        return self._held.now.index
+
+    @in_turn
+    def find(
+        self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
+    ) -> Page[R]:
+        numbers = self._records.numbers
+        found = [(numbers[key_of(one)], one) for one in self._fitting(which)]
+        page: Page[R] = page_of(found, Part(limit, offset, after))
+        return Page([copied(one) for one in page.items], page.total, page.newer, page.marks)
+
+    @changing
+    def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
+        before = self._fitting(which)
+        after = [copied(change(copied(one))) for one in before]
+        differing = [both for both in zip(before, after, strict=True) if both[0] != both[1]]
+        for old, new in differing:
+            self._records[key_of(new)] = new
+            self._changed(old, new)
+        return [copied(new) for _, new in differing]
+
+    @changing
+    def delete(self, which: Select) -> int:
+        gone = self._fitting(which)
+        for one in gone:
+            del self._records[key_of(one)]
+            self._deleted(one)
+        return len(gone)
+
+    @in_turn
+    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+        """Return all at once: it is in this process already."""
+        del limit
+        return whole_of([copied(one) for one in self._records.values()], mark)
+
+    @changing
+    def load(self, records: Sequence[R]) -> list[R]:
+        kept = [one for one in self._loadable(records) if self._records.get(key_of(one)) != one]
+        for one in kept:
+            old = self._records.get(key_of(one))
+            self._records[key_of(one)] = copied(one)
+            self._changed(old, one)
+        return kept
+
+    def _fitting(self, which: Select) -> list[R]:
+        return [one for one in self._named(which) if fits(one, which)]
+
+    def _named(self, which: Select) -> Iterable[R]:
+        """Return what may fit, newest first: what has one of the ids, if any are asked for."""
+        records = self._records
+        if which.ids is None:
+            return reversed(records.values())
+        if which.groups is None:
+            ids = set(which.ids)
+            return [records[one] for one in reversed(records) if one[2] in ids]
+        keys = {(which.tenant, group, id_) for group in which.groups for id_ in which.ids}
+        keys &= records.keys()
+        ordered = keys if len(keys) < 2 else [one for one in reversed(records) if one in keys]
+        return [records[one] for one in ordered]
+
+    def _must_be_new(self, records: Sequence[R]) -> None:
+        keys = {key_of(one) for one in records}
+        if len(keys) < len(records) or keys & self._records.keys():
+            raise StoreUnavailable("A record with this id is there already; nothing was stored")
+
+    def _loadable(self, records: Sequence[R]) -> Sequence[R]:
+        """Return those of records that may be kept."""
+        return records
+
+    def _changed(self, old: R | None, new: R) -> None:
+        """Follow a change of a record, or a new one."""
+
+    def _deleted(self, old: R) -> None:
+        """Follow a deletion."""
+
+
+def part_of(record: Entry | Memory) -> tuple[str | None, str | None]:
+    """Return tenant and group of a record."""
+    return record.scope.tenant, record.scope.group_id
+
+
+def copied(record: R) -> R:
+    """Return a record that shares nothing that can be changed."""
+    changes: dict[str, Any] = {}
+    if record.metadata:
+        changes["metadata"] = deepcopy(dict(record.metadata))
+    if decided := getattr(record, "decided", None):  # of an entry
+        changes["decided"] = dict(decided)
+    return replace(record, **changes) if changes else record
+
+
+class EmbeddedQuarantine(HeldRecords[Entry]):
+    """Tier 1 in this process."""
+
+    @changing
+    def add(self, entry: Entry) -> Entry:
+        for one in self._records.values() if entry.key is not None else ():
+            if one.key == entry.key and part_of(one) == part_of(entry):
+                return copied(one)
+        self._must_be_new([entry])
+        self._records[key_of(entry)] = copied(entry)
+        return entry
+
+    def _loadable(self, records: Sequence[Entry]) -> Sequence[Entry]:
+        return without_doubles(records, self._records.values())
+
+
+class EmbeddedWorking(HeldRecords[Entry]):
+    """Tier 2 in this process."""
+
+    @changing
+    def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        if key_of(entry) in self._records:
+            del self._records[key_of(entry)]
+        self._records[key_of(entry)] = copied(entry)
+        mine = [one for one in reversed(self._records.values()) if part_of(one) == part_of(entry)]
+        for one in mine[keep:]:
+            del self._records[key_of(one)]
+        for one in mine[:keep] if renew else ():
+            self._records[key_of(one)] = replace(one, expires_at=entry.expires_at)
+
+    @changing
+    def purge(self, now: datetime) -> int:
+        times = ((key, one.expires_at) for key, one in self._records.items())
+        gone = [key for key, expires in times if expires is not None and expires <= now]
+        for one in gone:
+            del self._records[one]
+        return len(gone)
+
+
+class EmbeddedLongTerm(HeldRecords[Memory]):
+    """Tier 3 in this process."""
+
+    @changing
+    def add(
+        self,
+        memories: Sequence[Memory],
+        vectors: Sequence[Vector | None] = (),
+        space: Space | None = None,
+    ) -> list[Memory]:
+        first = memories[0]
+        if there := same_document(self._records.values(), first):
+            return [copied(one) for one in there]
+        both = zip(memories, vectors or (None,) * len(memories), strict=True)
+        kept = self._checked([(one, made) for one, made in both if made is not None], space)
+        self._must_be_new(memories)
+        for one in memories:
+            self._records[key_of(one)] = copied(one)
+            self._changed(None, one)
+        self._keep(kept, space)
+        return list(memories)
+
+    @in_turn
+    def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        fitting = self._fitting(which)[::-1]
+        near = self._similarities(fitting, query)
+        words = self._index.words
+        items = [
+            Item(thread_of(one, query), (counted := words[key]), counted.total(), near.get(key))
+            for one in fitting
+            for key in (key_of(one),)
+        ]
+        sight, places = look(items, query, self._corpus(which).values())
+        return Searched(sight, {at: copied(fitting[places[at]]) for at in choose(sight)})
+
+    @in_turn
+    def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        known = self._index.vectors.get(space.name, {})
+        missing = [one for key, one in self._records.items() if key not in known]
+        return [copied(one) for one in missing[:limit]]
+
+    @changing
+    def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+        checked, there = self._checked(vectors, space), self._records
+        texts = {key_of(one): one.content for one, _ in vectors}
+        kept = {
+            key: vector
+            for key, vector in checked.items()
+            if key in there and there[key].content == texts[key]
+        }
+        self._keep(kept, space)
+        return len(kept)
+
+    @in_turn
+    def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        self._check_space(space)
+        known, there = self._index.vectors.get(space.name, {}), self._records
+        return [
+            known.get(key) if key in there and there[key].content == one.content else None
+            for one in memories
+            for key in (key_of(one),)
+        ]
+
+    @in_turn
+    def spaces(self) -> dict[Space, int]:
+        index = self._index
+        names = sorted(index.dimensions, key=lambda name: name != index.current)
+        return {
+            Space(name, index.dimensions[name]): len(index.vectors.get(name, ())) for name in names
+        }
+
+    @changing
+    def adopt(self, space: Space, *, drop_others: bool = False) -> None:
+        self._check_space(space)
+        index = self._index
+        index.current = space.name
+        index.dimensions[space.name] = space.dimension
+        for name in list(index.dimensions) if drop_others else ():
+            if name != space.name:
+                del index.dimensions[name]
+                index.vectors.pop(name, None)
+
+    def _changed(self, old: Memory | None, new: Memory) -> None:
+        if old is None or new.content != old.content:
+            self._deleted(new)  # a vector of the old text must not find the new one
+            self._index.words[key_of(new)] = Counter(words_of(new.content))
+
+    def _deleted(self, old: Memory) -> None:
+        self._index.words.pop(key_of(old), None)
+        for vectors in self._index.vectors.values():
+            vectors.pop(key_of(old), None)
+
+    def _corpus(self, which: Select) -> dict[Key, Counter[str]]:
+        """Return the words of everything that the tenant and groups of a selection have."""
+        known = self._index.words
+        return {
+            key: known[key]
+            for key in self._records
+            if key[0] == which.tenant and (which.groups is None or key[1] in which.groups)
+        }
+
+    def _similarities(self, among: Iterable[Memory], query: Query) -> dict[Key, float]:
+        if query.vector is None or query.space is None:
+            return {}
+        self._check_space(query.space)
+        self._check_current(query.space)
+        _check_length(query.vector, query.space)
+        known = self._index.vectors.get(query.space.name, {})
+        keys = [key for one in among if (key := key_of(one)) in known]
+        return {key: cosine(query.vector, known[key]) for key in keys}
+
+    def _checked(
+        self, vectors: Sequence[tuple[Memory, Vector]], space: Space | None
+    ) -> dict[Key, tuple[float, ...]]:
+        if space is not None and vectors:
+            self._check_space(space)
+            for _, vector in vectors:
+                _check_length(vector, space)
+        return {key_of(one): tuple(map(float, made)) for one, made in vectors} if space else {}
+
+    def _keep(self, vectors: dict[Key, tuple[float, ...]], space: Space | None) -> None:
+        if space is not None and vectors:
+            self._index.dimensions[space.name] = space.dimension
+            self._index.current = self._index.current or space.name
+            self._index.vectors.setdefault(space.name, {}).update(vectors)
+
+    def _check_space(self, space: Space) -> None:
+        known = self._index.dimensions.get(space.name)
+        if known is not None and known != space.dimension:
+            raise EmbeddingMismatch(str(Space(space.name, known)), str(space))
+
+    def _check_current(self, space: Space) -> None:
+        current = self._index.current
+        if current is not None and current != space.name:
+            known = Space(current, self._index.dimensions[current])
+            raise EmbeddingMismatch(str(known), str(space))
+
+
+def _check_length(vector: Vector, space: Space) -> None:
+    if len(vector) != space.dimension:
+        raise EmbeddingMismatch(str(space), f"a vector of {len(vector)} dimensions")
+
+
+# The store.
+
+
+class EmbeddedStore(SharedOnCopy, Store):
+    """Keeps all tiers in this process.
+
+    Args:
+        lock_timeout: Seconds to wait for other threads.
+    """
+
+    def __init__(self, lock_timeout: float = 30.0) -> None:
+        self.quarantine = EmbeddedQuarantine(lock_timeout)
+        self.working = EmbeddedWorking(lock_timeout)
+        self.long_term = EmbeddedLongTerm(lock_timeout)
+
+    async def transaction(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        about: Select | None = None,  # noqa: ARG002 - writers of all groups take turns
+        writes: bool = True,  # noqa: ARG002 - readers do as well
+    ) -> T:
+        async def run() -> T:
+            return await work(_EmbeddedTransaction(self))
+
+        def undone_on_error() -> T:
+            tiers: Sequence[Any] = (self.quarantine, self.working, self.long_term)
+            before = [tier.snapshot() for tier in tiers]
+            try:
+                return run_blocking(run())
+            except BaseException:
+                for tier, state in zip(tiers, before, strict=True):
+                    tier.roll_back(state)
+                raise
+
+        inner = (self.working, self.quarantine)
+        alone = undone_on_error
+        for tier in inner:
+            alone = _in_turn(tier, alone)
+        return self.long_term.alone(alone)
+
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
+        result: Stretch[Any] = self._tier(tier).walk(mark, limit=limit)
+        return result
+
+    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
+        result: list[Any] = self._tier(tier).load(records)
+        return result
+
+    async def purge(self, now: datetime) -> int:
+        return self.working.purge(now)
+
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:  # noqa: ARG002
+        return self.long_term.spaces()
+
+    async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
+        self.long_term.adopt(space, drop_others=drop_others)
+
+    async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        return self.long_term.unembedded(space, limit=limit)
+
+    async def close(self) -> None:
+        for tier in (self.quarantine, self.working, self.long_term):
+            tier.close()
+
+    def _tier(self, tier: Tier) -> Any:
+        return getattr(self, tier)
+
+
+class _EmbeddedTransaction(Transaction):
+    """Passes on to the tiers, which let only this thread in meanwhile."""
+
+    def __init__(self, store: EmbeddedStore) -> None:
+        self._store = store
+
+    async def find(
+        self,
+        tier: Tier,
+        which: Select,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        after: str | None = None,
+    ) -> Page[Any]:
+        result: Page[Any] = self._tier(tier).find(which, limit=limit, offset=offset, after=after)
+        return result
+
+    async def add(
+        self,
+        tier: Tier,
+        records: Sequence[Any],
+        *,
+        vectors: Sequence[Vector | None] = (),
+        space: Space | None = None,
+    ) -> list[Any]:
+        if tier == "quarantine":
+            return [self._tier(tier).add(entry) for entry in records]
+        result: list[Any] = self._tier(tier).add(records, vectors, space)
+        return result
+
+    async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:
+        result: list[Any] = self._tier(tier).edit(which, change)
+        return result
+
+    async def delete(self, tier: Tier, which: Select) -> int:
+        result: int = self._tier(tier).delete(which)
+        return result
+
+    async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
+        self._store.working.push(entry, keep=keep, renew=renew)
+
+    async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        return self._store.long_term.search(query, which, choose)
+
+    async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+        return self._store.long_term.put_vectors(vectors, space)
+
+    async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
+        return self._store.long_term.vectors_of(memories, space)
+
+    def _tier(self, tier: Tier) -> Any:
+        return getattr(self._store, tier)
+
+
+def _in_turn(tier: EmbeddedQuarantine | EmbeddedWorking, work: Callable[[], T]) -> Callable[[], T]:
+    return lambda: tier.alone(work)

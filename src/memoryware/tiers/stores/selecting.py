@@ -1,0 +1,285 @@
+"""Selections, pages, walks and searches over records in hand: the reference, in plain Python."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import Final, TypeVar
+
+from memoryware.errors import SettingError
+from memoryware.tiers.records import Entry, Memory, lineages
+from memoryware.tiers.scoring import bm25
+from memoryware.tiers.stores.protocol import Hit, Page, Query, Seen, Select, Sight, Stretch
+
+# Selections.
+
+
+_VALUES: Final[Mapping[str, str]] = {
+    "groups": "scope.group_id",
+    "users": "scope.user_id",
+    "agents": "scope.agent_id",
+    "sessions": "scope.session_id",
+    "ids": "id",
+    "documents": "document_id",
+    "statuses": "status",
+    "hashes": "content_hash",
+    "subjects": "subject",
+    "superseded_by": "superseded_by",
+    "revocations": "revocation",
+}
+"""Where a record has the value that each condition asks for."""
+
+
+def fits(record: Entry | Memory, which: Select) -> bool:
+    """Say whether a record fits every condition."""
+    if record.scope.tenant != which.tenant:
+        return False
+    if not all(_has_one_of(record, name, values) for name, values in _given(which)):
+        return False
+    if which.since is not None and record.created_at < which.since:
+        return False
+    if which.before is not None and record.created_at >= which.before:
+        return False
+    if not _comes_from(record, which):
+        return False
+    if which.contains and which.contains.casefold() not in record.content.casefold():
+        return False
+    return which.live_at is None or is_live(record, which.live_at, which.ahead)
+
+
+def _comes_from(record: Entry | Memory, which: Select) -> bool:
+    """Say whether what is asked for is in the lineage of a record, by any of its promotions."""
+    if which.root is None and which.made_of is None:
+        return True
+    known = lineages(record)
+    if which.root is not None and which.root not in {
+        str(root) for one in known for root in one.roots
+    }:
+        return False
+    made_of = which.made_of
+    return made_of is None or any(not set(made_of).isdisjoint(one.sources) for one in known)
+
+
+def is_live(record: Entry | Memory, moment: datetime, ahead: timedelta = timedelta(0)) -> bool:
+    """Say whether a record may be shown at a moment; a memory may begin that much later."""
+    if isinstance(record, Memory):
+        return record.holds_at(moment, ahead)
+    expired = record.expires_at is not None and record.expires_at <= moment
+    return record.revocation is None and not expired
+
+
+def _given(which: Select) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+    for name in _VALUES:
+        values = getattr(which, name)
+        if values is not None:
+            yield name, values
+
+
+def _has_one_of(record: Entry | Memory, name: str, values: tuple[str | None, ...]) -> bool:
+    """Say whether a record has one of these values; what is asked for is looked at, not more."""
+    return attrgetter(_VALUES[name])(record) in values if _has(record, name) else None in values
+
+
+def _has(record: Entry | Memory, name: str) -> bool:
+    """Say whether a record of this kind can have such a value at all."""
+    if isinstance(record, Memory):
+        return name != "statuses"
+    return name not in ("documents", "subjects", "superseded_by")
+
+
+def best_of(hits: list[Hit], limit: int) -> list[Hit]:
+    """Return the best hits; of those that are as good, the latest first."""
+    hits.sort(key=lambda hit: (-hit.value, -hit.memory.created_at.timestamp(), hit.memory.id))
+    return hits[:limit]
+
+
+def same_document(memories: Iterable[Memory], new: Memory) -> list[Memory]:
+    """Return the chunks of a document that is stored already, in order; none if it is new.
+
+    Args:
+        memories: What is stored, in the order in which it was.
+        new: A chunk of the document that is about to be stored. A document with its
+            `content_hash`, tenant, group and agent counts if it is valid without end and not
+            revoked; of several, the one that was stored first.
+    """
+    equal = [memory for memory in memories if _is_equal(memory, new)]
+    chunks = [memory for memory in equal if memory.document_id == equal[0].document_id]
+    return sorted(chunks, key=lambda memory: memory.chunk_index)
+
+
+def _is_equal(memory: Memory, new: Memory) -> bool:
+    """Say whether a memory is of a current document with the same text and owner."""
+    return (
+        memory.content_hash == new.content_hash
+        and memory.valid_to is None
+        and memory.revocation is None
+        and memory.scope.tenant == new.scope.tenant
+        and memory.scope.group_id == new.scope.group_id
+        and memory.scope.agent_id == new.scope.agent_id
+    )
+
+
+# Pages and walks.
+
+
+_LONGEST_IN_PYTHON: Final = 40
+"""Digits of the first number that no store over Python integers has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which part of a list is wanted; see `Transaction.find`."""
+
+    limit: int | None = None
+    offset: int = 0
+    after: str | None = None
+
+
+def page_of(found: Sequence[tuple[int, R]], part: Part) -> Page[R]:
+    """Return a part of records that come with their numbers, the highest one first.
+
+    Raises:
+        SettingError: If the mark cannot be one.
+    """
+    start = part.offset
+    if part.after is not None:
+        mark = number_of_mark(part.after, _LONGEST_IN_PYTHON)
+        start += bisect_right(found, -mark, key=lambda one: -one[0])
+    some = found[start:] if part.limit is None else found[start : start + part.limit]
+    marks = [str(number) for number, _ in some]
+    return Page([record for _, record in some], len(found), min(start, len(found)), marks)
+
+
+R = TypeVar("R", Entry, Memory)
+_LONGEST_NUMBER: Final = 19
+"""Digits of the first number that no database can be asked for."""
+
+
+def whole_of(records: list[R], mark: str | None) -> Stretch[R]:
+    """Return all records as the only part of a walk, in a store that gives no marks.
+
+    Raises:
+        SettingError: If there is a mark nevertheless.
+    """
+    if mark is not None:
+        raise SettingError(f"mark={mark!r}: this store returns all at once and gives no marks")
+    return Stretch(records, None, len(records))
+
+
+def number_of_mark(mark: str | None, longest: int = _LONGEST_NUMBER) -> int:
+    """Return the number that a mark is, 0 without one.
+
+    Raises:
+        SettingError: If it is none, or has that many digits.
+    """
+    known = isinstance(mark, str) and mark.isascii() and mark.isdigit() and len(mark) < longest
+    if mark is not None and not known:
+        raise SettingError(f"mark={mark!r:.200} is not one that this store has returned")
+    return int(mark or 0)
+
+
+def without_doubles(entries: Sequence[Entry], there: Iterable[Entry]) -> list[Entry]:
+    """Return the entries but those whose `key` another entry of their group has already."""
+    owners = {place: one.id for one in there if (place := _place(one)) is not None}
+    kept = []
+    for one in entries:
+        place = _place(one)
+        if place is None or owners.setdefault(place, one.id) == one.id:
+            kept.append(one)
+    return kept
+
+
+def _place(entry: Entry) -> tuple[str | None, str | None, str] | None:
+    scope = entry.scope
+    return None if entry.key is None else (scope.tenant, scope.group_id, entry.key)
+
+
+# Searches.
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A memory that fits, as a search needs it."""
+
+    thread: Hashable
+    words: Mapping[str, int]
+    size: int
+    similarity: float | None
+
+
+def thread_of(memory: Memory, query: Query) -> Hashable:
+    """Return in what a memory stands: its document, or its session if these are asked for."""
+    scope = memory.scope
+    session = scope.session_id if query.sessions else None
+    return scope.group_id, bool(session), session or memory.document_id
+
+
+def look(
+    items: Sequence[Item], query: Query, corpus: Iterable[Mapping[str, int]]
+) -> tuple[Sight, list[int]]:
+    """Return what is seen of items, in the order of storing, and the place of each among them.
+
+    Args:
+        items: What fits the selection.
+        query: What is looked for.
+        corpus: The words of everything that the tenant and groups have.
+    """
+    sizes, having = [], dict.fromkeys(query.words, 0)
+    for words in corpus:
+        sizes.append(sum(words.values()))
+        for word in having:
+            having[word] += word in words
+    mean = sum(sizes) / len(sizes) if sizes else 0.0
+    by_words = {
+        place: bm25(one.words, having, len(sizes), mean)
+        for place, one in enumerate(items)
+        if not having.keys().isdisjoint(one.words)
+    }
+    near = {place: one.similarity for place, one in enumerate(items) if one.similarity is not None}
+    hits = {*newest_best(by_words, query.limit), *newest_best(near, query.limit)}
+    threads: dict[Hashable, list[int]] = {items[place].thread: [] for place in sorted(hits)}
+    joined = [place for place, one in enumerate(items) if one.thread in threads]
+    most = query.thread if query.reach > 0 else 0
+    for place in joined[max(0, len(joined) - most) :]:
+        threads[items[place].thread].append(place)
+    shown = beside(threads.values(), hits, query.reach)
+    seen = [
+        Seen(
+            tuple(items[place].words.get(word, 0) for word in query.words),
+            items[place].size,
+            items[place].similarity,
+            follows,
+        )
+        for place, follows in shown
+    ]
+    sight = Sight(seen, tuple(having.values()), len(sizes), mean)
+    return sight, [place for place, _ in shown]
+
+
+def newest_best(scores: Mapping[int, float], most: int) -> list[int]:
+    """Return the places with the best scores; of those that are as good, the last ones."""
+    return heapq.nlargest(max(0, most), scores, key=lambda place: (scores[place], place))
+
+
+def beside(threads: Iterable[Sequence[int]], hits: set[int], reach: int) -> list[tuple[int, bool]]:
+    """Return hits and what is beside them, thread by thread, and whether each follows another.
+
+    Args:
+        threads: Numbers of memories, in their order.
+        hits: Numbers of those that were found; what is in no thread comes last.
+        reach: How many on each side of a hit are beside it.
+    """
+    found: list[tuple[int, bool]] = []
+    alone = set(hits)
+    for thread in threads:
+        near: set[int] = set()
+        for at, number in enumerate(thread):
+            if number in hits:
+                near.update(range(max(0, at - reach), min(len(thread), at + reach + 1)))
+        found += [(thread[at], at - 1 in near) for at in sorted(near)]
+        alone.difference_update(thread)
+    return found + [(number, False) for number in sorted(alone)]
