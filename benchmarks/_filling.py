@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._memories import DIMENSION, SPACE, Document, Everything
-from memoryware.tiers.records import Memory, lineages
+from memoryware.tiers.model import Memory, lineages
 from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.postgres.address import owner_of
 from memoryware.tiers.stores.postgres.rows import PostgresRows, token_of

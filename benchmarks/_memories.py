@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 
 from memoryware import MemoryScope
-from memoryware.tiers.records import Memory, Origin, Provenance
+from memoryware.tiers.model import Memory, Origin, Provenance
 from memoryware.tiers.stores.protocol import Space
 
 DIMENSION = 384

@@ -32,7 +32,7 @@ from memoryware import (
     TieredMemory,
 )
 from memoryware.inspector import inspector
-from memoryware.tiers.records import hash_of
+from memoryware.tiers.model import hash_of
 
 GOAL = 300
 """Milliseconds in which the first byte of every page shall be there, on its second load."""

@@ -35,7 +35,7 @@ from benchmarks._cpu import Cpu
 from benchmarks._filling import WORKERS, Postgres, fill, sizes_of_file
 from benchmarks._memories import BIG, NOW, SPACE, Everything
 from memoryware import MemoryScope, open_stores
-from memoryware.tiers.records import Entry, Origin, Provenance
+from memoryware.tiers.model import Entry, Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisWorking
 

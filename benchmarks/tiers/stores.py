@@ -40,7 +40,7 @@ def load_ours(memory: TieredMemory, dataset: Dataset, numbers: range, group_size
 
 
 def _memory(dataset: Dataset, number: int, group_size: int) -> Memory:
-    from memoryware.tiers.records import hash_of
+    from memoryware.tiers.model import hash_of
 
     text = dataset.texts[number]
     moment = _NEWEST - timedelta(minutes=dataset.size + dataset.later - number)

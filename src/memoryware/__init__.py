@@ -42,20 +42,20 @@ _HOMES: Final = {
         "TierLimits",
         "ToolLimits",
     ),
-    "memoryware.tiers.service": ("TieredMemory",),
-    "memoryware.tiers.policy": ("PromotionPolicy",),
-    "memoryware.tiers.reranking": ("Reranker",),
+    "memoryware.tiers.client.memory": ("TieredMemory",),
+    "memoryware.tiers.embedding": ("Reranker",),
     "memoryware.tiers.recall.context": (
         "BuiltContext",
         "ContextBuilder",
         "Headings",
     ),
-    "memoryware.tiers.showing": ("Labels",),
-    "memoryware.tiers.records": (
+    "memoryware.tiers.rendering": ("Labels",),
+    "memoryware.tiers.model": (
         "Entry",
         "Memory",
         "Origin",
         "PendingPromotion",
+        "PromotionPolicy",
         "Provenance",
         "Trust",
         "Verdict",
@@ -78,12 +78,18 @@ _HOMES: Final = {
         "Recorded",
         "Reindexed",
     ),
-    "memoryware.tiers.bundle": ("ImportReport",),
-    "memoryware.tiers.declaring": ("declare_origins",),
+    "memoryware.tiers.actors": ("declare_origins",),
     "memoryware.tiers.journal": ("Journal", "Noted"),
-    "memoryware.tiers.sessions": ("Session", "Sessions", "Shown", "Story", "Turn"),
-    "memoryware.tiers.acts": ("Act", "ActKind"),
-    "memoryware.tiers.audit": ("Audit",),
+    "memoryware.tiers.audit": (
+        "Act",
+        "ActKind",
+        "Audit",
+        "Session",
+        "Sessions",
+        "Shown",
+        "Story",
+        "Turn",
+    ),
     "memoryware.backends.looking": ("Row", "arecent_versions", "recent_versions", "side_by_side"),
     "memoryware.tiers.filters": (
         "ConsistencyJudge",
@@ -111,8 +117,9 @@ _HOMES: Final = {
         "Stores",
         "Stretch",
     ),
-    "memoryware.tiers.copying": (
+    "memoryware.tiers.transfer": (
         "CopyReport",
+        "ImportReport",
         "TierCopy",
         "acopy_stores",
         "copy_stores",
@@ -129,7 +136,7 @@ _HOMES: Final = {
         "remember",
         "with_memory",
     ),
-    "memoryware.tiers.roles": (
+    "memoryware.tiers.messages": (
         "ROLES",
         "RoleRules",
     ),
@@ -362,11 +369,10 @@ if TYPE_CHECKING:
     from memoryware.sources.imports import Imports
     from memoryware.sources.scanning import Leak, ascan, scan
     from memoryware.sources.source import Source
-    from memoryware.tiers.acts import Act, ActKind
-    from memoryware.tiers.audit import Audit
-    from memoryware.tiers.bundle import ImportReport
-    from memoryware.tiers.copying import CopyReport, TierCopy, acopy_stores, copy_stores
-    from memoryware.tiers.declaring import declare_origins
+    from memoryware.tiers.actors import declare_origins
+    from memoryware.tiers.audit import Act, ActKind, Audit, Session, Sessions, Shown, Story, Turn
+    from memoryware.tiers.client.memory import TieredMemory
+    from memoryware.tiers.embedding import Reranker
     from memoryware.tiers.filters import (
         ConsistencyJudge,
         ExactDuplicate,
@@ -381,22 +387,19 @@ if TYPE_CHECKING:
         default_filters,
     )
     from memoryware.tiers.journal import Journal, Noted
-    from memoryware.tiers.policy import PromotionPolicy
-    from memoryware.tiers.recall.context import BuiltContext, ContextBuilder, Headings
-    from memoryware.tiers.records import (
+    from memoryware.tiers.messages import ROLES, RoleRules
+    from memoryware.tiers.model import (
         Entry,
         Memory,
         Origin,
         PendingPromotion,
+        PromotionPolicy,
         Provenance,
         Trust,
         Verdict,
     )
-    from memoryware.tiers.reranking import Reranker
-    from memoryware.tiers.roles import ROLES, RoleRules
-    from memoryware.tiers.service import TieredMemory
-    from memoryware.tiers.sessions import Session, Sessions, Shown, Story, Turn
-    from memoryware.tiers.showing import Labels
+    from memoryware.tiers.recall.context import BuiltContext, ContextBuilder, Headings
+    from memoryware.tiers.rendering import Labels
     from memoryware.tiers.stores.langgraph import langgraph_stores
     from memoryware.tiers.stores.opening import aopen_stores, open_stores
     from memoryware.tiers.stores.protocol import (
@@ -411,6 +414,13 @@ if TYPE_CHECKING:
         Stores,
         Stretch,
         Transaction,
+    )
+    from memoryware.tiers.transfer import (
+        CopyReport,
+        ImportReport,
+        TierCopy,
+        acopy_stores,
+        copy_stores,
     )
     from memoryware.tiers.values import (
         Candidate,

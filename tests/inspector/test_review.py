@@ -26,7 +26,7 @@ from inspector.rig import (
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory
 from memoryware.inspector import inspector
 from memoryware.settings import InspectorLimits
-from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.model import Origin, Provenance
 
 
 def test_what_waits_is_shown_with_its_trust_and_where_it_is_from(memory):

@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, FunctionMessage, HumanMessage, ToolMessage
 
 from memoryware import SettingError, declare_origins, remember, with_memory
-from memoryware.tiers.tool_results import found_text
+from memoryware.tiers.messages import found_text
 from nodes.rig import DOORS, LONG, line, memory, run
 
 pytestmark = pytest.mark.parametrize("door", DOORS)

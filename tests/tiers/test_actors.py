@@ -10,7 +10,7 @@ import pytest
 from memoryware import MemoryScope, PromotionPolicy, PromotionRefused, SettingError, TieredMemory
 from memoryware._remembering import forget_all
 from memoryware.tiers.actors import Actor, authority_of, is_person
-from memoryware.tiers.records import Trust, folded
+from memoryware.tiers.model import Trust, folded
 
 TEXT = "The orders of the shop are in PostgreSQL 17, on the server db2 of the town."
 SHOP = MemoryScope(group_id="shop")

@@ -106,8 +106,6 @@ def test_chunks_cannot_share_as_much_as_they_hold():
 
 
 def test_the_splitter_is_imported_on_first_use():
-    code = (
-        "import sys, memoryware.tiers.promotion; print('langchain_text_splitters' in sys.modules)"
-    )
+    code = "import sys, memoryware.tiers.promote; print('langchain_text_splitters' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -16,6 +16,7 @@ from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
+from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.recall.context import (
     DROPPED,
     ORDER,
@@ -23,8 +24,7 @@ from memoryware.tiers.recall.context import (
     Headings,
     half_of_characters,
 )
-from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.showing import BRIEF_NOTE, NOTE, TERSE_NOTE, Labels, marks_in, without_marks
+from memoryware.tiers.rendering import BRIEF_NOTE, NOTE, TERSE_NOTE, Labels, marks_in, without_marks
 from tiers.kit import DOORS, HashEmbeddings, parts
 from tiers.known import SHOP, cold, hot
 from tiers.long_term import Moody

@@ -12,8 +12,9 @@ import pytest
 from memoryware import TieredMemory
 from memoryware._remembering import forget_all
 from memoryware.scope import MemoryScope
-from memoryware.tiers.promotion import How, promote
+from memoryware.tiers.promote import promote
 from memoryware.tiers.recall import retrieve
+from memoryware.tiers.supersede import How
 from memoryware.tiers.text import contradictions, frames, statements, tokens
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.contradictions import contradiction_between, contradictions_among

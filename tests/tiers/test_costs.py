@@ -17,7 +17,7 @@ import redis
 
 from counting import Relay, Walk, counted_statements, walk
 from memoryware import Memory, MemoryScope, Origin, Provenance, TieredMemory
-from memoryware.tiers.records import hash_of
+from memoryware.tiers.model import hash_of
 from servers import postgres
 from tiers.kit import HashEmbeddings
 

@@ -20,8 +20,8 @@ from memoryware.tiers.echo.matching import (
     repeated_ids,
     strip_recalled_blocks,
 )
-from memoryware.tiers.records import Origin, Provenance
-from memoryware.tiers.showing import recalled_block
+from memoryware.tiers.model import Origin, Provenance
+from memoryware.tiers.rendering import recalled_block
 from memoryware.tiers.text.claims import same_claim
 from memoryware.tiers.values import ContextItem
 

@@ -34,8 +34,8 @@ from memoryware.tiers.filters import (
     SecretsReported,
     default_filters,
 )
-from memoryware.tiers.recording import record
-from memoryware.tiers.records import Entry, Origin, Provenance
+from memoryware.tiers.model import Entry, Origin, Provenance
+from memoryware.tiers.record import record
 from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select
 from tiers.kit import DOORS, Door, HashEmbeddings, parts, run
@@ -582,7 +582,7 @@ def test_many_threads_record_one_key_once():
     ]
 
     def work(text: str, into: list[Any]) -> None:
-        from memoryware.tiers.recording import EntryOrigin
+        from memoryware.tiers.record import EntryOrigin
 
         into.append(finish(record(p, text, SCOPE, origin=EntryOrigin(key=text))))
 

@@ -13,9 +13,9 @@ from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
 from memoryware.tiers.echo import clauses
 from memoryware.tiers.echo.matching import Excerpt, recalled_block_sources, repeated_ids
+from memoryware.tiers.rendering import without_marks
 from memoryware.tiers.review.grouping import groups_of
 from memoryware.tiers.review.priority import boilerplate_of, specificity_of
-from memoryware.tiers.showing import without_marks
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.text import segments
 from memoryware.tiers.text.claims import says_the_same

@@ -23,9 +23,9 @@ from memoryware.tiers.messages import (
     last_human_text,
     media_in,
     messages_in,
+    outside_tools,
     text_of,
 )
-from memoryware.tiers.tool_results import outside_tools
 
 IMAGE = {"type": "image", "url": "https://example.org/x.png"}
 CALL = {"name": "web", "args": {}, "id": "1", "type": "tool_call"}

@@ -18,7 +18,7 @@ from memoryware import (
     Provenance,
     Trust,
 )
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.stores.protocol import Select
 from tiers.kit import HashEmbeddings
 

@@ -28,15 +28,17 @@ from memoryware.events import listen
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
-from memoryware.tiers import recording
-from memoryware.tiers.promotion import How, promote, propose, reject
+from memoryware.tiers import record
+from memoryware.tiers.model import Origin, Provenance, Trust, Verdict, hash_of
+from memoryware.tiers.promote import promote
+from memoryware.tiers.proposals import propose, reject
 from memoryware.tiers.recall import retrieve
-from memoryware.tiers.records import Origin, Provenance, Trust, Verdict, hash_of
-from memoryware.tiers.reindexing import embed_pending
+from memoryware.tiers.reindex import embed_pending
 from memoryware.tiers.review.digest import digest
-from memoryware.tiers.revocation import revoke
+from memoryware.tiers.revoke import revoke
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Space
+from memoryware.tiers.supersede import How
 from memoryware.tiers.values import Insight
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import (
@@ -139,7 +141,7 @@ async def test_an_insight_is_promoted_with_all_its_entries(stores, door):
 async def test_nothing_gets_there_without_a_promotion(stores, door):
     p = parts(stores)
     for n in range(20):
-        await run(door, recording.record, p, f"{MYSQL} They are kept for {n} years there.", ACME)
+        await run(door, record.record, p, f"{MYSQL} They are kept for {n} years there.", ACME)
     assert memories(p) == []
 
 

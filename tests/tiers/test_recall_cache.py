@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from memoryware import MemoryScope, TieredMemory
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from tiers.kit import Clock, HashEmbeddings
 
 GROUP = MemoryScope("acme", "support")

@@ -22,16 +22,16 @@ from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Parts, Passed, Refusal
 from memoryware.tiers.filters import default_filters
-from memoryware.tiers.promotion import promote
+from memoryware.tiers.model import Entry, Origin, Provenance, Trust
+from memoryware.tiers.promote import promote
 from memoryware.tiers.recall import retrieve
-from memoryware.tiers.recording import (
+from memoryware.tiers.record import (
     EntryOrigin,
     cleanup_working_memory,
     log_quarantine,
     record,
     update_working_memory,
 )
-from memoryware.tiers.records import Entry, Origin, Provenance, Trust
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sqlite import sqlite_stores

@@ -20,7 +20,7 @@ from memoryware.tiers.echo.repetition import (
 )
 from memoryware.tiers.filters import MinLength, NearDuplicate, Passed, Refusal, default_filters
 from memoryware.tiers.filters.chain import check_filters, waiting_filters
-from memoryware.tiers.new_entry import EntryOrigin, build_entry
+from memoryware.tiers.record import EntryOrigin, build_entry
 from tiers.kit import HashEmbeddings
 
 SCOPE = MemoryScope("acme", "support", agent_id="helper")

@@ -16,8 +16,8 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 
 from memoryware import MemoryScope, Ranking, Reranker, SettingError, TieredMemory
 from memoryware.settings import TierLimits
-from memoryware.tiers.records import Verdict
-from memoryware.tiers.reranking import Rescorer
+from memoryware.tiers.embedding import Rescorer
+from memoryware.tiers.model import Verdict
 from tiers.kit import DOORS, HashEmbeddings, parts
 from tiers.known import SHOP, cold, hot, recall, texts
 from tiers.long_term import KINDS, both_stores

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
 from memoryware.tiers.echo.matching import repeated_ids
-from memoryware.tiers.records import Origin, Provenance, Trust, Verdict
-from memoryware.tiers.showing import (
+from memoryware.tiers.model import Origin, Provenance, Trust, Verdict
+from memoryware.tiers.rendering import (
     ELLIPSIS,
     FENCE,
     NOTE,

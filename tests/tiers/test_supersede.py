@@ -12,10 +12,11 @@ from memoryware import TieredMemory
 from memoryware._clock import random_id
 from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused, SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers.promotion import How, promote, supersede
+from memoryware.tiers.model import Trust
+from memoryware.tiers.promote import promote, supersede
 from memoryware.tiers.recall import RetrieveOptions, retrieve
-from memoryware.tiers.records import Trust
-from memoryware.tiers.revocation import revoke
+from memoryware.tiers.revoke import revoke
+from memoryware.tiers.supersede import How
 from memoryware.tiers.values import Promotion
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import (

@@ -22,9 +22,8 @@ from memoryware._twins import blocking, finish
 from memoryware._version import __version__
 from memoryware.cli._opening import Place, shown_address
 from memoryware.errors import MemorywareError
-from memoryware.tiers.embedding import PROBE
-from memoryware.tiers.naming_models import named_embeddings
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.embedding import PROBE, named_embeddings
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS
 

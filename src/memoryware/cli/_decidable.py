@@ -16,10 +16,10 @@ from memoryware.cli import showing
 from memoryware.cli._ids import MARK, entry_and_number, whole_id
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.review.decisions import statements_in
 from memoryware.tiers.review.digest import insight_of_statement
-from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Insight
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from memoryware.cli import showing
 from memoryware.errors import EntryMissing, SettingError
-from memoryware.tiers.receipts import marks_of
-from memoryware.tiers.records import Record
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Record
+from memoryware.tiers.revoke import marks_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS
 

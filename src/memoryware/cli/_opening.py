@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from memoryware.config import CommandConfig, find_command_config, load_command_config
 from memoryware.errors import SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.policy import PromotionPolicy
-from memoryware.tiers.records import Trust
+from memoryware.tiers.model import PromotionPolicy, Trust
 from memoryware.tiers.stores.opening import FILE, file_of
 
 if TYPE_CHECKING:
-    from memoryware.tiers.service import TieredMemory
+    from memoryware.tiers.client.memory import TieredMemory
 
 DEFAULT_STORE: Final = "sqlite:///memory.db"
 """The store that is used if nothing names one."""
@@ -138,7 +137,7 @@ class Place:
         Raises:
             StoreUnavailable: If it cannot be opened, or is not there.
         """
-        from memoryware.tiers.service import TieredMemory
+        from memoryware.tiers.client.memory import TieredMemory
 
         if not make:
             check_there(self.url)

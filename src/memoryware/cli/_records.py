@@ -11,8 +11,8 @@ import typer
 
 from memoryware.cli import showing
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Ground, Memory, Provenance, Record
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Entry, Ground, Memory, Provenance, Record
 from memoryware.tiers.stores.codec import record_to_json
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import (

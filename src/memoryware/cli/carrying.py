@@ -20,8 +20,7 @@ from memoryware.cli import _keys, _records, showing
 from memoryware.cli._opening import Place, check_there
 from memoryware.cli._options import DryRun, Json, Yes, on_memory
 from memoryware.errors import BundleRefused, SettingError
-from memoryware.tiers.comparing import CopyPreview, preview
-from memoryware.tiers.copying import CopyReport, copy_stores
+from memoryware.tiers.transfer import CopyPreview, CopyReport, copy_stores, preview
 
 FAILED = 1
 """The exit code if not everything was done."""

@@ -15,9 +15,9 @@ from memoryware.cli._ids import BEGINNING, entry_and_number, whole_id
 from memoryware.cli._opening import Place
 from memoryware.cli._options import moment_of, on_memory
 from memoryware.errors import EntryMissing, StoreUnavailable, TierError
-from memoryware.tiers._doors.recalling import Sources
-from memoryware.tiers.records import Entry, Memory, Record, Trust
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.entries import Sources
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Entry, Memory, Record, Trust
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Candidate, ContextItem, Recall
 

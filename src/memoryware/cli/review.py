@@ -17,9 +17,9 @@ from memoryware.cli._opening import Place
 from memoryware.cli._options import days_of, on_memory
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.records import Entry, Provenance
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Entry, Provenance
 from memoryware.tiers.review.digest import insight_of_entry
-from memoryware.tiers.service import TieredMemory
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Digest, Insight
 

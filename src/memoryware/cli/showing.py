@@ -22,7 +22,7 @@ from rich.text import Text
 
 from memoryware.errors import SettingError
 from memoryware.guard import reveal
-from memoryware.tiers.showing import cut
+from memoryware.tiers.rendering import cut
 
 STDOUT: Final = "-"
 """The name of a file that means: print it."""

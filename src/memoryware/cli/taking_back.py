@@ -14,10 +14,10 @@ from memoryware.cli._opening import Place
 from memoryware.cli._options import DryRun, Yes, on_memory
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers.forgetting import Unwanted, falling
-from memoryware.tiers.lineage import Found
-from memoryware.tiers.records import Origin, Record
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.forget import Unwanted, falling
+from memoryware.tiers.model import Origin, Record
+from memoryware.tiers.revoke import Found
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS, Layer, Receipt
 

@@ -15,8 +15,8 @@ from memoryware.cli._opening import Place
 from memoryware.cli._options import DryRun, Reason, Yes, moment_of, on_memory
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.records import Entry, Memory, Provenance
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Entry, Memory, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Promotion
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memoryware.conformance._tiers import memory
-from memoryware.tiers.records import Memory
+from memoryware.tiers.model import Memory
 from memoryware.tiers.stores.protocol import Space
 
 FLAT: Final = Space("flat", 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memoryware.tiers.records import Memory
+from memoryware.tiers.model import Memory
 from memoryware.tiers.stores.protocol import Query, Searched, Seen, Sight
 from memoryware.tiers.text.terms import words_of
 

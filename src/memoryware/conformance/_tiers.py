@@ -17,7 +17,7 @@ from memoryware.conformance._guarded import Door, Guarded
 from memoryware.conformance._lawful import Answers, lawful
 from memoryware.conformance._threads import at_once, in_thread
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance
+from memoryware.tiers.model import Entry, Memory, Origin, Provenance
 from memoryware.tiers.stores.protocol import (
     Choose,
     Hit,

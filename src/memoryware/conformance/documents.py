@@ -21,7 +21,7 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.records import Ground, Memory, Origin, Provenance
+from memoryware.tiers.model import Ground, Memory, Origin, Provenance
 
 
 class DocumentsConformance(TierSuite):

@@ -21,7 +21,7 @@ from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.conformance.vectors import VectorsConformance, by_vector
 from memoryware.conformance.words import WordsConformance, by_words
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
-from memoryware.tiers.records import Memory
+from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import cosine
 
 

@@ -13,7 +13,7 @@ from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._sights import asking, everything, runs
 from memoryware.conformance._tiers import ACME, NOON, Asked, TierSuite, later, memory, within
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Memory
+from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.protocol import Query, Searched, Select
 from memoryware.tiers.stores.selecting import Item, fits, look, thread_of

@@ -26,7 +26,7 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.records import Origin, PendingPromotion, Provenance, Verdict
+from memoryware.tiers.model import Origin, PendingPromotion, Provenance, Verdict
 from memoryware.tiers.stores.protocol import Select
 
 ODD: Final = ("\0", "a\0b", "\ud800", "\udfff\ud800", "\x01", "\x01\\u0000", "", *NASTY)

@@ -20,7 +20,7 @@ from memoryware.conformance._tiers import (
 )
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Verdict
+from memoryware.tiers.model import Verdict
 from memoryware.tiers.stores.protocol import Select
 
 OTHER = MemoryScope(tenant="u", group_id="acme")

@@ -21,7 +21,7 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Memory, Origin, Provenance
+from memoryware.tiers.model import Memory, Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 
 

@@ -19,7 +19,7 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import words_of
 

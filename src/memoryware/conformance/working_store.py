@@ -26,7 +26,7 @@ from memoryware.conformance.tier_loading import TierLoadingConformance
 from memoryware.conformance.tier_paging import TierPagingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry
+from memoryware.tiers.model import Entry
 
 
 class WorkingStoreConformance(

@@ -36,7 +36,7 @@ from memoryware.inspector.texts import visible
 from memoryware.scope import MemoryScope
 from memoryware.settings import InspectorLimits
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
 
 _STATIC: Final = Path(__file__).parent / "static"
 _STATUS: Final[tuple[tuple[type[Exception], int], ...]] = (

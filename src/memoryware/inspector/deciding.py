@@ -13,8 +13,8 @@ from memoryware.inspector.keeping import find
 from memoryware.inspector.queue import WAITS, Group, queue
 from memoryware.inspector.site import Visit
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.promotion import What
-from memoryware.tiers.records import Entry, Provenance
+from memoryware.tiers.material import What
+from memoryware.tiers.model import Entry, Provenance
 from memoryware.tiers.stores.protocol import Select
 
 DONE: Final = {

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar, cast
 
 from memoryware.inspector.site import Visit
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.protocol import Page, Select
 from memoryware.tiers.values import Layer
 

@@ -11,7 +11,7 @@ from memoryware.inspector.keeping import LABELS, LAYERS, by_ids, find
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.site import Visit
 from memoryware.inspector.texts import many, one_line, short, when
-from memoryware.tiers.records import Entry, Memory, lineages
+from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer
 

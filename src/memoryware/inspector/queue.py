@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from memoryware.inspector.keeping import find
 from memoryware.inspector.site import Visit
-from memoryware.tiers.records import Entry
+from memoryware.tiers.model import Entry
 from memoryware.tiers.review.decisions import WAITING
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Digest, Insight

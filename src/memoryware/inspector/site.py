@@ -16,7 +16,7 @@ from memoryware.scope import MemoryScope
 from memoryware.settings import InspectorLimits
 
 if TYPE_CHECKING:
-    from memoryware.tiers.service import TieredMemory
+    from memoryware.tiers.client.memory import TieredMemory
 
 Authenticate: TypeAlias = Callable[[Request], str | Awaitable[str | None] | None]
 """Says who sends a request, by name; None if nobody who may come in."""

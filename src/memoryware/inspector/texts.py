@@ -10,7 +10,7 @@ from typing import Final
 
 from memoryware.guard import drop_hidden
 from memoryware.inspector.markup import Html, h, joined
-from memoryware.tiers.records import Trust
+from memoryware.tiers.model import Trust
 
 _TRUST: Final = {
     Trust.UNTRUSTED: "from outside",

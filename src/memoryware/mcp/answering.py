@@ -29,9 +29,9 @@ from memoryware.middleware.preview import Preview, SourcePreview
 from memoryware.scope import MemoryScope
 from memoryware.settings import McpLimits
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.records import Origin, Provenance, hash_of
-from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.showing import fenced, one_line, recalled_block, shown
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Origin, Provenance, hash_of
+from memoryware.tiers.rendering import fenced, one_line, recalled_block, shown
 from memoryware.tiers.values import ContextItem, Layer, Recall
 
 CHANNEL: Final = Origin("tool", "mcp")

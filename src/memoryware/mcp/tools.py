@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from memoryware.middleware._tiered_tools import FOUND, RECALL, REMEMBER
 from memoryware.settings import McpLimits
-from memoryware.tiers.tool_results import KEPT_FOR_REVIEW, NOTHING
+from memoryware.tiers.messages import KEPT_FOR_REVIEW, NOTHING
 
 __all__ = ["FOUND", "KEPT_FOR_REVIEW", "NOTHING", "RECALL", "REMEMBER"]
 

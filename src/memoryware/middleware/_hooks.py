@@ -46,7 +46,7 @@ from memoryware.middleware.preview import Preview, previewed
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
-from memoryware.tiers.declaring import declare_origins, has_declared
+from memoryware.tiers.actors import declare_origins, has_declared
 
 GUIDED: ContextVar[bool] = ContextVar("memoryware_guided", default=False)
 """Whether another memory of the agent has put the general guidelines into this request."""

@@ -28,7 +28,7 @@ from memoryware.sources.discovery import Layout, found_via
 from memoryware.sources.imports import Imports, expand
 from memoryware.sources.nested import nested_via
 from memoryware.sources.source import Source
-from memoryware.tiers.records import Origin
+from memoryware.tiers.model import Origin
 
 _SCANNED_HERE: Final = 20_000
 """Bytes up to which files are scanned without a thread of their own."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from langchain_core.messages import AnyMessage
 
-from memoryware.tiers.showing import unforged
+from memoryware.tiers.rendering import unforged
 
 _SHOWN: Final[ContextVar[frozenset[str]]] = ContextVar(
     "memoryware_shown_blocks", default=frozenset()

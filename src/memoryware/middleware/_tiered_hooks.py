@@ -35,14 +35,14 @@ from memoryware.middleware._tiered_recording import Moment, Recorder, tool_messa
 from memoryware.middleware._tiered_runs import OUTER, Run, Runs
 from memoryware.middleware._tiered_state import Keys, Thread
 from memoryware.middleware._tiered_tools import Said
-from memoryware.tiers.messages import has_user
-from memoryware.tiers.tool_results import (
+from memoryware.tiers.messages import (
     KEPT,
     KEPT_FOR_REVIEW,
     NOT_KEPT,
     RECALLED,
     UNAVAILABLE,
     call_key,
+    has_user,
     outside_tools,
 )
 

@@ -16,8 +16,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from memoryware.tiers.messages import answer_of
-from memoryware.tiers.tool_results import KEPT, RECALLED
+from memoryware.tiers.messages import KEPT, RECALLED, answer_of
 
 
 def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:

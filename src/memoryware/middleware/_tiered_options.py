@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Origin, Role, Trust
-from memoryware.tiers.roles import ROLES, Attachments, attachment_origins, role_in
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.messages import ROLES, Attachments, attachment_origins, role_in
+from memoryware.tiers.model import Origin, Role, Trust
 from memoryware.tiers.values import Layer
 
 Retrieve = Literal["run", "call"]

@@ -15,10 +15,9 @@ from memoryware.middleware._tiered_runs import Answered, Run, Runs, Step
 from memoryware.middleware._tiered_tools import FOUND, NOT_AGAIN
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import warn_without_group
-from memoryware.tiers.messages import last_human_text
-from memoryware.tiers.records import Role
-from memoryware.tiers.showing import NOTE, recalled_block
-from memoryware.tiers.tool_results import NOTHING, RECALLED, found_text
+from memoryware.tiers.messages import NOTHING, RECALLED, found_text, last_human_text
+from memoryware.tiers.model import Role
+from memoryware.tiers.rendering import NOTE, recalled_block
 from memoryware.tiers.values import Recall
 
 

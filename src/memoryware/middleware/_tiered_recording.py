@@ -30,11 +30,19 @@ from memoryware.middleware._tiered_runs import (
 )
 from memoryware.middleware._tiered_state import Thread
 from memoryware.scope import MemoryScope
-from memoryware.tiers.declaring import declared_origins
-from memoryware.tiers.discarded import position_in, settle_thread
-from memoryware.tiers.messages import answer_of, has_user, media_in, text_of, value_in
-from memoryware.tiers.records import UNTRUSTED, Entry, Origin, Provenance, Role, hash_of
-from memoryware.tiers.tool_results import KEPT, RECALLED, outside_tools
+from memoryware.tiers.actors import declared_origins
+from memoryware.tiers.messages import (
+    KEPT,
+    RECALLED,
+    answer_of,
+    has_user,
+    media_in,
+    outside_tools,
+    text_of,
+    value_in,
+)
+from memoryware.tiers.model import UNTRUSTED, Entry, Origin, Provenance, Role, hash_of
+from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer, Recorded, item_of
 
 _SAID_OF_IT: Final = ("confidence", "verify_pending")

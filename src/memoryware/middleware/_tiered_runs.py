@@ -13,8 +13,8 @@ from memoryware._clock import NewId
 from memoryware._twins import Via
 from memoryware.middleware._bounded import Bounded
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Origin, Provenance
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, item_of
 

@@ -25,9 +25,9 @@ from memoryware.middleware._tiered_tools import (
 )
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
-from memoryware.tiers.records import Role, Trust
-from memoryware.tiers.roles import Attachments
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.messages import Attachments
+from memoryware.tiers.model import Role, Trust
 
 __all__ = ["TieredMemoryMiddleware"]
 

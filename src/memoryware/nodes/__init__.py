@@ -7,7 +7,7 @@ from memoryware.nodes.graphs import with_memory
 from memoryware.nodes.injecting import inject_context
 from memoryware.nodes.remembering import remember
 from memoryware.nodes.retrieval import MemoryRetrievalNode
-from memoryware.tiers.roles import ROLES, RoleRules
+from memoryware.tiers.messages import ROLES, RoleRules
 
 __all__ = [
     "ROLES",

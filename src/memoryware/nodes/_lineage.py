@@ -17,9 +17,9 @@ from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
+from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import first_text, value_in
-from memoryware.tiers.records import Entry, Memory, Origin
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.model import Entry, Memory, Origin
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, item_of
 

@@ -15,22 +15,27 @@ from memoryware.events import emit, logger
 from memoryware.nodes._lineage import Look, Step, Trace, conversations_of
 from memoryware.nodes._who import Who
 from memoryware.scope import MemoryScope
-from memoryware.tiers.activity import StepActivity, track_activity
-from memoryware.tiers.declaring import declared_origins
-from memoryware.tiers.discarded import position_in, settle_thread
+from memoryware.tiers._parts import StepActivity, track_activity
+from memoryware.tiers.actors import declared_origins
+from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import (
     KEYS,
+    ROLES,
+    Attachments,
     Content,
     NodeOutput,
+    RoleRules,
+    artifact_ids,
+    attachment_origins,
     content_of,
     has_user,
     messages_in,
+    outside_tools,
+    role_in,
 )
-from memoryware.tiers.records import Origin, Provenance, Role, hash_of
-from memoryware.tiers.roles import ROLES, Attachments, RoleRules, attachment_origins, role_in
+from memoryware.tiers.model import Origin, Provenance, Role, hash_of
 from memoryware.tiers.screening import mended
-from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.tool_results import artifact_ids, outside_tools
+from memoryware.tiers.thread_history import position_in, settle_thread
 from memoryware.tiers.values import ContextItem, Layer
 
 

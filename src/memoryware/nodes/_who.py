@@ -11,8 +11,8 @@ from memoryware.errors import SettingError
 from memoryware.nodes._lineage import conversations_of
 from memoryware.scope import GROUP_KEYS, MemoryScope, read_id
 from memoryware.tiers._parts import scope_of
+from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import value_in
-from memoryware.tiers.service import TieredMemory
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,15 +29,13 @@ from memoryware.nodes._recording import record as record_output
 from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
-from memoryware.tiers._asking import ask_model
-from memoryware.tiers.activity import StepActivity
-from memoryware.tiers.messages import KEYS, Content, content_of
+from memoryware.tiers._parts import StepActivity
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.messages import KEYS, ROLES, Content, content_of
+from memoryware.tiers.model import Entry, Origin, Role, Trust, Verdict, hash_of
 from memoryware.tiers.recall import Source
-from memoryware.tiers.records import Entry, Origin, Role, Trust, Verdict, hash_of
-from memoryware.tiers.roles import ROLES
+from memoryware.tiers.rendering import ask_model, cut, item_line, one_line
 from memoryware.tiers.screening import mended
-from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.showing import cut, item_line, one_line
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem
 

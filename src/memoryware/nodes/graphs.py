@@ -19,10 +19,16 @@ from memoryware.nodes.remembering import (
     with_lent_memory,
 )
 from memoryware.scope import GROUP_KEYS, MemoryScope
-from memoryware.tiers.messages import KEYS, Content
-from memoryware.tiers.records import Role
-from memoryware.tiers.roles import ROLE_KEY, Attachments, RoleRules, check_attachments
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.messages import (
+    KEYS,
+    ROLE_KEY,
+    Attachments,
+    Content,
+    RoleRules,
+    check_attachments,
+)
+from memoryware.tiers.model import Role
 
 B = TypeVar("B")
 _BEFORE: Final = "__memoryware_before__"

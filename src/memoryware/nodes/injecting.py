@@ -8,7 +8,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from memoryware.errors import SettingError
 from memoryware.tiers.messages import first_text
-from memoryware.tiers.showing import FENCE, NOTE, shown, unforged
+from memoryware.tiers.rendering import FENCE, NOTE, shown, unforged
 
 
 @overload

@@ -18,10 +18,16 @@ from memoryware.errors import SettingError
 from memoryware.nodes._recording import Ran, Recording, note_asked, record, running
 from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
-from memoryware.tiers.messages import KEYS, Content
-from memoryware.tiers.records import Role
-from memoryware.tiers.roles import ROLE_KEY, Attachments, RoleRules, check_attachments
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.messages import (
+    KEYS,
+    ROLE_KEY,
+    Attachments,
+    Content,
+    RoleRules,
+    check_attachments,
+)
+from memoryware.tiers.model import Role
 from memoryware.tiers.values import Layer
 
 N = TypeVar("N")

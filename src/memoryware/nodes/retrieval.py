@@ -18,13 +18,12 @@ from memoryware.nodes._lineage import Step, Trace, conversations_of
 from memoryware.nodes._who import Who
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
-from memoryware.tiers.discarded import settle_thread
-from memoryware.tiers.messages import first_text, last_human_text, messages_in
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.messages import ROLES, first_text, last_human_text, messages_in
+from memoryware.tiers.model import Role, Trust
 from memoryware.tiers.recall import Source
-from memoryware.tiers.records import Role, Trust
-from memoryware.tiers.roles import ROLES
-from memoryware.tiers.service import TieredMemory
-from memoryware.tiers.showing import history_text, one_line
+from memoryware.tiers.rendering import history_text, one_line
+from memoryware.tiers.thread_history import settle_thread
 from memoryware.tiers.values import ContextItem, Recall
 
 _KEYS: Final = ("topic", "content", "document")

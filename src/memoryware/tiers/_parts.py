@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from threading import Lock
 from typing import (
-    TYPE_CHECKING,
     Any,
     Final,
     Literal,
@@ -29,15 +31,13 @@ from memoryware.events import Teller
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import Ranking, TierLimits
-from memoryware.tiers.embedding import Embedder
+from memoryware.tiers.checking import shown
+from memoryware.tiers.embedding import FORMS, Embedder, Rescorer
 from memoryware.tiers.journal import Journal
-from memoryware.tiers.records import Entry
-from memoryware.tiers.reranking import Rescorer
+from memoryware.tiers.model import Entry, PromotionPolicy
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.views import Tiers
-
-if TYPE_CHECKING:
-    from memoryware.tiers.policy import PromotionPolicy
+from memoryware.tiers.values import ContextItem
 
 T = TypeVar("T")
 _Agent: TypeAlias = tuple[str | None, str | None, str | None]
@@ -405,3 +405,129 @@ def warn_without_group(scope: MemoryScope) -> None:
         scope.tenant,
         scope.agent_id,
     )
+
+
+# The memory activity of one step of a graph.
+
+
+@dataclass(slots=True)
+class StepActivity:
+    """What happened to memory inside a step.
+
+    Attributes:
+        recorded: Quarantine stores, by identity, and hashes of the texts that were recorded.
+        recalled: Items that were recalled, by id.
+    """
+
+    recorded: set[tuple[int, str]] = field(default_factory=set)
+    recalled: dict[str, ContextItem] = field(default_factory=dict)
+
+    def has_recorded(self, quarantine: Any, content_hash: str) -> bool:
+        """Say whether a text was recorded in this quarantine."""
+        return (id(quarantine), content_hash) in self.recorded
+
+
+_ACTIVITY: Final[ContextVar[StepActivity | None]] = ContextVar(
+    "memoryware_step_activity", default=None
+)
+
+
+@contextmanager
+def track_activity() -> Iterator[StepActivity]:
+    """Track what happens to memory inside the block; enclosing blocks see it as well."""
+    enclosing, activity = _ACTIVITY.get(), StepActivity()
+    reset = _ACTIVITY.set(activity)
+    try:
+        yield activity
+    finally:
+        _ACTIVITY.reset(reset)
+        if enclosing is not None:
+            enclosing.recorded |= activity.recorded
+            enclosing.recalled |= activity.recalled
+
+
+def note_recorded(quarantine: Any, entry: Entry) -> None:
+    """Note in the enclosing step, if any, that an entry was recorded."""
+    activity = _ACTIVITY.get()
+    if activity is not None:
+        activity.recorded.add((id(quarantine), entry.content_hash))
+
+
+def note_recalled(items: Iterable[ContextItem]) -> None:
+    """Note in the enclosing step, if any, that items were recalled."""
+    activity = _ACTIVITY.get()
+    if activity is not None:
+        activity.recalled.update({item.id: item for item in items})
+
+
+# Checks of the options of `TieredMemory`.
+
+
+def _has(*names: str) -> Callable[[Any], bool]:
+    return lambda value: all(callable(getattr(value, name, None)) for name in names)
+
+
+def _embeddings(value: Any) -> bool:
+    return isinstance(value, str) or callable(getattr(value, "embed_documents", None))
+
+
+def _reranker(value: Any) -> bool:
+    if isinstance(value, type) or _has("compress_documents")(value):
+        return False  # a compressor of LangChain may have a `rerank` that is another thing
+    rerank = getattr(value, "rerank", None)
+    if rerank is None:
+        return _has("score")(value)
+    return callable(rerank) and not inspect.iscoroutinefunction(rerank)
+
+
+def _is(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kind)
+
+
+def _all_filters(value: Any) -> bool:
+    some = not isinstance(value, str | Mapping) and hasattr(value, "__iter__")
+    return some and all(isinstance(one, IngressFilter) for one in value)
+
+
+_CAN_BE: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "stores": (
+        _is(Stores),
+        'must be stores; TieredMemory.open("sqlite:///memory.db") opens what is at an address',
+    ),
+    "embeddings": (
+        _embeddings,
+        f"must be {FORMS}, such as init_embeddings(...) returns",
+    ),
+    "embedding_space": (_is(str), "must be the name of a space, a text"),
+    "model": (
+        _has("invoke", "ainvoke"),
+        "must be a LangChain chat model, such as init_chat_model(...) returns",
+    ),
+    "limits": (_is(TierLimits), "must be TierLimits(...)"),
+    "ranking": (_is(Ranking), "must be Ranking(...)"),
+    "reranker": (
+        _reranker,
+        "must have rerank(query, texts), no coroutine, or be a LangChain cross-encoder",
+    ),
+    "guard": (_is(Guard), "must be a Guard(...), or None to keep secrets"),
+    "filters": (
+        _all_filters,
+        "must be filters, each with check(entry, recent), such as (MinLength(20),)",
+    ),
+    "policy": (_is(PromotionPolicy), "must be PromotionPolicy(...)"),
+    "splitter": (_has("split_text"), "must have split_text, as a LangChain TextSplitter has"),
+    "clock": (callable, "must be a function that returns a datetime with a time zone"),
+    "new_id": (callable, "must be a function that returns a new id"),
+}
+
+
+def checked(**options: Any) -> None:
+    """Let options pass that can be what they are given for; None is never wrong.
+
+    Raises:
+        SettingError: For the first that cannot, with what it must be.
+    """
+    for name, value in options.items():
+        fits, said = _CAN_BE[name]
+        if value is not None and not fits(value):
+            raise SettingError(f"{name}={shown(value)}: {said}")

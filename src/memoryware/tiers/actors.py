@@ -1,18 +1,21 @@
-"""Parse `by=`: a person, or a machine (agent, tool, import, service)."""
+"""Who acts, and which origins a run declares."""
 
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
+from memoryware import _langchain
 from memoryware._remembering import remembered
 from memoryware.errors import SettingError
 from memoryware.scope import check_name
 from memoryware.tiers import checking
-from memoryware.tiers.records import Origin, OriginKind, Trust, folded
+from memoryware.tiers.model import Origin, OriginKind, Trust, folded
 
 _PEOPLE: Final[Mapping[str, OriginKind]] = {"person": "person", "user": "user"}
 """The only prefixes of people. They are compared exactly: a look-alike is another prefix."""
@@ -239,3 +242,113 @@ def _machine(word: str) -> OriginKind | None:
 def _skeleton(name: str) -> str:
     """Return a name with look-alike letters replaced, for comparing only."""
     return folded(name).translate(_LOOK_ALIKE)
+
+
+# Origins that a run declares.
+
+
+_RUNS: Final = 1000
+"""Runs whose declarations are kept, the newest."""
+
+_Graph = tuple[str, ...]
+"""The path of a graph inside a run: the nodes around it; () is the outermost one."""
+
+
+@dataclass(slots=True)
+class _Declared:
+    """What was declared in a run: the origins, and the graphs in which each was.
+
+    Attributes:
+        handle: What all steps of the run share. It is kept, so that no later object gets its id.
+        origins: The graphs in which an origin was declared.
+    """
+
+    handle: Any
+    origins: dict[Origin, set[_Graph]] = field(default_factory=dict)
+
+
+_declared: Final[OrderedDict[int, _Declared]] = OrderedDict()
+_lock: Final = threading.Lock()
+
+
+def declare_origins(*origins: Origin | str) -> None:
+    """Declare where text comes from that stands before the model in this run.
+
+    Call it in a hook of a middleware, a function that makes a prompt, a tool or a node, whenever
+    you put text of others into a prompt. From then on the origins are part of the lineage of
+    what `TieredMemoryMiddleware`, `remember` and `with_memory` record in this graph, in graphs
+    inside of it and in graphs around it, so that its trust is theirs at most. The order of
+    middleware does not matter. Outside of a run nothing happens.
+
+    Args:
+        origins: Origins, or their texts such as `"tool:wiki"`. `Origin.file(path, trusted=False)`
+            is a file.
+
+    Raises:
+        SettingError: For what is no origin.
+
+    Example:
+        >>> @dynamic_prompt
+        ... def with_documents(request):
+        ...     documents = wiki.search(request.messages[-1].text)
+        ...     declare_origins("tool:wiki")
+        ...     return documents[0].text
+    """
+    parsed = [one if isinstance(one, Origin) else Origin.parse(_text(one)) for one in origins]
+    handle = _langchain.run_handle(_langchain.current_runtime())
+    if handle is None or not parsed:
+        return
+    graph = _graph()
+    with _lock:
+        declared = _declared.setdefault(id(handle), _Declared(handle))
+        _declared.move_to_end(id(handle))
+        for origin in parsed:
+            declared.origins.setdefault(origin, set()).add(graph)
+        while len(_declared) > _RUNS:
+            _declared.popitem(last=False)
+
+
+def has_declared(handle: Any) -> bool:
+    """Say whether origins of a run are known here.
+
+    Args:
+        handle: What all steps of the run share; see `run_handle`.
+    """
+    declared = _declared.get(id(handle)) if handle is not None else None
+    return declared is not None and declared.handle is handle
+
+
+def declared_origins(*, inside: bool = True) -> tuple[Origin, ...]:
+    """Return what was declared so far in this run, in this graph or around it.
+
+    Args:
+        inside: Whether graphs inside of this one count as well.
+    """
+    handle = _langchain.run_handle(_langchain.current_runtime())
+    graph = _graph()
+    with _lock:
+        declared = _declared.get(id(handle)) if handle is not None else None
+        if declared is None:
+            return ()
+        return tuple(
+            origin
+            for origin, graphs in declared.origins.items()
+            if any(_is_in_line(other, graph, inside=inside) for other in graphs)
+        )
+
+
+def _text(origin: object) -> str:
+    checking.instance("an origin", origin, (str, Origin))
+    return str(origin)
+
+
+def _graph() -> _Graph:
+    path, _ = _langchain.step_of(_langchain.current_config())
+    return tuple(path.split("|")[:-1])
+
+
+def _is_in_line(declared: _Graph, graph: _Graph, *, inside: bool) -> bool:
+    """Say whether one graph is the other or stands around it; side by side they see nothing."""
+    if graph[: len(declared)] == declared:
+        return True
+    return inside and declared[: len(graph)] == graph

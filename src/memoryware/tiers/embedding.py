@@ -1,4 +1,4 @@
-"""Embeddings of one space, in batches, and never for longer than a set time."""
+"""Adapters for other models: embedders with their spaces, embedders by name, and rerankers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 from memoryware._deadline import call_within
 from memoryware._remembering import remembered
-from memoryware._runner import Runner
-from memoryware.errors import EmbeddingFailed
+from memoryware._runner import Runner, in_thread
+from memoryware.errors import EmbeddingFailed, SettingError
+from memoryware.tiers.checking import shown
 from memoryware.tiers.stores.protocol import Space, Vector
 
 PROBE: Final = "memory"
@@ -275,3 +276,129 @@ def space_name(embeddings: Any) -> str:
             return name
     inner = getattr(embeddings, "underlying_embeddings", None)  # a cache around others
     return space_name(inner) if inner is not None else type(embeddings).__name__
+
+
+# Embedders by name.
+
+
+FORMS = '"local", "provider:model" or a LangChain Embeddings object'
+"""What may be given as `embeddings=`."""
+
+
+def named_embeddings(embeddings: Any) -> Any:
+    """Return the embedding model that a text names, and anything else as it is.
+
+    Raises:
+        SettingError: If it names none, or what the model needs is not installed.
+    """
+    if not isinstance(embeddings, str):
+        return embeddings
+    if embeddings == "local":
+        from memoryware.local import LocalEmbeddings
+
+        return LocalEmbeddings()
+    provider, _, model = embeddings.partition(":")
+    if not provider.strip() or not model.strip():
+        raise SettingError(f"embeddings={shown(embeddings)}: must be {FORMS}")
+    return _of_provider(embeddings)
+
+
+async def anamed_embeddings(embeddings: Any) -> Any:
+    """Async twin of `named_embeddings`, which imports packages."""
+    if not isinstance(embeddings, str):
+        return embeddings
+    return await in_thread(named_embeddings, embeddings)
+
+
+def _of_provider(name: str) -> Any:
+    from langchain.embeddings import init_embeddings
+
+    try:
+        return init_embeddings(name)
+    except ImportError as error:  # it says which package to install
+        raise SettingError(f"embeddings={shown(name)}: {error}") from error
+    except Exception as error:
+        # a plain ValueError is of langchain; what a provider says may show a key
+        known = type(error) is ValueError
+        said = str(error) if known else f"{type(error).__name__}, which is the cause of this error"
+        raise SettingError(f"embeddings={shown(name)}: cannot be made: {said}") from error
+
+
+# Rerankers.
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Says how well texts answer a query, after it has read both together.
+
+    One that waits for something has `arerank` as well, a coroutine with the same arguments;
+    without it `rerank` is called in a thread by async runs.
+    """
+
+    def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return one score for each text, in their order; higher is better, on any scale."""
+        ...
+
+
+class RerankFailed(Exception):
+    """Why a reranker was of no help; recall notes it and goes on without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescorer:
+    """A reranker, or a cross-encoder of LangChain, and how long it may take.
+
+    Attributes:
+        reranker: What gives the scores.
+        timeout: Seconds that a call may take.
+    """
+
+    reranker: Any
+    timeout: float = 30.0
+
+    async def scores(self, runner: Runner, query: str, texts: Sequence[str]) -> list[float]:
+        """Return a score for each text, in their order.
+
+        Raises:
+            RerankFailed: If the model fails, takes too long, miscounts or gives no numbers.
+        """
+        name = type(self.reranker).__name__
+        try:
+            made = await runner.call(self._in_time, self._ain_time, query, list(texts))
+        except TimeoutError as late:
+            raise RerankFailed(
+                f"The reranker {name} did not answer in time"
+                f" (rerank_timeout={self.timeout} seconds)"
+            ) from late
+        except Exception as error:
+            raise RerankFailed(f"The reranker {name} failed: {type(error).__name__}") from error
+        if len(made) != len(texts):
+            raise RerankFailed(
+                f"The reranker {name} returned {len(made)} scores for {len(texts)} texts"
+            )
+        try:
+            scores = [float(one) for one in made]
+        except (TypeError, ValueError, OverflowError) as error:
+            raise RerankFailed(f"The reranker {name} returned a score that is no number") from error
+        if not all(map(math.isfinite, scores)):
+            raise RerankFailed(f"The reranker {name} returned a score that is no number")
+        return scores
+
+    def _in_time(self, query: str, texts: list[str]) -> list[Any]:
+        return call_within(self.timeout, self._asked, query, texts)
+
+    async def _ain_time(self, query: str, texts: list[str]) -> list[Any]:
+        if callable(getattr(self.reranker, "arerank", None)):
+            asked = self.reranker.arerank(query, texts)
+            return list(await asyncio.wait_for(asked, self.timeout))
+        # waits in a thread of the pool for no longer than the timeout, so that a model that
+        # hangs does not keep it
+        return await in_thread(self._in_time, query, texts)
+
+    def _asked(self, query: str, texts: list[str]) -> list[Any]:
+        try:
+            if callable(getattr(self.reranker, "rerank", None)):
+                return list(self.reranker.rerank(query, texts))
+            return list(self.reranker.score([(query, text) for text in texts]))
+        except StopIteration as ended:
+            raise RuntimeError from ended  # no future takes it, and who waits would wait for ever

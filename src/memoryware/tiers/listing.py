@@ -15,7 +15,7 @@ from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import query_words, words_of
 from memoryware.tiers.values import LAYERS, Layer, Listed, Listing

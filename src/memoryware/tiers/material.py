@@ -13,8 +13,7 @@ from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.grounds import SOURCE_GONE
-from memoryware.tiers.records import Entry, Provenance, Status, Verdict, hash_of
+from memoryware.tiers.model import SOURCE_GONE, Entry, Provenance, Status, Verdict, hash_of
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Insight

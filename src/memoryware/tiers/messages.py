@@ -1,18 +1,21 @@
-"""Texts of messages, states and node outputs: what was said, by whom, with which attachments.
-
-Messages are those of langchain, or mappings and pairs that langchain would read as such. All
-functions are pure, and none changes its arguments.
-"""
+"""Messages of a conversation: their text, their roles, and what tools returned in them."""
 
 from __future__ import annotations
 
+import ast
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
+from memoryware.tiers import checking
+from memoryware.tiers.model import Origin, Role
 from memoryware.tiers.text.reasoning import without_reasoning
+from memoryware.tiers.values import Layer
+
+# The texts in messages.
+
 
 Content: TypeAlias = str | Sequence[str] | Callable[[Any], str | None]
 """Where the text of a node's output is: keys in order, or a function of the output."""
@@ -296,3 +299,260 @@ def _plain_kind(kind: str) -> str:
 def _is_pair(value: Any) -> bool:
     """Say whether a value is a pair of a name and something."""
     return isinstance(value, tuple) and len(value) == _PAIR and isinstance(value[0], str)
+
+
+# Which role and which origins a message has.
+
+
+Attachments = Literal["outside", "user"]
+"""How images, files and documents of a message are trusted: as from outside, or as its writer."""
+ROLE_KEY: Final = "memory_role"
+"""Key in the metadata of a graph node: the part that it plays."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleRules:
+    """What holds for one role.
+
+    Attributes:
+        record: The tiers that its output goes to; working memory only through the filters.
+        recall: The tiers that it is shown: "hot" is working memory, "cold" long-term memory.
+        inject: Whether what it recalls is put before its model.
+    """
+
+    record: tuple[Layer, ...] = ("quarantine",)
+    recall: tuple[Literal["hot", "cold"], ...] = ()
+    inject: bool = False
+
+
+ROLES: Final[Mapping[Role, RoleRules]] = {
+    "agent": RoleRules(record=("quarantine", "working"), recall=("hot", "cold"), inject=True),
+    "fact_check": RoleRules(recall=("cold",), inject=True),
+    "memory_retrieval": RoleRules(record=(), recall=("hot", "cold")),
+    "tool": RoleRules(),
+    "other": RoleRules(),
+}
+"""The rules of each role: agents are recorded and shown both tiers, checks of facts stay in
+quarantine and see what was promoted, retrieval is never recorded, all others are quarantined."""
+
+
+JUDGING: Final[frozenset[Role]] = frozenset({"fact_check"})
+"""Roles that only judge what others said. Their outputs are kept in quarantine as a record, and
+are never candidates for long-term memory: not in a digest, and not to be proposed or promoted."""
+
+
+def role_in(config: Any, default: Role) -> Role:
+    """Return the role that the metadata of a graph node says, else the given one."""
+    metadata = (config or {}).get("metadata") or {}
+    said = metadata.get(ROLE_KEY)
+    roles: tuple[Role, ...] = get_args(Role)
+    return next((one for one in roles if one == said), default)
+
+
+def attachment_origins(messages: Sequence[Any], attachments: Attachments) -> list[Origin]:
+    """Return the origins of what people have attached to their messages."""
+    if attachments == "user":
+        return []
+    kinds = sorted(attachments_in(messages))
+    return [Origin.file(f"attachment:{kind}", trusted=False) for kind in kinds]
+
+
+def check_attachments(attachments: Any) -> None:
+    """Refuse what is no choice.
+
+    Raises:
+        SettingError: Naming the choices.
+    """
+    checking.choice("attachments", attachments, get_args(Attachments))
+
+
+# Calls of tools and their results.
+
+
+RECALLED: Final = "memoryware_recalled"
+"""Key in the artifact of a tool message: ids of what our own tool has shown."""
+KEPT: Final = "memoryware_kept"
+"""Key in the artifact of a tool message: ids of what our own tool has recorded."""
+NOTHING: Final = "Memory has nothing that fits. Try other words, or go on without."
+UNAVAILABLE: Final = "Error: memory could not be asked just now. Go on without it."
+KEPT_FOR_REVIEW: Final = (
+    "Kept for review. It becomes lasting memory only if a person promotes it; until then do not"
+    " rely on finding it again."
+)
+NOT_KEPT: Final = "Error: it could not be kept just now. Go on without it."
+_SHOWN: Final = "Memory found {count} that may fit the query"
+_WHERE: Final = (
+    ". What it found is shown while this run lasts and stands in no message; to see it again later,"
+    " look it up again."
+)
+_OWN_TOOLS: Final = ("recall", "remember")
+"""Names of our own tools; with a name of the middleware behind them there may be more."""
+_FIXED: Final = frozenset({NOTHING, UNAVAILABLE, KEPT_FOR_REVIEW, NOT_KEPT})
+_TODOS: Final = "Updated todo list to "
+"""What LangChain's `write_todos` answers, followed by the list."""
+_TODOS_REFUSED: Final = (
+    "Error: The `write_todos` tool should never be called multiple times in parallel. Please call"
+    " it only once per model invocation to update the todo list."
+)
+_TODO_CHARS: Final = 50_000
+_SERVER_CALLS: Final = ("server_tool_call", "server_tool_result")
+_SERVER_TOOL: Final = "server_tool"
+"""The name of a tool of the provider that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The call of a tool that a message answers.
+
+    Attributes:
+        key: Identifies the call in its thread: the id of the model's message and of the call.
+            Some local models number their calls from one in each message. "" without ids.
+        name: The tool that the model called.
+        args: Its arguments.
+    """
+
+    key: str
+    name: str
+    args: Mapping[str, Any]
+
+
+def call_key(message_id: Any, call_id: Any) -> str:
+    """Return what identifies a call in its thread; "" if either id is missing."""
+    return f"{message_id}/{call_id}" if message_id and call_id else ""
+
+
+def found_text(count: int) -> str:
+    """Return what the message of `recall` says for good: how much was found, and no text of it."""
+    number = "one text" if count == 1 else f"{count} texts"
+    return _SHOWN.replace("{count}", number) + _WHERE
+
+
+def with_calls(messages: Sequence[Any]) -> Iterator[tuple[Any, Call | None]]:
+    """Yield each message with the call that it answers: the nearest one before it."""
+    called: dict[Any, Call] = {}
+    function: Call | None = None
+    for message in messages:
+        kind = kind_of(message)
+        if kind == "ai":
+            called |= _calls_of(message)
+            function = _function_call_of(message) or function
+        if kind == "tool":
+            yield message, called.get(_call_field(message, "tool_call_id"))
+        else:
+            yield message, function if kind == "function" else None
+
+
+def outside_tools(
+    messages: Sequence[Any], *, inside: Collection[str] = (), proven: Collection[str] = ()
+) -> set[str]:
+    """Return the names of the tools whose results stand in the messages and are from outside.
+
+    Args:
+        messages: What a model sees.
+        inside: Tools that bring nothing from outside, by the names under which models call them.
+        proven: Keys of calls that a tool of ours was seen to answer; see `Call.key`.
+
+    Returns:
+        The names under which the model called the tools; of a message of another role, the role.
+    """
+    names: set[str] = set()
+    for message, call in with_calls(messages):
+        kind = kind_of(message)
+        if kind in ("tool", "function"):
+            name = call.name if call is not None else str(_call_field(message, "name") or "")
+            is_proven = call is not None and bool(call.key) and call.key in proven
+            if not (is_proven or name in inside or _is_ours(message, call)):
+                names.add(name)
+        elif kind == "chat":
+            names.add(str(_call_field(message, "role") or ""))
+        elif kind == "ai":
+            names.update(set(_server_tools(message)) - {*inside})
+    return names
+
+
+def artifact_ids(message: Any) -> list[str] | None:
+    """Return the ids in the artifact of our own tools; None for other messages.
+
+    Anybody can write such an artifact. It adds to a lineage and never takes from it.
+    """
+    artifact = _call_field(message, "artifact")
+    if kind_of(message) != "tool" or not isinstance(artifact, Mapping):
+        return None
+    if not {RECALLED, KEPT} & artifact.keys():
+        return None
+    lists = [artifact.get(key) for key in (RECALLED, KEPT)]
+    return [str(id_) for ids in lists if isinstance(ids, list) for id_ in ids if id_]
+
+
+def _is_ours(message: Any, call: Call | None) -> bool:
+    """Say whether a message holds only our own sentences, or only what the model wrote."""
+    if kind_of(message) != "tool":
+        return False
+    content = _call_field(message, "content")
+    if not isinstance(content, str):
+        return False
+    if call is not None and call.name == "write_todos":
+        return content == _TODOS_REFUSED or _repeats(content, call.args.get("todos"))
+    if call is not None and call.name.partition("_")[0] not in _OWN_TOOLS:
+        return False
+    ids = artifact_ids(message)
+    return ids is not None and (content in _FIXED or content == found_text(len(ids)))
+
+
+def _repeats(content: str, todos: Any) -> bool:
+    """Say whether a to-do list is the one that the model wrote, in whatever order of keys."""
+    if not content.startswith(_TODOS) or len(content) > _TODO_CHARS:
+        return False
+    listed = content.removeprefix(_TODOS)
+    if listed == str(todos):
+        return True
+    try:
+        return bool(ast.literal_eval(listed) == todos)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+
+
+def _calls_of(message: Any) -> dict[Any, Call]:
+    calls: dict[Any, Call] = {}
+    for call in _call_field(message, "tool_calls") or ():
+        function = _call_field(call, "function")  # as OpenAI writes it
+        name = _call_field(call, "name") or _call_field(function, "name") or ""
+        args = _call_field(call, "args")
+        key = call_key(_call_field(message, "id"), _call_field(call, "id"))
+        calls[_call_field(call, "id")] = Call(
+            key, str(name), args if isinstance(args, Mapping) else {}
+        )
+    return calls
+
+
+def _function_call_of(message: Any) -> Call | None:
+    more = _call_field(message, "additional_kwargs")
+    function = more.get("function_call") if isinstance(more, Mapping) else None
+    name = _call_field(function or _call_field(message, "function_call"), "name")
+    return Call("", str(name), {}) if name else None
+
+
+def _call_field(message: Any, name: str) -> Any:
+    return message.get(name) if isinstance(message, Mapping) else getattr(message, name, None)
+
+
+def _server_tools(message: Any) -> Iterator[str]:
+    """Yield the tools that the provider itself has called while the model answered."""
+    if isinstance(_call_field(message, "content"), str):
+        return
+    try:
+        blocks = [
+            *(getattr(message, "content_blocks", None) or _call_field(message, "content") or ())
+        ]
+    except Exception:  # noqa: BLE001 - a foreign format; what cannot be read is not trusted
+        yield _SERVER_TOOL
+        return
+    for block in blocks:
+        if not isinstance(block, Mapping):
+            continue
+        if block.get("type") in _SERVER_CALLS:
+            yield str(block.get("name") or _SERVER_TOOL)
+        elif block.get("type") == "text" and any(
+            isinstance(one, Mapping) and one.get("url") for one in block.get("annotations") or ()
+        ):
+            yield _SERVER_TOOL

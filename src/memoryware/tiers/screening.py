@@ -18,7 +18,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.records import Provenance, Verdict, plain
+from memoryware.tiers.model import Provenance, Verdict, plain
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 
 from memoryware.errors import EntryMissing
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance, Role, Trust, Verdict
+from memoryware.tiers.model import Entry, Memory, Origin, Provenance, Role, Trust, Verdict
 
 Layer = Literal["quarantine", "working", "long_term"]
 """A tier, by the name under which it is listed."""

@@ -15,7 +15,7 @@ from hooked import failing
 from kit import ScriptedModel
 from memoryware import MemoryScope
 from memoryware.middleware.tiered import TieredMemoryMiddleware
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Stores
 

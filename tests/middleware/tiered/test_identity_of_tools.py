@@ -23,8 +23,8 @@ from pydantic import BaseModel
 
 from kit import ScriptedModel, call, calls, say
 from memoryware.middleware.tiered import TieredMemoryMiddleware
-from memoryware.tiers.records import Trust
-from memoryware.tiers.tool_results import found_text
+from memoryware.tiers.messages import found_text
+from memoryware.tiers.model import Trust
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

@@ -14,8 +14,8 @@ from kit import ScriptedModel, call, calls, say
 from memoryware import MemoryScope
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.settings import TierLimits
-from memoryware.tiers.records import Origin, Provenance, Trust
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Origin, Provenance, Trust
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

@@ -9,7 +9,7 @@ from langgraph.graph import MessagesState, StateGraph
 
 from kit import ScriptedModel, call, say, tool_messages
 from memoryware import ROLES
-from memoryware.tiers.records import Role
+from memoryware.tiers.model import Role
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

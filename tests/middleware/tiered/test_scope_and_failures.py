@@ -332,7 +332,7 @@ def test_an_option_that_cannot_be_is_refused_by_name(options, wrong):
 async def test_nothing_blocks_the_loop(tmp_path):
     from blockbuster import blockbuster_ctx
 
-    from memoryware.tiers.service import TieredMemory
+    from memoryware.tiers.client.memory import TieredMemory
 
     memory = await TieredMemory.aopen(f"sqlite:///{tmp_path}/memory.db")
     await memory.apromote(FACT, "shop", by="ann")

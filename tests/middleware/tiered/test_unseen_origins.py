@@ -21,8 +21,8 @@ from memoryware import (
     declare_origins,
 )
 from memoryware.middleware.tiered import TieredMemoryMiddleware
-from memoryware.tiers.declaring import declared_origins
-from memoryware.tiers.records import Trust
+from memoryware.tiers.actors import declared_origins
+from memoryware.tiers.model import Trust
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memoryware import MemoryScope
 from memoryware.conformance._tiers import NOON, entry
-from memoryware.tiers.records import (
+from memoryware.tiers.model import (
     Entry,
     Ground,
     Memory,

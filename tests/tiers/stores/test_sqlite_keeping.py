@@ -12,7 +12,7 @@ import pytest
 
 from memoryware import MemoryScope, PromotionRefused, StoreUnavailable
 from memoryware.conformance._tiers import ACME, NOON, entry, later, memory, within
-from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.columns import word_hash
 from memoryware.tiers.stores.protocol import Select, Space
 from memoryware.tiers.stores.sqlite import sqlite_stores

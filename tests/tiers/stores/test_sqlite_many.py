@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memoryware.conformance._tiers import entry, memory, within
-from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.protocol import Space
 
 MANY = 83

@@ -13,8 +13,8 @@ from memoryware.bench.datasets.values import Conversation, Question, Turn
 from memoryware.bench.recall.scoring import Ranking
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Memory, Origin, Provenance, hash_of
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.model import Memory, Origin, Provenance, hash_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import query_words
 

@@ -15,7 +15,7 @@ from memoryware.bench.recall.caching import CachedEmbeddings
 from memoryware.bench.recall.scoring import Asked, EvidenceScoring, Ranking, Scoring
 from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
-from memoryware.tiers.service import TieredMemory
+from memoryware.tiers.client.memory import TieredMemory
 
 _PATIENCE: Final = 3600.0
 """Seconds that a call of the embedding model may take: nobody waits for an answer here."""

@@ -18,8 +18,7 @@ from memoryware.inspector.pages.comparing import actor, names_of, quoted
 from memoryware.inspector.pages.linking import record_url
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import many, one_line, when
-from memoryware.tiers.acts import ACT_KINDS, Act
-from memoryware.tiers.audit import Audit
+from memoryware.tiers.audit import ACT_KINDS, Act, Audit
 
 _NAME: Final = 80
 _FILE: Final = "file"

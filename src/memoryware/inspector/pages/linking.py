@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memoryware.inspector.site import Visit
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 
 
 def record_url(visit: Visit, record: Entry | Memory | str) -> str:

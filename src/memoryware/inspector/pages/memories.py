@@ -15,7 +15,7 @@ from memoryware.inspector.pages import one
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import one_line, trust, when
 from memoryware.tiers.listing import status_of
-from memoryware.tiers.records import Entry, Memory, Status
+from memoryware.tiers.model import Entry, Memory, Status
 from memoryware.tiers.stores.protocol import Page, Select
 from memoryware.tiers.values import Candidate, ContextItem, Layer, Recall
 

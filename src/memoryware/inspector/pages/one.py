@@ -16,9 +16,9 @@ from memoryware.inspector.layout import button, facts, field, form, hidden, page
 from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.site import Visit
 from memoryware.inspector.texts import body, many, one_line, short, trust, when
-from memoryware.tiers.lineage import Found, made_of
 from memoryware.tiers.listing import status_of
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
+from memoryware.tiers.revoke import Found, made_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Receipt
 

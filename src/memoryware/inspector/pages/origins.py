@@ -13,8 +13,8 @@ from memoryware.inspector.markup import Html, h
 from memoryware.inspector.pages.one import current_again, going, taking
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import many, visible
-from memoryware.tiers.lineage import everything_of
-from memoryware.tiers.records import Origin
+from memoryware.tiers.model import Origin
+from memoryware.tiers.revoke import everything_of
 
 _NAME: Final = 200
 _NOTHING_LEFT: Final = "Nothing of it is shown to an agent any more."

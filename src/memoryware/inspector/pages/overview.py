@@ -17,7 +17,7 @@ from memoryware.inspector.layout import empty, page
 from memoryware.inspector.markup import Html, h
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import many, one_line
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer
 

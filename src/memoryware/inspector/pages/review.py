@@ -18,8 +18,7 @@ from memoryware.inspector.queue import Group, Queue, anchor_of, queue
 from memoryware.inspector.site import Section, Visit, number_in
 from memoryware.inspector.texts import body, many, one_line, trust, when
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.policy import PromotionPolicy
-from memoryware.tiers.records import Entry
+from memoryware.tiers.model import Entry, PromotionPolicy
 
 _EVIDENCE: Final = 20
 """Entries of a group that are shown."""

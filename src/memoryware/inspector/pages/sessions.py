@@ -12,9 +12,8 @@ from memoryware.inspector.markup import Html, Piece, h
 from memoryware.inspector.pages.linking import record_url
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import body, many, one_line, trust, when
-from memoryware.tiers.grounds import BEFORE
-from memoryware.tiers.records import Entry, Memory
-from memoryware.tiers.sessions import Session, Shown, Turn
+from memoryware.tiers.audit import Session, Shown, Turn
+from memoryware.tiers.model import BEFORE, Entry, Memory
 
 _NAME = 80
 _REFUSED = {

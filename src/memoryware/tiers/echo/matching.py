@@ -37,7 +37,7 @@ from memoryware.tiers.echo.words import (
     UNCERTAIN,
     WHERE,
 )
-from memoryware.tiers.showing import FENCE, NOTE
+from memoryware.tiers.rendering import FENCE, NOTE
 from memoryware.tiers.text import phrases
 from memoryware.tiers.text.comparison import same_sentence, verb_bases
 from memoryware.tiers.text.statements import UNSPACED

@@ -12,7 +12,7 @@ from typing import Final
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.echo.matching import Excerpt, StoredText, repeated_ids
-from memoryware.tiers.records import Entry
+from memoryware.tiers.model import Entry
 from memoryware.tiers.text.phrases import FILLER
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.text.tokens import is_german, tokenize

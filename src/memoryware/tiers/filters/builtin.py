@@ -14,7 +14,7 @@ from memoryware.guard import Guard, drop_hidden
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import IngressFilter, Passed, Refusal
 from memoryware.tiers.filters.content import says_something
-from memoryware.tiers.records import Entry
+from memoryware.tiers.model import Entry
 from memoryware.tiers.screening import has_secrets
 from memoryware.tiers.text.statements import UNSPACED
 

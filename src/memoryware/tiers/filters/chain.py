@@ -17,7 +17,7 @@ from memoryware.tiers._parts import IngressFilter, Parts, Passed, Refusal
 from memoryware.tiers.filters.builtin import SyncFilter
 from memoryware.tiers.filters.judge import ConsistencyJudge
 from memoryware.tiers.filters.near_duplicate import NearDuplicate
-from memoryware.tiers.records import Entry
+from memoryware.tiers.model import Entry
 from memoryware.tiers.screening import redacted
 
 T = TypeVar("T")

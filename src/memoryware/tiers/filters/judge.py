@@ -15,7 +15,7 @@ from memoryware.errors import SettingError
 from memoryware.guard import drop_hidden, fence_pattern, neutralise
 from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Passed, Refusal
-from memoryware.tiers.records import Entry
+from memoryware.tiers.model import Entry
 
 OnJudgeError = Literal["accept", "reject"]
 """Whether an entry passes when the judge fails."""

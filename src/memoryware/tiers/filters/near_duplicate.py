@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 from memoryware._runner import ASYNC, BLOCKING, Runner, run_blocking
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.settings import TierLimits
-from memoryware.tiers._options import checked
-from memoryware.tiers._parts import Passed, Refusal
-from memoryware.tiers.embedding import Embedder, space_name
-from memoryware.tiers.naming_models import named_embeddings
-from memoryware.tiers.records import Entry
+from memoryware.tiers._parts import Passed, Refusal, checked
+from memoryware.tiers.embedding import Embedder, named_embeddings, space_name
+from memoryware.tiers.model import Entry
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.text.claims import same_claim
 

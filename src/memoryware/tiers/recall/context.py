@@ -15,9 +15,9 @@ from memoryware.guard import fence_pattern, neutralise
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, scope_of
+from memoryware.tiers.model import Trust
 from memoryware.tiers.recall import RetrieveOptions, Source, retrieve
-from memoryware.tiers.records import Trust
-from memoryware.tiers.showing import (
+from memoryware.tiers.rendering import (
     BRIEF_NOTE,
     FENCE,
     NOTE,

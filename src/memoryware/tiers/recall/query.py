@@ -15,8 +15,8 @@ from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, current_in
+from memoryware.tiers.model import Entry, Memory, Trust
 from memoryware.tiers.recall.fusion import NO_MATCH, NO_WORDS, Match, WordStatistics
-from memoryware.tiers.records import Entry, Memory, Trust
 from memoryware.tiers.stores.protocol import Select, Vector
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.dates import Period, periods_of

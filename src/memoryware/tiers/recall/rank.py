@@ -10,6 +10,8 @@ from typing import Final, TypeAlias, get_args
 
 from memoryware.events import logger
 from memoryware.tiers.actors import is_person
+from memoryware.tiers.embedding import RerankFailed
+from memoryware.tiers.model import Memory, Trust, hash_of
 from memoryware.tiers.recall.fusion import (
     fused_all,
     kept_places,
@@ -18,8 +20,6 @@ from memoryware.tiers.recall.fusion import (
     with_places,
 )
 from memoryware.tiers.recall.query import Level, Part, RankedRecord, Search
-from memoryware.tiers.records import Memory, Trust, hash_of
-from memoryware.tiers.reranking import RerankFailed
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.text.contradictions import contradiction_between
 from memoryware.tiers.text.terms import stems_of, words_of

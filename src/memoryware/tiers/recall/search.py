@@ -23,9 +23,8 @@ from memoryware.errors import (
 from memoryware.events import Span, emit, logger, span
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
-from memoryware.tiers._parts import Parts, warn_without_group
-from memoryware.tiers.activity import note_recalled
-from memoryware.tiers.grounds import SAID_AGAIN
+from memoryware.tiers._parts import Parts, note_recalled, warn_without_group
+from memoryware.tiers.model import SAID_AGAIN, Entry, Memory, Trust, hash_of
 from memoryware.tiers.recall.fusion import Match, Matches, WordStatistics, judge
 from memoryware.tiers.recall.query import (
     BOTH,
@@ -37,7 +36,6 @@ from memoryware.tiers.recall.query import (
     recalled_items,
 )
 from memoryware.tiers.recall.rank import choose, largest_move, weigh, withhold
-from memoryware.tiers.records import Entry, Memory, Trust, hash_of
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import Choose, Query, Searched, Select, Sight, Vector, seen_of
 from memoryware.tiers.stores.selecting import beside

@@ -8,8 +8,7 @@ from typing import Final
 
 from memoryware._remembering import remembered
 from memoryware.tiers.actors import Actor, identity_of
-from memoryware.tiers.grounds import SOURCE_GONE
-from memoryware.tiers.records import Entry, Provenance, Trust, folded
+from memoryware.tiers.model import SOURCE_GONE, Entry, Provenance, Trust, folded
 from memoryware.tiers.text.terms import stems_of
 
 

@@ -18,7 +18,7 @@ from memoryware.errors import PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.material import Material
-from memoryware.tiers.records import Entry, Status, Trust, hash_of
+from memoryware.tiers.model import Entry, Status, Trust, hash_of
 from memoryware.tiers.review.priority import says_nothing
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.segments import sentences_of

@@ -13,10 +13,10 @@ from memoryware.errors import SettingError
 from memoryware.events import logger
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
-from memoryware.tiers._asking import ask_model
 from memoryware.tiers._parts import Parts, current_in
-from memoryware.tiers.grounds import SOURCE_GONE
-from memoryware.tiers.records import (
+from memoryware.tiers.messages import JUDGING
+from memoryware.tiers.model import (
+    SOURCE_GONE,
     Entry,
     Memory,
     Origin,
@@ -25,13 +25,12 @@ from memoryware.tiers.records import (
     Trust,
     hash_of,
 )
+from memoryware.tiers.rendering import ask_model, cut
 from memoryware.tiers.review.decisions import WAITING, open_statements, statements_in
 from memoryware.tiers.review.grouping import StatementGroup, groups_of
 from memoryware.tiers.review.priority import boilerplate_of, rarity_of, specificity_of
-from memoryware.tiers.roles import JUDGING
-from memoryware.tiers.showing import cut
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.supersession import aware
+from memoryware.tiers.supersede import aware
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.segments import sentences_of
 from memoryware.tiers.values import Digest, Insight

@@ -15,7 +15,7 @@ from typing import Any, Final
 from memoryware._remembering import remembered
 from memoryware.errors import EmbeddingMismatch
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import (
+from memoryware.tiers.model import (
     Entry,
     Ground,
     Memory,

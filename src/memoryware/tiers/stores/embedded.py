@@ -18,7 +18,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 from memoryware._copying import SharedOnCopy
 from memoryware._runner import run_blocking
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.locking import ThreadQueue
 from memoryware.tiers.stores.protocol import (

@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar, g
 from memoryware._copying import SharedOnCopy
 from memoryware.errors import NotPicklable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory, Status
+from memoryware.tiers.model import Entry, Memory, Status
 
 R = TypeVar("R", Entry, Memory)
 T = TypeVar("T")

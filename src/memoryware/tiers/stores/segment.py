@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from memoryware._remembering import remembered
-from memoryware.tiers.records import Memory
+from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.columns import (
     WORD,

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Final, TypeVar
 
 from memoryware.errors import SettingError
-from memoryware.tiers.records import Entry, Memory, lineages
+from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores.protocol import Hit, Page, Query, Seen, Select, Sight, Stretch
 

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.scoring import bm25, whole_score
 from memoryware.tiers.stores.protocol import (
     Choose,

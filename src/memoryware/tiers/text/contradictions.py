@@ -13,7 +13,7 @@ from itertools import combinations, product, starmap
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from memoryware.tiers.records import Memory
+from memoryware.tiers.model import Memory
 from memoryware.tiers.text.comparison import disagree, plain_clash
 from memoryware.tiers.text.statements import (
     CHANGED,

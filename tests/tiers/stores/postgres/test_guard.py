@@ -8,7 +8,7 @@ import pytest
 from memoryware import MemoryScope, StoreUnavailable
 from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import entry, later
-from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.protocol import Select, Space

@@ -10,7 +10,7 @@ import pytest
 from memoryware import MemoryScope
 from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import ACME, entry, later, memory, within
-from memoryware.tiers.records import Origin, Provenance
+from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.protocol import Space
 from servers import postgres

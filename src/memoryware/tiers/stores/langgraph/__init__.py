@@ -32,7 +32,7 @@ from memoryware._copying import SharedOnCopy
 from memoryware._remembering import remembered
 from memoryware._runner import ASYNC, BLOCKING
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import packed, scores, unpacked
 from memoryware.tiers.stores.langgraph.items import (
     LONG_TERM,

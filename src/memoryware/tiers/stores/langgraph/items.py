@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from memoryware import _langchain
 from memoryware._runner import BLOCKING, Runner, in_thread
 from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_json
 from memoryware.tiers.stores.locking import ReadWriteLock
 from memoryware.tiers.stores.protocol import Select

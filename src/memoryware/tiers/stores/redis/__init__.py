@@ -32,7 +32,7 @@ from typing import Any, Final, TypeVar
 from memoryware._copying import SharedOnCopy
 from memoryware._runner import ASYNC, BLOCKING, Runner
 from memoryware.errors import SettingError, StoreUnavailable, StoreUnconfirmed
-from memoryware.tiers.records import Entry
+from memoryware.tiers.model import Entry
 from memoryware.tiers.stores.protocol import Page, Select, Store, Stretch, Tier, Transaction
 from memoryware.tiers.stores.redis import lists
 from memoryware.tiers.stores.redis.server import Command, RedisServer, RedisSettings

@@ -18,7 +18,7 @@ from typing import Final
 from urllib.parse import quote
 
 from memoryware.errors import StoreNewer, StoreUnavailable
-from memoryware.tiers.records import Entry
+from memoryware.tiers.model import Entry
 from memoryware.tiers.stores.codec import entry_from_json, record_to_json
 from memoryware.tiers.stores.redis.server import Script
 

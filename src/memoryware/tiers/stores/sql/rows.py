@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory, lineages
+from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_text
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import words_of

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.records import Memory
+from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import SATURATION, rarity
 from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.protocol import Choose, Query, Searched, Seen, Select, Sight, Space

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 from memoryware._copying import SharedOnCopy
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory
+from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import packed_all
 from memoryware.tiers.stores.protocol import (
     Choose,

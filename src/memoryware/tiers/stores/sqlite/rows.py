@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from memoryware._remembering import remembered
 from memoryware.scope import MemoryScope
-from memoryware.tiers.records import Entry, Memory, Origin, Provenance, folded
+from memoryware.tiers.model import Entry, Memory, Origin, Provenance, folded
 from memoryware.tiers.stores.codec import value_from_json, value_to_json
 from memoryware.tiers.stores.columns import packed_words
 from memoryware.tiers.stores.protocol import Select

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.records import Memory
+from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import bm25
 from memoryware.tiers.stores.codec import packed, scores
 from memoryware.tiers.stores.columns import BATCH, WORD, count_words, has_numpy, word_hash

@@ -12,7 +12,7 @@ from time import time_ns
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.records import Entry, Memory, lineages
+from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.stores.codec import unpacked
 from memoryware.tiers.stores.columns import WORD
 from memoryware.tiers.stores.protocol import Select, Space, Vector

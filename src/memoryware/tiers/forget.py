@@ -5,22 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from memoryware._remembering import forget_all
 from memoryware.errors import EntryMissing, ScopeMissing
 from memoryware.events import logger
 from memoryware.scope import MemoryScope
-from memoryware.tiers._noting import note, unnote
 from memoryware.tiers._parts import Parts
+from memoryware.tiers.audit import note, unnote
 from memoryware.tiers.journal import Noted
-from memoryware.tiers.lineage import Found, made_of_selected
-from memoryware.tiers.records import Entry, Memory, Origin
+from memoryware.tiers.model import Entry, Ground, Memory, Origin, fewer
+from memoryware.tiers.revoke import Found, made_of_selected
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.succession import relink_chains
+from memoryware.tiers.supersede import relink_chains
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
-from memoryware.tiers.withdrawing import withdraw
+
+# Withdrawing what a memory rests on.
+
+
+async def withdraw(
+    parts: Parts, which: Select, falls: Callable[[Memory, Ground], bool]
+) -> list[Memory]:
+    """Remove promotions of memories; delete and return the memories of which none is left.
+
+    Args:
+        parts: The memory, inside a transaction.
+        which: The memories.
+        falls: Whether a promotion of a memory is removed.
+    """
+    store = parts.tiers.long_term
+    memories = (await store.find(which)).items
+    gone = [memory for memory in memories if all(falls(memory, one) for one in memory.grounds)]
+    ids = {memory.id for memory in gone}
+    left = tuple(memory.id for memory in memories if memory.id not in ids)
+    if left:
+        await store.edit(which.also(ids=left), lambda memory: fewer(memory, partial(falls, memory)))
+    if gone:
+        await store.delete(which.also(ids=tuple(ids)))
+    return gone
+
+
+# Deleting.
+
 
 _AN: Final[Mapping[str, str]] = {"user": "a user", "agent": "an agent", "session": "a session"}
 

@@ -17,26 +17,37 @@ from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.settings import Ranking, TierLimits
 from memoryware.tiers import checking
-from memoryware.tiers._doors.keeping import KeepingDoors
-from memoryware.tiers._doors.looking import LookingDoors
-from memoryware.tiers._doors.promoting import PromotingDoors
-from memoryware.tiers._doors.recalling import RecallingDoors
-from memoryware.tiers._doors.writing import WritingDoors
-from memoryware.tiers._options import checked
-from memoryware.tiers._parts import HotRanking, IngressFilter, OnError, OnMismatch, Parts, TtlScope
-from memoryware.tiers.embedding import Embedder, space_name
+from memoryware.tiers._parts import (
+    HotRanking,
+    IngressFilter,
+    OnError,
+    OnMismatch,
+    Parts,
+    TtlScope,
+    checked,
+)
+from memoryware.tiers.client.entries import EntryOperations, RecallOperations
+from memoryware.tiers.client.lifecycle import AuditOperations, LifecycleOperations
+from memoryware.tiers.client.promotions import PromotionOperations
+from memoryware.tiers.embedding import (
+    Embedder,
+    Reranker,
+    Rescorer,
+    anamed_embeddings,
+    named_embeddings,
+    space_name,
+)
 from memoryware.tiers.filters import default_filters
 from memoryware.tiers.journal import Journal
-from memoryware.tiers.naming_models import anamed_embeddings, named_embeddings
-from memoryware.tiers.policy import PromotionPolicy
-from memoryware.tiers.reindexing import check_space
-from memoryware.tiers.reranking import Reranker, Rescorer
+from memoryware.tiers.model import PromotionPolicy
+from memoryware.tiers.reindex import check_space
 from memoryware.tiers.stores.opening import absolute_address, aopen_stores, open_stores
 from memoryware.tiers.stores.protocol import Stores
 
 if TYPE_CHECKING:
     from langchain_core.cross_encoders import BaseCrossEncoder
     from langchain_core.embeddings import Embeddings
+
 
 _REDACT = Guard(on_secret="redact")  # noqa: S106 - a mode, not a secret
 
@@ -65,11 +76,11 @@ class Options(TypedDict, total=False):
 
 class TieredMemory(
     ReconstructedOnUnpickling,
-    WritingDoors,
-    PromotingDoors,
-    RecallingDoors,
-    KeepingDoors,
-    LookingDoors,
+    EntryOperations,
+    PromotionOperations,
+    RecallOperations,
+    LifecycleOperations,
+    AuditOperations,
 ):
     """Memory in three tiers: quarantine, working memory, long-term memory.
 

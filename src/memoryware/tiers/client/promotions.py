@@ -10,19 +10,20 @@ from typing import Any
 from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import checking, promotion, reindexing
-from memoryware.tiers._doors.base import Doors
+from memoryware.tiers import checking, promote, proposals, reindex
 from memoryware.tiers._parts import scope_of
-from memoryware.tiers.promotion import How, Old, What
-from memoryware.tiers.records import Entry, Memory, Origin, Trust
-from memoryware.tiers.reindexing import OnProgress
+from memoryware.tiers.client.base import OperationsMixin
+from memoryware.tiers.material import What
+from memoryware.tiers.model import Entry, Memory, Origin, Trust
+from memoryware.tiers.reindex import OnProgress
 from memoryware.tiers.review import digest
 from memoryware.tiers.review.digest import DigestFilter
 from memoryware.tiers.stores.protocol import Space
+from memoryware.tiers.supersede import How, Old
 from memoryware.tiers.values import ContextItem, Digest, Insight, Promotion, Reindexed
 
 
-class PromotingDoors(Doors):
+class PromotionOperations(OperationsMixin):
     """Bringing texts into long-term memory, and keeping them right there."""
 
     def digest(
@@ -141,7 +142,7 @@ class PromotingDoors(Doors):
         """
         how = self._how(subject, agent_id, metadata, valid_from)
         given = self._material(what), self._owner_if_said(scope)
-        return run_blocking(promotion.promote(self.parts, *given, by=self._who(by), how=how))
+        return run_blocking(promote.promote(self.parts, *given, by=self._who(by), how=how))
 
     async def apromote(
         self,
@@ -157,7 +158,7 @@ class PromotingDoors(Doors):
         """Async twin of `promote`."""
         how = self._how(subject, agent_id, metadata, valid_from)
         given = self._material(what), self._owner_if_said(scope)
-        return await promotion.promote(self.parts.native, *given, by=self._who(by), how=how)
+        return await promote.promote(self.parts.native, *given, by=self._who(by), how=how)
 
     def promote_many(
         self,
@@ -184,7 +185,7 @@ class PromotingDoors(Doors):
             SettingError: As for `promote`.
         """
         given = [self._material(item) for item in items], self._owner_if_said(scope)
-        return run_blocking(promotion.promote_many(self.parts, *given, by=self._who(by)))
+        return run_blocking(promote.promote_many(self.parts, *given, by=self._who(by)))
 
     async def apromote_many(
         self,
@@ -195,7 +196,7 @@ class PromotingDoors(Doors):
     ) -> list[Promotion]:
         """Async twin of `promote_many`."""
         given = [self._material(item) for item in items], self._owner_if_said(scope)
-        return await promotion.promote_many(self.parts.native, *given, by=self._who(by))
+        return await promote.promote_many(self.parts.native, *given, by=self._who(by))
 
     def supersede(
         self,
@@ -230,7 +231,7 @@ class PromotingDoors(Doors):
         """
         how = self._how(subject, None, metadata, valid_from)
         given = _old(old), self._material(new), self._owner_if_said(scope)
-        return run_blocking(promotion.supersede(self.parts, *given, by=self._who(by), how=how))
+        return run_blocking(promote.supersede(self.parts, *given, by=self._who(by), how=how))
 
     async def asupersede(
         self,
@@ -246,7 +247,7 @@ class PromotingDoors(Doors):
         """Async twin of `supersede`."""
         how = self._how(subject, None, metadata, valid_from)
         given = _old(old), self._material(new), self._owner_if_said(scope)
-        return await promotion.supersede(self.parts.native, *given, by=self._who(by), how=how)
+        return await promote.supersede(self.parts.native, *given, by=self._who(by), how=how)
 
     def propose(self, what: What, scope: MemoryScope | str | None = None, *, by: str) -> Entry:
         """Ask for a promotion, which somebody else may then do.
@@ -270,14 +271,14 @@ class PromotingDoors(Doors):
             SettingError: If nobody is named, or with a secret in `by` or the scope.
         """
         given = self._material(what), self._owner_if_said(scope)
-        return run_blocking(promotion.propose(self.parts, *given, by=self._who(by)))
+        return run_blocking(proposals.propose(self.parts, *given, by=self._who(by)))
 
     async def apropose(
         self, what: What, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
         """Async twin of `propose`."""
         given = self._material(what), self._owner_if_said(scope)
-        return await promotion.propose(self.parts.native, *given, by=self._who(by))
+        return await proposals.propose(self.parts.native, *given, by=self._who(by))
 
     def reject(
         self,
@@ -308,7 +309,7 @@ class PromotingDoors(Doors):
             SettingError: If nobody is named, or with a secret in `by`.
         """
         given, who, why = (what, _maybe(scope)), self._who(by), self._reason(reason)
-        return run_blocking(promotion.reject(self.parts, *given, by=who, reason=why))
+        return run_blocking(proposals.reject(self.parts, *given, by=who, reason=why))
 
     async def areject(
         self,
@@ -320,7 +321,7 @@ class PromotingDoors(Doors):
     ) -> Entry:
         """Async twin of `reject`."""
         given, who, why = (what, _maybe(scope)), self._who(by), self._reason(reason)
-        return await promotion.reject(self.parts.native, *given, by=who, reason=why)
+        return await proposals.reject(self.parts.native, *given, by=who, reason=why)
 
     def ungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
         """Take an entry out of its group, because it does not say what the others say.
@@ -337,11 +338,11 @@ class PromotingDoors(Doors):
         Raises:
             EntryMissing: If there is no such entry in this scope.
         """
-        return run_blocking(promotion.ungroup(self.parts, what, _maybe(scope)))
+        return run_blocking(proposals.ungroup(self.parts, what, _maybe(scope)))
 
     async def aungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
         """Async twin of `ungroup`."""
-        return await promotion.ungroup(self.parts.native, what, _maybe(scope))
+        return await proposals.ungroup(self.parts.native, what, _maybe(scope))
 
     def embed_pending(self, limit: int | None = None) -> int:
         """Embed memories that have no vector yet, of all groups; return how many got one.
@@ -350,11 +351,11 @@ class PromotingDoors(Doors):
             EmbeddingFailed: If the model still does not answer; what was done stays done.
             SettingError: For a limit that is no whole number of at least 0.
         """
-        return run_blocking(reindexing.embed_pending(self.parts, _limit(limit)))
+        return run_blocking(reindex.embed_pending(self.parts, _limit(limit)))
 
     async def aembed_pending(self, limit: int | None = None) -> int:
         """Async twin of `embed_pending`."""
-        return await reindexing.embed_pending(self.parts.native, _limit(limit))
+        return await reindex.embed_pending(self.parts.native, _limit(limit))
 
     def reindex(self, *, on_progress: OnProgress = None) -> Reindexed:
         """Embed everything with the present model, then forget the vectors of others.
@@ -365,11 +366,11 @@ class PromotingDoors(Doors):
         Args:
             on_progress: Is called with how many were embedded so far, after each batch.
         """
-        return run_blocking(reindexing.reindex(self.parts, on_progress))
+        return run_blocking(reindex.reindex(self.parts, on_progress))
 
     async def areindex(self, *, on_progress: OnProgress = None) -> Reindexed:
         """Async twin of `reindex`."""
-        return await reindexing.reindex(self.parts.native, on_progress)
+        return await reindex.reindex(self.parts.native, on_progress)
 
     def spaces(self) -> dict[Space, int]:
         """Return the embedding spaces of long-term memory and how many vectors each has."""

@@ -1,18 +1,31 @@
-"""Which document holds after which, when one of a chain is taken back, put back or forgotten."""
+"""Supersede memories: validity intervals, chains of successors, contradictions."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import Final
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, Final, TypeAlias
 
+from memoryware.errors import EntryMissing, PromotionRefused, SettingError
+from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
-from memoryware.tiers._parts import Parts
-from memoryware.tiers.actors import authority_of
-from memoryware.tiers.records import Memory, Trust, folded
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers._parts import Parts, current_in
+from memoryware.tiers.actors import Actor, authority_of
+from memoryware.tiers.material import Material
+from memoryware.tiers.model import Entry, Memory, Trust, folded, hash_of
+from memoryware.tiers.screening import mended
+from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.text.contradictions import contradiction_between
+from memoryware.tiers.text.statements import plain_statements
+from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.values import ContextItem, Contradiction, Promotion
+
+# Validity intervals along a chain.
+
 
 _REPLACED: Final = "replaced"
 """Where a document keeps by what and when it was replaced, while it holds again."""
@@ -277,3 +290,259 @@ def _subject_place(memory: Memory) -> Hashable | None:
 def by_document(memories: Iterable[Memory]) -> dict[str, Memory]:
     """Return a chunk of each document, by its id."""
     return {one.document_id: one for one in memories}
+
+
+# What a promotion supersedes.
+
+
+Old: TypeAlias = str | Memory | Promotion | ContextItem
+"""What can be superseded: a memory, its id or that of its document."""
+
+_SKEW: Final = timedelta(seconds=5)
+"""How far two clocks that write the same memory may be apart."""
+_LOOKED_AT: Final = 4000
+"""Characters of a text whose words are searched for what it may contradict."""
+_WORDS: Final = 100
+_NEAREST: Final = 20
+"""Memories with most of the same words that a text is held against."""
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What is said with a promotion; see `TieredMemory.promote`.
+
+    Attributes:
+        subject: What it is about.
+        agent_id: Whose experience it is; None for memory of the group.
+        metadata: What else is known of it.
+        valid_from: Since when it holds; None is now.
+        replaces: `document_id` of documents that end where it begins.
+    """
+
+    subject: str | None = None
+    agent_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    valid_from: datetime | None = None
+    replaces: tuple[str, ...] = ()
+
+
+AS_IS: Final = How()
+"""A promotion with which nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text goes among what is there.
+
+    Attributes:
+        begins: Since when it holds.
+        replaces: Documents that end there.
+        against: Memories that it contradicts, and why.
+        stronger: Those of its subject that a more trusted decision keeps current.
+    """
+
+    begins: datetime
+    replaces: tuple[str, ...] = ()
+    against: tuple[tuple[Memory, str], ...] = ()
+    stronger: tuple[Memory, ...] = ()
+
+    def contradictions(self, records: Sequence[Memory | Entry]) -> tuple[Contradiction, ...]:
+        """Return what the chunks of the text, or the entry that has it, contradict."""
+        return tuple(
+            Contradiction(
+                first=other.id,
+                second=next(
+                    (
+                        one.id
+                        for one in records
+                        if contradiction_between(other.content, one.content)
+                    ),
+                    records[0].id,
+                ),
+                reason=reason,
+            )
+            for other, reason in self.against
+        )
+
+
+def checked(parts: Parts, how: How) -> How:
+    """Return how to promote, with a time that can be compared and a subject that can be kept.
+
+    Raises:
+        SettingError: For a time without a zone, or a blank subject.
+    """
+    subject = None if how.subject is None else _plain(mended(how.subject))
+    if subject == "":
+        raise SettingError(f"subject={how.subject!r}: must name what the text is about")
+    subject = " ".join(parts.redacted(subject).split()) if subject else None
+    begins = aware(how.valid_from, "valid_from") if how.valid_from else None
+    return replace(how, subject=subject, agent_id=how.agent_id or None, valid_from=begins)
+
+
+def aware(moment: datetime, name: str) -> datetime:
+    """Return a moment in UTC.
+
+    Raises:
+        SettingError: If it has no time zone.
+    """
+    if moment.tzinfo is None:
+        raise SettingError(f"{name}={moment!r}: must have a time zone, such as datetime.UTC")
+    return moment.astimezone(UTC)
+
+
+async def place_of(parts: Parts, material: Material, actor: Actor, how: How) -> Place:
+    """Return whose place a text takes, and what it contradicts without taking its place.
+
+    Of one subject the text with the most authority is current: the trust of the text, or of the
+    person who promotes it. With the same authority the later one is.
+
+    Raises:
+        PromotionRefused: If it would begin before what it replaces.
+    """
+    which = Select.within(material.scope, agents=(how.agent_id,))
+    replaced = await _named(parts, which, how)
+    against: list[tuple[Memory, str]] = []
+    if how.subject is not None:
+        mine = max(material.provenance.trust, authority_of(actor.name))
+        for one in await _current(parts, which.also(subjects=spellings(how.subject))):
+            if one.content_hash == hash_of(material.content) or one.document_id in replaced:
+                continue
+            if mine >= authority(one):
+                replaced[one.document_id] = one
+            else:
+                against.append((one, reason_of_stronger(how.subject)))
+    stronger = tuple(one for one, _ in against)
+    # What only waits may begin at any time: it is decided again when a person promotes it.
+    begins = _begin(parts, () if stronger else replaced.values(), how)
+    known = {*replaced, *(one.document_id for one in stronger)}
+    against += await _contradicted(parts, material, how, known)
+    return Place(begins, tuple(replaced), tuple(against), stronger)
+
+
+def reason_of_stronger(subject: str | None) -> str:
+    """Return why a text contradicts a memory of its subject that stays current."""
+    return f"the same subject {subject!r}, and what is current is trusted more"
+
+
+def _plain(subject: str) -> str:
+    shown = drop_hidden(unicodedata.normalize("NFKC", subject))[0]
+    return " ".join(unicodedata.normalize("NFKC", shown).split())
+
+
+async def end(
+    parts: Parts, by: Memory, documents: Iterable[str], begins: datetime
+) -> tuple[str, ...]:
+    """End documents where another takes their place; return those that did end."""
+    named = tuple(documents)
+
+    def change(one: Memory) -> Memory:
+        if one.valid_to is not None or one.document_id == by.document_id:
+            return one
+        return replace(one, valid_to=max(begins, one.valid_from), superseded_by=by.document_id)
+
+    if not named:
+        return ()
+    store, which = parts.tiers.long_term, Select.within(by.scope, documents=named)
+    ended = await store.edit(which, change)
+    return tuple(dict.fromkeys(one.document_id for one in ended))
+
+
+async def first_of(parts: Parts, old: Old, scope: MemoryScope) -> Memory:
+    """Return the first chunk of a document that can be superseded.
+
+    Raises:
+        EntryMissing: If there is no such memory in this scope.
+        PromotionRefused: If it was superseded or revoked already.
+    """
+    store = parts.tiers.long_term
+    if isinstance(old, str | Memory):
+        id_ = old if isinstance(old, str) else old.id
+        one = await store.find(Select.within(scope, ids=(id_,)))
+        document = one.items[0].document_id if one.items else id_
+    else:
+        document = old.document_id or ""
+    found = await store.find(Select.within(scope, documents=(document,)))
+    if not found.items:
+        raise EntryMissing(
+            f"There is no such memory in long-term memory of group {scope.group_id!r}; what is in"
+            " working memory only cannot be superseded"
+        )
+    first = min(found.items, key=lambda one: one.chunk_index)
+    if first.valid_to is not None or first.revocation is not None:
+        raise not_current(first)
+    return first
+
+
+def not_current(memory: Memory) -> PromotionRefused:
+    """Return the error of who wants to supersede what does not hold anymore."""
+    by = f" by {memory.superseded_by}" if memory.superseded_by else ""
+    state = "was revoked" if memory.revocation else f"was superseded{by} already"
+    return PromotionRefused(
+        f"Memory {memory.id} {state}, so nothing can take its place; supersede what holds now, or"
+        " promote the new text",
+        ("not_current",),
+    )
+
+
+def scope_of_old(old: Old) -> MemoryScope | None:
+    """Return the scope that what is superseded brings with it."""
+    if isinstance(old, Promotion):
+        return old.memories[0].scope if old.memories else None
+    return None if isinstance(old, str) else old.scope
+
+
+async def _named(parts: Parts, which: Select, how: How) -> dict[str, Memory]:
+    """Return the documents that are replaced by name; they may be of another agent."""
+    if not how.replaces:
+        return {}
+    where = which.also(agents=None, documents=how.replaces)
+    return {one.document_id: one for one in await _current(parts, where)}
+
+
+async def _current(parts: Parts, which: Select) -> list[Memory]:
+    """Return the first chunk of each document that holds without end."""
+    store = parts.tiers.long_term
+    found = (await store.find(which.also(revocations=(None,)))).items
+    return [one for one in found if one.valid_to is None and one.chunk_index == 0]
+
+
+def _begin(parts: Parts, replaced: Iterable[Memory], how: How) -> datetime:
+    """Return when a promotion begins: now, or where what it replaces began by a clock ahead."""
+    begins = how.valid_from or parts.clock()
+    for one in replaced:
+        if one.valid_from <= begins:
+            continue
+        is_planned = one.valid_from - max(begins, one.created_at) > _SKEW
+        if how.valid_from is not None or is_planned:
+            raise PromotionRefused(
+                f"Memory {one.id} holds since {one.valid_from.isoformat()}, and what takes its"
+                " place cannot begin before that: pass a later valid_from",
+                ("valid_from",),
+            )
+        begins = one.valid_from
+    return begins
+
+
+async def _contradicted(
+    parts: Parts, material: Material, how: How, known: set[str]
+) -> list[tuple[Memory, str]]:
+    """Return current memories that say something else, one of each document."""
+    store = parts.tiers.long_term
+    words = list(dict.fromkeys(words_of(material.content[:_LOOKED_AT])))[:_WORDS]
+    agents = tuple({None, how.agent_id})
+    which = current_in(parts, material.scope, agents=agents)
+    hits = await store.by_words(words, which, limit=_NEAREST)
+    work = partial(_among, material.content, hits, known)
+    return await parts.runner.offload(work)
+
+
+def _among(text: str, hits: Sequence[Hit], known: set[str]) -> list[tuple[Memory, str]]:
+    found: dict[str, tuple[Memory, str]] = {}
+    said = plain_statements(text)
+    for hit in hits:
+        document = hit.memory.document_id
+        if document not in known and document not in found:
+            reason = contradiction_between(hit.memory.content, said)
+            if reason:
+                found[document] = hit.memory, reason
+    return list(found.values())

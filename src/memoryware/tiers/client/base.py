@@ -11,7 +11,7 @@ from memoryware.tiers._parts import OnError, Parts, scope_of
 from memoryware.tiers.values import Insight
 
 
-class Doors:
+class OperationsMixin:
     """Operations over the parts of one memory."""
 
     parts: Parts

@@ -1,24 +1,23 @@
-"""What the tiers keep: frozen values, the same in every store.
-
-An `Entry` is one output of an agent; it keeps its id from quarantine to working memory. A
-`Memory` is one chunk of a promoted text, in long-term memory. Tier, trust and verdict are
-three labels: where a text is does not say how far it is trusted.
-"""
+"""Records of the tiers: entries, memories, their origins, and what a promotion needs."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from memoryware._remembering import remembered
+from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
+
+# The records.
+
 
 OriginKind = Literal["person", "user", "agent", "tool", "import", "file"]
 """Who made a text: a person who edits memory, a user of an agent, an agent, a tool, a bundle, or
@@ -434,3 +433,165 @@ def plain(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     text = json.dumps(dict(metadata or {}), default=str, skipkeys=True)
     made: dict[str, Any] = json.loads(text, parse_constant=str)  # JSON has no NaN
     return made
+
+
+# The promotions that a memory rests on.
+
+
+Key: TypeAlias = tuple[Provenance, str]
+"""What tells one promotion of a text from another: `Ground.key`."""
+
+SOURCE_GONE: Final = "source_gone"
+"""The code under which working memory refuses what was made of a forgotten text."""
+DISCARDED: Final = "discarded"
+"""The code under which an answer is hidden that was thrown away in its thread, and the key in its
+metadata with the reason and the receipt."""
+SAID_AGAIN: Final = "said_again_at"
+"""Where an entry of working memory keeps when the same was said the last time."""
+BEFORE: Final = "status_before_revocation"
+"""Where an entry keeps the status that it gets back when nothing takes it back anymore."""
+
+
+def promoted_again(memory: Memory, ground: Ground, most: int) -> Memory:
+    """Return a memory that stands on one more promotion; on a known one it stands already.
+
+    Where no record stands behind it, its user is one of its origins, so that it is found.
+    """
+    if any(one.key == ground.key for one in memory.grounds) or len(memory.grounds) >= most:
+        return memory
+    made, scope = ground.provenance, ground.scope
+    if not made.sources and scope.user_id:
+        roots = (*made.roots, Origin("user", scope.user_id))
+        made = Provenance(made.origin, made.sources, roots)
+        ground = replace(ground, provenance=made, scope=replace(scope, session_id=None))
+    return standing_on(memory, (*memory.grounds, ground))
+
+
+def taken_back(entry: Entry, receipt: str) -> Entry:
+    """Return an entry that is hidden because of a receipt, beside others that it has."""
+    if receipt in entry.revocations:
+        return entry
+    metadata = entry.metadata
+    if not entry.revocations:
+        metadata = {**metadata, BEFORE: entry.status}
+    marks = (*entry.revocations, receipt)
+    return replace(
+        entry, revocation=marks[0], revocations=marks, status="revoked", metadata=metadata
+    )
+
+
+def inherited_receipts(record: Record) -> tuple[str, ...]:
+    """Return the receipts that hide what is made of a record as well.
+
+    An answer that was thrown away is no bad source: what was said after it stays.
+    """
+    discarded = record.metadata.get(DISCARDED)
+    own = discarded.get("receipt") if isinstance(discarded, Mapping) else None
+    return tuple(receipt for receipt in record.revocations if receipt != own)
+
+
+def without_grounds(memory: Memory, receipt: str, keys: Collection[Key]) -> Memory:
+    """Return a memory of which some promotions do not count anymore because of a receipt."""
+    grounds = [
+        replace(one, revocations=(*one.revocations, receipt))
+        if one.key in keys and receipt not in one.revocations
+        else one
+        for one in memory.grounds
+    ]
+    return standing_on(memory, grounds)
+
+
+def given_back(record: Record, receipt: str) -> Record:
+    """Return a record without what one receipt did to it."""
+    if isinstance(record, Memory):
+        return standing_on(record, [_without(one, receipt) for one in record.grounds])
+    if receipt not in record.revocations:
+        return record
+    marks = tuple(one for one in record.revocations if one != receipt)
+    if marks:
+        return replace(record, revocation=marks[0], revocations=marks)
+    metadata = {name: held for name, held in record.metadata.items() if name != BEFORE}
+    status: Status = record.metadata.get(BEFORE, "pending")
+    return replace(record, revocation=None, revocations=(), status=status, metadata=metadata)
+
+
+def fewer(memory: Memory, falls: Callable[[Ground], bool]) -> Memory:
+    """Return a memory without some of its promotions; as it is if none would be left."""
+    left = [one for one in memory.grounds if not falls(one)]
+    return standing_on(memory, left) if left else memory
+
+
+def standing_on(memory: Memory, grounds: Collection[Ground]) -> Memory:
+    """Return a memory that stands on these: on the first that counts, or else it is hidden."""
+    ordered = sorted(grounds, key=lambda one: bool(one.revocations))
+    first, *further = ordered
+    marks = first.revocations
+    changed = replace(memory, revocation=marks[0] if marks else None, further=tuple(further))
+    if first == memory.grounds[0]:
+        return changed
+    said = {
+        "promoted_at": first.promoted_at.isoformat(),
+        "promoted_by": first.promoted_by,
+        "source_entry_ids": list(first.provenance.sources),
+    }
+    return replace(
+        changed,
+        scope=replace(first.scope, agent_id=memory.scope.agent_id),
+        provenance=first.provenance,
+        promoted_by=first.promoted_by,
+        created_at=first.promoted_at,
+        revocations=marks,
+        metadata={name: said.get(name, held) for name, held in memory.metadata.items()},
+    )
+
+
+def _without(ground: Ground, receipt: str) -> Ground:
+    if receipt not in ground.revocations:
+        return ground
+    marks = tuple(one for one in ground.revocations if one != receipt)
+    return replace(ground, revocations=marks)
+
+
+# What a promotion needs.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromotionPolicy:
+    """What a promotion needs beside somebody who does it. By default nothing more.
+
+    Attributes:
+        corroboration: From how many independent origins the same must have come. Two texts
+            are independent if different people stand behind them, or different agents in
+            different runs if nobody else does, and neither is made of the other. What came from
+            outside does not count, nor does the word of whoever promotes. Somebody without an
+            id may be anybody.
+        approval: Whether a person must promote. A bare `by`, "person:..." and "user:..." are
+            people; every other prefix, and names such as "agent-helper", are machines.
+        four_eyes: Whether somebody else must have proposed it: `propose(...)` by one, then
+            `promote(...)` by another. Nobody who ever proposed the text may promote it.
+        min_trust: The least trust of the text.
+        similarity: Share of words that two texts must have in common to say the same. With 1
+            they must have the same words in the same order. With less, names, numbers and
+            denials must agree, and what else is said in other words is taken on trust.
+
+    Raises:
+        SettingError: For a number outside its range.
+    """
+
+    corroboration: int = 0
+    approval: bool = False
+    four_eyes: bool = False
+    min_trust: Trust = Trust.UNTRUSTED
+    similarity: float = 1.0
+
+    def __post_init__(self) -> None:
+        count: Any = self.corroboration
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            raise SettingError(f"corroboration={count!r}: must be a whole number, at least 0")
+        for name in ("approval", "four_eyes"):
+            if not isinstance(getattr(self, name), bool):
+                raise SettingError(f"{name}={getattr(self, name)!r}: must be True or False")
+        if not 0 < self.similarity <= 1:
+            raise SettingError(f"similarity={self.similarity!r}: must be above 0 and at most 1")
+        if self.min_trust not in tuple(Trust):
+            raise SettingError(f"min_trust={self.min_trust!r}: must be a Trust")

@@ -1,4 +1,4 @@
-"""Doors to what takes back, forgets, and carries over."""
+"""Operations on the whole memory: revoke, restore, forget, export, import, audit, sessions."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from typing import get_args
 from memoryware._runner import in_thread, run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import bundle, checking, forgetting, receipts, revocation, screening
-from memoryware.tiers._doors.base import Doors
+from memoryware.tiers import audit, checking, forget, revoke, screening, transfer
 from memoryware.tiers._parts import Parts, scope_of
-from memoryware.tiers.bundle import ImportReport
-from memoryware.tiers.forgetting import Unwanted
-from memoryware.tiers.records import Entry, Memory, Origin, Verdict
-from memoryware.tiers.revocation import Revocable
+from memoryware.tiers.audit import ACT_KINDS, ActKind, Asked, Audit, Sessions, Story, note
+from memoryware.tiers.client.base import OperationsMixin
+from memoryware.tiers.forget import Unwanted
+from memoryware.tiers.journal import Noted
+from memoryware.tiers.model import Entry, Memory, Origin, Verdict
+from memoryware.tiers.revoke import Revocable
 from memoryware.tiers.stores.protocol import Backup
+from memoryware.tiers.transfer import ImportReport
 from memoryware.tiers.values import Counts, ForgetReceipt, Receipt
 
 
-class KeepingDoors(Doors):
+class LifecycleOperations(OperationsMixin):
     """Taking back, forgetting, carrying over."""
 
     def revoke(
@@ -53,7 +55,7 @@ class KeepingDoors(Doors):
                 in `by`.
         """
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
-        done = revocation.revoke(self.parts, *given, by=who, reason=why, dry_run=dry_run)
+        done = revoke.revoke(self.parts, *given, by=who, reason=why, dry_run=dry_run)
         return run_blocking(done)
 
     async def arevoke(
@@ -67,9 +69,7 @@ class KeepingDoors(Doors):
     ) -> Receipt:
         """Async twin of `revoke`."""
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
-        return await revocation.revoke(
-            self.parts.native, *given, by=who, reason=why, dry_run=dry_run
-        )
+        return await revoke.revoke(self.parts.native, *given, by=who, reason=why, dry_run=dry_run)
 
     def find_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
         """Return the receipt of a revocation by its id, for `restore`.
@@ -81,12 +81,12 @@ class KeepingDoors(Doors):
             SettingError: For an id that is no text.
         """
         checking.text("receipt_id", receipt_id)
-        return run_blocking(receipts.find_receipt(self.parts, receipt_id, scope_of(scope)))
+        return run_blocking(revoke.find_receipt(self.parts, receipt_id, scope_of(scope)))
 
     async def afind_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
         """Async twin of `find_receipt`."""
         checking.text("receipt_id", receipt_id)
-        return await receipts.find_receipt(self.parts.native, receipt_id, scope_of(scope))
+        return await revoke.find_receipt(self.parts.native, receipt_id, scope_of(scope))
 
     def restore(self, receipt: Receipt, *, by: str) -> Counts:
         """Put back what a revocation took back; return how much.
@@ -95,19 +95,19 @@ class KeepingDoors(Doors):
             SettingError: If nobody is named, or what is given is no receipt.
         """
         given = _receipt(receipt)
-        return run_blocking(revocation.restore(self.parts, given, by=self._who(by)))
+        return run_blocking(revoke.restore(self.parts, given, by=self._who(by)))
 
     async def arestore(self, receipt: Receipt, *, by: str) -> Counts:
         """Async twin of `restore`."""
         given = _receipt(receipt)
-        return await revocation.restore(self.parts.native, given, by=self._who(by))
+        return await revoke.restore(self.parts.native, given, by=self._who(by))
 
     def mark_invalid(
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
         """Hide one text from recall, without what was made of it; `restore` shows it again."""
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
-        alone = revocation.revoke(self.parts, *given, by=who, reason=why, descendants=False)
+        alone = revoke.revoke(self.parts, *given, by=who, reason=why, descendants=False)
         return run_blocking(alone)
 
     async def amark_invalid(
@@ -115,9 +115,7 @@ class KeepingDoors(Doors):
     ) -> Receipt:
         """Async twin of `mark_invalid`."""
         given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
-        return await revocation.revoke(
-            self.parts.native, *given, by=who, reason=why, descendants=False
-        )
+        return await revoke.revoke(self.parts.native, *given, by=who, reason=why, descendants=False)
 
     def attach_verdict(
         self, what: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
@@ -131,14 +129,14 @@ class KeepingDoors(Doors):
             SettingError: For what is no verdict, or a secret in its `by`.
         """
         given = _record(what), self._verdict(verdict), None if scope is None else scope_of(scope)
-        return run_blocking(revocation.attach_verdict(self.parts, *given))
+        return run_blocking(revoke.attach_verdict(self.parts, *given))
 
     async def aattach_verdict(
         self, what: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
     ) -> Entry | Memory:
         """Async twin of `attach_verdict`."""
         given = _record(what), self._verdict(verdict), None if scope is None else scope_of(scope)
-        return await revocation.attach_verdict(self.parts.native, *given)
+        return await revoke.attach_verdict(self.parts.native, *given)
 
     def forget(
         self,
@@ -247,22 +245,22 @@ class KeepingDoors(Doors):
         The first line says what the bundle is; each other one is a record with its
         provenance, without vectors.
         """
-        return run_blocking(bundle.export_lines(self.parts, scope_of(scope)))
+        return run_blocking(transfer.export_lines(self.parts, scope_of(scope)))
 
     async def aexport(self, scope: MemoryScope | str) -> list[str]:
         """Async twin of `export`."""
-        return await bundle.export_lines(self.parts.native, scope_of(scope))
+        return await transfer.export_lines(self.parts.native, scope_of(scope))
 
     def export_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
         """Write a bundle to a file that only its owner may read; return how many records.
 
         The file is replaced as a whole or not at all.
         """
-        return run_blocking(bundle.export_to(self.parts, path, scope_of(scope)))
+        return run_blocking(transfer.export_to(self.parts, path, scope_of(scope)))
 
     async def aexport_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
         """Async twin of `export_to`."""
-        return await bundle.export_to(self.parts.native, path, scope_of(scope))
+        return await transfer.export_to(self.parts.native, path, scope_of(scope))
 
     def import_bundle(
         self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
@@ -284,14 +282,14 @@ class KeepingDoors(Doors):
             ScopeMissing: Without a group.
         """
         given = lines, scope_of(scope)
-        return run_blocking(bundle.import_lines(self.parts, *given, name=name))
+        return run_blocking(transfer.import_lines(self.parts, *given, name=name))
 
     async def aimport_bundle(
         self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
     ) -> ImportReport:
         """Async twin of `import_bundle`."""
         given = lines, scope_of(scope)
-        return await bundle.import_lines(self.parts.native, *given, name=name)
+        return await transfer.import_lines(self.parts.native, *given, name=name)
 
     async def _forget(
         self,
@@ -306,8 +304,8 @@ class KeepingDoors(Doors):
         limited, actor = _limited(scope_of(scope)), "" if by is None else self._who(by)
         redacted = self._reason(reason)
         if isinstance(scope, str):
-            await forgetting.require_group(parts, scope)
-        return await forgetting.forget(
+            await forget.require_group(parts, scope)
+        return await forget.forget(
             parts, limited, unwanted, by=actor, reason=redacted, dry_run=dry_run
         )
 
@@ -346,3 +344,133 @@ def _unwanted(
     checking.instance("origin", origin, (Origin, NoneType))
     checking.text("query", query, or_none=True)
     return Unwanted(None if ids is None else checking.texts("ids", ids), origin, query, derived)
+
+
+class AuditOperations(OperationsMixin):
+    """Looking back."""
+
+    def sessions(self, scope: MemoryScope | str, *, after: str | None = None) -> Sessions:
+        """Return the sessions of this tenant and group, the one heard of last first.
+
+        A page is made from the `looked_back` outputs that were recorded last, so a session
+        that goes on over its end is on the next page again.
+
+        Args:
+            scope: Whose memory.
+            after: The `next` of the page before.
+
+        Raises:
+            SettingError: For an `after` that no page can have returned.
+        """
+        checking.text("after", after, or_none=True)
+        return run_blocking(audit.sessions(self.parts, scope_of(scope), after=after))
+
+    async def asessions(self, scope: MemoryScope | str, *, after: str | None = None) -> Sessions:
+        """Async twin of `sessions`."""
+        checking.text("after", after, or_none=True)
+        return await audit.sessions(self.parts.native, scope_of(scope), after=after)
+
+    def session(self, session_id: str, scope: MemoryScope | str) -> Story:
+        """Return what a session was shown in each run, and what came of it.
+
+        Of a session that nobody has heard of there are no turns.
+
+        Args:
+            session_id: Its id; "" for what was recorded without one.
+            scope: Whose memory: exactly this tenant and group.
+
+        Raises:
+            SettingError: For an id that is no text.
+        """
+        checking.text("session_id", session_id)
+        return run_blocking(audit.session(self.parts, session_id, scope_of(scope)))
+
+    async def asession(self, session_id: str, scope: MemoryScope | str) -> Story:
+        """Async twin of `session`."""
+        checking.text("session_id", session_id)
+        return await audit.session(self.parts.native, session_id, scope_of(scope))
+
+    def audit(
+        self,
+        scope: MemoryScope | str,
+        *,
+        by: str | None = None,
+        kind: ActKind | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Audit:
+        """Return who did what: promotions, rejections, revocations and so on, newest first.
+
+        A page is made from the next `looked_back` records of each tier, in the order of storing,
+        so that what was done late to an old record comes on a later page. Revocations, what was
+        restored and what was forgotten are known if the memory has a journal.
+
+        Args:
+            scope: Whose memory: exactly this tenant and group.
+            by: Only what this person did.
+            kind: Only what is of this kind.
+            after: The `next` of the page before, or the mark of an act.
+            limit: How many at most; `listed` by default.
+
+        Raises:
+            SettingError: For a kind that is none, a mark that is none, or a limit below 0.
+        """
+        asked = _asked(by, kind, after, limit)
+        return run_blocking(audit.audit(self.parts, scope_of(scope), asked))
+
+    async def aaudit(
+        self,
+        scope: MemoryScope | str,
+        *,
+        by: str | None = None,
+        kind: ActKind | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Audit:
+        """Async twin of `audit`."""
+        asked = _asked(by, kind, after, limit)
+        return await audit.audit(self.parts.native, scope_of(scope), asked)
+
+    def note_shown(self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0) -> None:
+        """Keep in the journal, if there is one, what a run was shown.
+
+        The middleware does it by itself; this is for agents of your own.
+
+        Args:
+            ids: Of the entries and memories.
+            scope: Who was shown them, in which session. The user is not kept.
+            tokens: What they cost.
+        """
+        run_blocking(note(self.parts, self._shown(ids, scope, tokens)))
+
+    async def anote_shown(
+        self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0
+    ) -> None:
+        """Async twin of `note_shown`."""
+        await note(self.parts.native, self._shown(ids, scope, tokens))
+
+    def _shown(self, ids: Sequence[str], scope: MemoryScope | str, tokens: int) -> Noted:
+        where = scope_of(scope)
+        place = MemoryScope(
+            tenant=where.tenant,
+            group_id=where.group_id,
+            agent_id=where.agent_id,
+            session_id=where.session_id,
+        )
+        return Noted(
+            kind="shown",
+            at=self.parts.clock(),
+            scope=place,
+            ids=checking.texts("ids", ids),
+            tokens=checking.whole("tokens", tokens),
+        )
+
+
+def _asked(by: str | None, kind: ActKind | None, after: str | None, limit: int | None) -> Asked:
+    checking.text("by", by, or_none=True)
+    if kind is not None:
+        checking.choice("kind", kind, ACT_KINDS)
+    checking.text("after", after, or_none=True)
+    if limit is not None:
+        checking.whole("limit", limit)
+    return Asked(by=by, kind=kind, after=after, limit=limit)

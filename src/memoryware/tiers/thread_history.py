@@ -19,10 +19,9 @@ from memoryware.events import logger
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, Settled
 from memoryware.tiers.actors import is_person
-from memoryware.tiers.grounds import DISCARDED
 from memoryware.tiers.messages import answer_of, kind_of
-from memoryware.tiers.records import Entry, hash_of
-from memoryware.tiers.revocation import restore, revoke
+from memoryware.tiers.model import DISCARDED, Entry, hash_of
+from memoryware.tiers.revoke import restore, revoke
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Receipt
 

@@ -10,7 +10,7 @@ from memoryware.errors import EmbeddingFailed, EmbeddingMismatch, SettingError
 from memoryware.events import logger
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.embedding import PROBE, Embedder
-from memoryware.tiers.records import Memory
+from memoryware.tiers.model import Memory
 from memoryware.tiers.stores.protocol import Space
 from memoryware.tiers.values import Reindexed
 

@@ -11,27 +11,30 @@ from typing import Final
 from memoryware.errors import EmbeddingFailed, EntryRefused, PromotionRefused
 from memoryware.events import emit, logger
 from memoryware.scope import MemoryScope
-from memoryware.tiers import supersession
+from memoryware.tiers import supersede as supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.grounds import promoted_again
 from memoryware.tiers.material import Material, What, edited, is_text, material_of, redacted_text
-from memoryware.tiers.permission import check
-from memoryware.tiers.proposals import note_proposal, propose, reject, ungroup
-from memoryware.tiers.records import DECIDED, Entry, Ground, Memory, PendingPromotion, hash_of
-from memoryware.tiers.reindexing import embed_pending, place_of
+from memoryware.tiers.model import (
+    DECIDED,
+    Entry,
+    Ground,
+    Memory,
+    PendingPromotion,
+    hash_of,
+    promoted_again,
+)
+from memoryware.tiers.proposals import check, note_proposal
+from memoryware.tiers.reindex import embed_pending, place_of
 from memoryware.tiers.review.decisions import closed, refuse_rejected_statements, repeats_of
 from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select, Space, Vector
-from memoryware.tiers.succession import authority
-from memoryware.tiers.supersession import AS_IS, How, Old, Place
+from memoryware.tiers.supersede import AS_IS, How, Old, Place, authority
 from memoryware.tiers.text.segments import chunks_of
 from memoryware.tiers.values import Insight, Promotion
 
 _TRIES: Final = 10
 """How often a promotion is begun anew where its entry changes meanwhile."""
-
-__all__ = ["How", "Old", "What", "promote", "propose", "reject", "supersede", "ungroup"]
 
 
 async def promote(

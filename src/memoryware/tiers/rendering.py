@@ -1,13 +1,16 @@
-"""How recalled texts are shown: as data, fenced, labelled, and each no longer than allowed."""
+"""Texts for prompts: recalled memories, marked as data, and questions to a model about them."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+from memoryware._deadline import call_within
+from memoryware.events import logger
 from memoryware.guard import (
     FENCES,
     drop_hidden,
@@ -18,7 +21,8 @@ from memoryware.guard import (
     unscored,
 )
 from memoryware.settings import TierLimits
-from memoryware.tiers.records import Trust
+from memoryware.tiers._parts import Parts
+from memoryware.tiers.model import Trust
 from memoryware.tiers.values import ContextItem, Contradiction
 
 FENCE: Final = "recalled_memory"
@@ -352,3 +356,29 @@ def _belongs(text: str, place: int) -> bool:
 
 def _is_region(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+# Asking a model.
+
+
+_CONFIG: Final = {"tags": ["nostream"], "run_name": "tiered_memory"}
+"""What is answered here is not streamed to whoever reads the answer of the agent."""
+
+
+async def ask_model(parts: Parts, task: str, data: str) -> str | None:
+    """Return what the model of this memory answers; None if it fails or takes too long."""
+    model, seconds = parts.model, parts.limits.model_timeout
+    asked: list[Any] = [
+        {"role": "system", "content": task},
+        {"role": "user", "content": f"<{FENCE}>\n{shown(data)}\n</{FENCE}>"},
+    ]
+    try:
+        answer = await parts.runner.call(
+            lambda: call_within(seconds, model.invoke, asked, _CONFIG),
+            lambda: asyncio.wait_for(model.ainvoke(asked, _CONFIG), seconds),
+        )
+    except Exception as error:  # noqa: BLE001 - models fail in many ways; memory goes on
+        logger.warning("the model of memory did not answer: %s", type(error).__name__)
+        return None
+    text = getattr(answer, "text", answer)
+    return str(text() if callable(text) and not isinstance(text, str) else text)

@@ -1,0 +1,335 @@
+"""Operations on entries and recall: record, update and clean up working memory, retrieve, list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from memoryware._runner import run_blocking
+from memoryware.scope import MemoryScope
+from memoryware.tiers import checking, listing, recall, record
+from memoryware.tiers._parts import scope_of
+from memoryware.tiers.client.base import OperationsMixin
+from memoryware.tiers.listing import LayerName
+from memoryware.tiers.listing import Wanted as Page
+from memoryware.tiers.model import Entry, Memory, Provenance, Role, Trust
+from memoryware.tiers.recall import RetrieveOptions
+from memoryware.tiers.record import EntryOrigin
+from memoryware.tiers.values import ContextItem, Layer, Listing, Output, Recall, Recorded
+
+_TIERS: Collection[Layer] = ("quarantine", "working")
+
+
+class EntryOperations(OperationsMixin):
+    """Recording what an agent produced."""
+
+    def record(
+        self,
+        content: str,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        role: Role = "agent",
+        provenance: Provenance | None = None,
+        key: str | None = None,
+        shown: Sequence[ContextItem] = (),
+        tiers: Collection[Layer] = _TIERS,
+    ) -> Recorded:
+        """Keep an output in quarantine, and in working memory if the filters let it pass.
+
+        Args:
+            content: The text. Secrets are taken out before it is kept, and of metadata as well.
+            scope: On whose behalf it was made. Without a group only quarantine keeps it.
+            metadata: What is known of it: `confidence`, `verify_pending`, anything of yours.
+            role: The part that its maker plays in the graph.
+            provenance: Who made it, and of what; by default the agent of the scope, of what it
+                repeats of `shown`.
+            key: Recording the same key again records nothing.
+            shown: What memory had shown to who made it, to tell an echo from something new.
+            tiers: ("quarantine",) keeps it out of working memory.
+
+        Raises:
+            EntryRefused: For what is no text or too long.
+            SettingError: For an option of another type, or a secret in the scope or in a name
+                of the provenance. What a text loses, a name cannot.
+            StoreUnavailable: If quarantine cannot be written. A failing working memory is
+                logged and told as an event.
+        """
+        origin = EntryOrigin(role=role, provenance=provenance, key=key, shown=tuple(shown))
+        given = content, scope_of(scope), metadata
+        return run_blocking(record.record(self.parts, *given, origin=origin, tiers=tiers))
+
+    async def arecord(
+        self,
+        content: str,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        role: Role = "agent",
+        provenance: Provenance | None = None,
+        key: str | None = None,
+        shown: Sequence[ContextItem] = (),
+        tiers: Collection[Layer] = _TIERS,
+    ) -> Recorded:
+        """Async twin of `record`."""
+        origin = EntryOrigin(role=role, provenance=provenance, key=key, shown=tuple(shown))
+        given = content, scope_of(scope), metadata
+        return await record.record(self.parts.native, *given, origin=origin, tiers=tiers)
+
+    def record_many(
+        self,
+        outputs: Iterable[str | Output],
+        scope: MemoryScope | str | None = None,
+        *,
+        tiers: Collection[Layer] = _TIERS,
+    ) -> list[Recorded]:
+        """Record outputs of one scope together, in order; see `record`.
+
+        With filters that do not wait, and all tiers in one store, that is one transaction: all of
+        them are stored, or none. Otherwise each is stored by itself.
+
+        Args:
+            outputs: Texts, or `Output` for what is known of each.
+            scope: On whose behalf they were made.
+            tiers: As for `record`.
+
+        Returns:
+            What became of each, in order.
+
+        Raises:
+            EntryRefused: For what is no text or too long; then nothing is recorded.
+            SettingError: As for `record`.
+            StoreUnavailable: If quarantine cannot be written.
+        """
+        every = _outputs(outputs)
+        return run_blocking(record.record_many(self.parts, every, scope_of(scope), tiers=tiers))
+
+    async def arecord_many(
+        self,
+        outputs: Iterable[str | Output],
+        scope: MemoryScope | str | None = None,
+        *,
+        tiers: Collection[Layer] = _TIERS,
+    ) -> list[Recorded]:
+        """Async twin of `record_many`."""
+        every = _outputs(outputs)
+        return await record.record_many(self.parts.native, every, scope_of(scope), tiers=tiers)
+
+    def log_quarantine(
+        self,
+        content: str,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        role: Role = "agent",
+        provenance: Provenance | None = None,
+        key: str | None = None,
+    ) -> Entry:
+        """Keep an output in quarantine only, and return its entry; see `record`."""
+        origin = EntryOrigin(role=role, provenance=provenance, key=key)
+        given = content, scope_of(scope), metadata
+        return run_blocking(record.log_quarantine(self.parts, *given, origin=origin))
+
+    async def alog_quarantine(
+        self,
+        content: str,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        role: Role = "agent",
+        provenance: Provenance | None = None,
+        key: str | None = None,
+    ) -> Entry:
+        """Async twin of `log_quarantine`."""
+        origin = EntryOrigin(role=role, provenance=provenance, key=key)
+        given = content, scope_of(scope), metadata
+        return await record.log_quarantine(self.parts.native, *given, origin=origin)
+
+    def update_working_memory(
+        self,
+        content: str | Entry,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Recorded:
+        """Put a text, or an entry of quarantine, into working memory if the filters let it pass.
+
+        Without a group nothing happens. The refusal of an entry is noted in quarantine.
+        """
+        return run_blocking(
+            record.update_working_memory(self.parts, content, scope_of(scope), metadata)
+        )
+
+    async def aupdate_working_memory(
+        self,
+        content: str | Entry,
+        scope: MemoryScope | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Recorded:
+        """Async twin of `update_working_memory`."""
+        return await record.update_working_memory(
+            self.parts.native, content, scope_of(scope), metadata
+        )
+
+    def cleanup_working_memory(self) -> int:
+        """Remove what has expired from working memory, in all groups; return how much.
+
+        Nothing that has expired is ever returned; this only gives back its room.
+        """
+        return run_blocking(record.cleanup_working_memory(self.parts))
+
+    async def acleanup_working_memory(self) -> int:
+        """Async twin of `cleanup_working_memory`."""
+        return await record.cleanup_working_memory(self.parts.native)
+
+
+def _outputs(outputs: Iterable[str | Output]) -> list[Output]:
+    checking.instance("outputs", outputs, (Iterable,))
+    return [one if isinstance(one, Output) else Output(one) for one in outputs]
+
+
+Sources = Sequence[Literal["hot", "cold"]]
+_LAYERS: Sources = ("hot", "cold")
+
+
+class RecallOperations(OperationsMixin):
+    """Reading the tiers."""
+
+    def retrieve(
+        self,
+        query: str,
+        scope: MemoryScope | str,
+        session_id: str | None = None,
+        *,
+        agent_id: str | None = None,
+        max_results: int | None = None,
+        score_threshold: float | None = None,
+        time_range_days: float | None = None,
+        at: datetime | None = None,
+        min_trust: Trust | None = None,
+        layers: Sources = _LAYERS,
+        explain: bool = False,
+    ) -> Recall:
+        """Return what working and long-term memory know about a query, best first.
+
+        Args:
+            query: A question or some words.
+            scope: Who asks: exactly this tenant and group, and the experience of its agent.
+            session_id: Only memories that came from this session; working memory is not cut.
+            agent_id: Whose experience is asked as well; by default that of the scope.
+            max_results: How many at most. It does not raise the limits of the tiers: there are
+                never more than `hot_items + cold_items + agent_items` (18 by default).
+            score_threshold: Leave out what is less similar, by cosine. What was found by words
+                stays, and so does everything where nothing is embedded.
+            time_range_days: Leave out what is older.
+            at: What held at that moment, not what holds now.
+            min_trust: Leave out what is trusted less, in both tiers: `Trust.USER` leaves out
+                what agents have said, `Trust.UNVERIFIED` what came from outside. By default
+                trust leaves nothing out; see `share_outside` for text from outside.
+            layers: ("cold",) leaves working memory out, ("hot",) long-term memory.
+            explain: Fill `candidates`: why each came, where it ranked, why it was left out.
+
+        Returns:
+            A list of `ContextItem`. If one tier fails, its name stands in `failed` and the
+            other's items are there. Without a group the list is empty.
+
+        Raises:
+            StoreUnavailable: If both tiers fail and the memory has `on_error="raise"`.
+            SettingError: For a query that is no text, an `at` without a time zone, an unknown
+                layer, or a number outside of its range.
+        """
+        options = RetrieveOptions(
+            session_id=session_id,
+            agent_id=agent_id,
+            max_results=max_results,
+            score_threshold=score_threshold,
+            time_range_days=time_range_days,
+            at=at,
+            min_trust=min_trust,
+            layers=layers,
+            explain=explain,
+        )
+        return run_blocking(recall.retrieve(self.parts, query, scope_of(scope), options=options))
+
+    async def aretrieve(
+        self,
+        query: str,
+        scope: MemoryScope | str,
+        session_id: str | None = None,
+        *,
+        agent_id: str | None = None,
+        max_results: int | None = None,
+        score_threshold: float | None = None,
+        time_range_days: float | None = None,
+        at: datetime | None = None,
+        min_trust: Trust | None = None,
+        layers: Sources = _LAYERS,
+        explain: bool = False,
+    ) -> Recall:
+        """Async twin of `retrieve`."""
+        options = RetrieveOptions(
+            session_id=session_id,
+            agent_id=agent_id,
+            max_results=max_results,
+            score_threshold=score_threshold,
+            time_range_days=time_range_days,
+            at=at,
+            min_trust=min_trust,
+            layers=layers,
+            explain=explain,
+        )
+        return await recall.retrieve(self.parts.native, query, scope_of(scope), options=options)
+
+    def list(
+        self,
+        scope: MemoryScope | str,
+        *,
+        layer: LayerName = "all",
+        limit: int | None = None,
+        offset: int = 0,
+        query: str = "",
+        after: str | None = None,
+    ) -> Listing:
+        """Return a page of what the tiers hold, for people: quarantine too, newest first.
+
+        Args:
+            scope: Exactly this tenant and group.
+            layer: "quarantine", "working", "longterm", or "all".
+            limit: Lines of the page; `listed` of the limits by default.
+            offset: Lines to pass over.
+            query: Only what has these words, the best first.
+            after: The `next` of the page before. What is stored or goes meanwhile hides nothing
+                and brings nothing twice; with a query it may, as all places in that order move.
+
+        Raises:
+            SettingError: For a layer that is none, a number below 0, or a mark of another list.
+        """
+        page = Page(layer, limit, offset, query, after)
+        return run_blocking(listing.list_records(self.parts, scope_of(scope), page))
+
+    async def alist(
+        self,
+        scope: MemoryScope | str,
+        *,
+        layer: LayerName = "all",
+        limit: int | None = None,
+        offset: int = 0,
+        query: str = "",
+        after: str | None = None,
+    ) -> Listing:
+        """Async twin of `list`."""
+        page = Page(layer, limit, offset, query, after)
+        return await listing.list_records(self.parts.native, scope_of(scope), page)
+
+    def get(self, id: str, scope: MemoryScope | str) -> Entry | Memory:  # noqa: A002
+        """Return an entry or a memory by its id.
+
+        Raises:
+            EntryMissing: If this tenant and group have none with this id.
+            SettingError: For an id that is no text.
+        """
+        return run_blocking(listing.get(self.parts, id, scope_of(scope)))
+
+    async def aget(self, id: str, scope: MemoryScope | str) -> Entry | Memory:  # noqa: A002
+        """Async twin of `get`."""
+        return await listing.get(self.parts.native, id, scope_of(scope))
