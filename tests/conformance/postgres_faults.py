@@ -14,24 +14,27 @@ from conformance.postgres_row_faults import FAULTS as IN_ROWS
 from conformance.postgres_search_faults import FAULTS as IN_SEARCH
 from memoryware.errors import StoreNewer, StoreUnavailable
 from memoryware.tiers.stores.postgres import (
-    address,
     connection,
-    opening,
     rows,
     schema,
     store,
     transaction,
 )
-from memoryware.tiers.stores.postgres.address import Address
 from memoryware.tiers.stores.postgres.connection import (
+    Address,
     AsyncPipeline,
     Pipeline,
     RolledBack,
     Session,
 )
-from memoryware.tiers.stores.postgres.pool import AsyncPool, BlockingPool, Pool
 from memoryware.tiers.stores.postgres.schema import TABLES
-from memoryware.tiers.stores.postgres.store import AsyncServer, BlockingServer
+from memoryware.tiers.stores.postgres.store import (
+    AsyncPool,
+    AsyncServer,
+    BlockingPool,
+    BlockingServer,
+    Pool,
+)
 from memoryware.tiers.text.terms import WORDS_VERSION
 
 BLOCKING, NATIVE = {"door": "blocking"}, {"door": "native"}
@@ -253,21 +256,21 @@ def _any_key(self, *parts, was=Address.key):
     return was(self, *parts) if parts else secrets.randbits(62)
 
 
-def _accepted(address, db, was=opening._state):
+def _accepted(address, db, was=schema._state):
     try:
         return was(address, db)
     except StoreNewer:
-        return opening._State(len(opening.STEPS), WORDS_VERSION)
+        return schema._State(len(schema.STEPS), WORDS_VERSION)
 
 
-def _taken_over(address, db, was=opening._state):
+def _taken_over(address, db, was=schema._state):
     try:
         return was(address, db)
     except StoreUnavailable:
-        return opening._State()
+        return schema._State()
 
 
-def _at_ease(address, path, is_relaxed, *more, was=opening.OpenedDatabase):
+def _at_ease(address, path, is_relaxed, *more, was=schema.OpenedDatabase):
     return was(address, path, False, *more)
 
 
@@ -287,7 +290,7 @@ OPENINGS = {
         "test_many_who_open_at_once_make_the_tables_once",
     ),
     "opens what a newer version has made": Fault(
-        code(opening, "_state", _accepted),
+        code(schema, "_state", _accepted),
         "test_opening",
         "test_a_newer_schema_is_left_alone_and_an_older_one_brought_up",
     ),
@@ -297,17 +300,17 @@ OPENINGS = {
         "test_a_newer_schema_is_left_alone_and_an_older_one_brought_up",
     ),
     "makes its tables among those of another program": Fault(
-        code(opening, "_state", _taken_over),
+        code(schema, "_state", _taken_over),
         "test_opening",
         "test_a_schema_of_another_program_is_left_alone",
     ),
     "leaves words as another version made them": Fault(
-        code(opening, "_index_anew", lambda db: None),
+        code(schema, "_index_anew", lambda db: None),
         "test_opening",
         "test_words_that_another_version_made_are_made_anew",
     ),
     "confirms what is not on the disk": Fault(
-        code(opening, "OpenedDatabase", _at_ease),
+        code(schema, "OpenedDatabase", _at_ease),
         "test_losses",
         "test_what_was_confirmed_is_there_once_after_a_restart",
         {"how": 3, **BLOCKING},
@@ -319,7 +322,7 @@ OPENINGS = {
 
 def _unguarded(table: str) -> Seed:
     switch = f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;"
-    return code(opening, "guard", lambda name: schema.guard(name).replace(switch, ""))
+    return code(schema, "guard", lambda name, was=schema.guard: was(name).replace(switch, ""))
 
 
 def _once_admitted(address, role, tenant, *, bound, was=store.admitted):
@@ -329,6 +332,10 @@ def _once_admitted(address, role, tenant, *, bound, was=store.admitted):
         if there == (True,) and db.execute(asked, [role]).fetchone() == (True,):
             return
     was(address, role, tenant, bound=bound)
+
+
+def _unbound(name, role, *, bound, was=schema.grants):
+    return was(name, role, bound=False)
 
 
 GUARDED = {
@@ -358,7 +365,7 @@ GUARDED = {
         "test_roles_raise_the_generation_of_their_tenant_alone",
     ),
     "lets a bound role change spaces": Fault(
-        code(opening, "grants", lambda name, role, bound: schema.grants(name, role, bound=False)),
+        code(schema, "grants", _unbound),
         "test_guard",
         "test_a_role_that_owns_nothing_can_do_everything_for_its_tenants",
     ),
@@ -368,12 +375,14 @@ GUARDED = {
         "test_the_last_admission_of_a_role_counts",
     ),
     "gives words that it makes anew to nobody": Fault(
-        code(opening, "owner_of", lambda tenant: "n"),
+        code(schema, "owner_of", lambda tenant: "n"),
         "test_guard",
         "test_words_that_are_made_anew_stay_with_their_tenant",
     ),
     "keeps what is of a tenant as if it were of all": Fault(
-        code(address, "owner_of", lambda tenant: "*" if tenant == "a" else rows.owner_of(tenant)),
+        code(
+            connection, "owner_of", lambda tenant: "*" if tenant == "a" else rows.owner_of(tenant)
+        ),
         "test_guard",
         BY_HAND,
     ),

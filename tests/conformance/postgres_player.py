@@ -20,7 +20,8 @@ from memoryware.conformance import (
     WorkingStoreConformance,
 )
 from memoryware.conformance._tiers import Asked
-from memoryware.tiers.stores.postgres import connection, opening, postgres_stores
+from memoryware.tiers.stores.postgres import connection, postgres_stores
+from memoryware.tiers.stores.postgres import schema as tables
 from servers import postgres
 from tiers.stores.postgres import kit
 
@@ -79,10 +80,10 @@ def schema(right: str, wrong: str) -> Seed:
 
     @contextmanager
     def seeded() -> Iterator[None]:
-        was = opening.STEPS
+        was = tables.STEPS
         found = sum(step.count(right) for step in was)
         assert found == 1, f"{right!r} stands {found} times in the schema"
-        with patch.object(opening, "STEPS", tuple(one.replace(right, wrong) for one in was)):
+        with patch.object(tables, "STEPS", tuple(one.replace(right, wrong) for one in was)):
             yield
 
     return seeded

@@ -7,8 +7,7 @@ import struct
 
 from conformance.postgres_player import Fault, both, code, schema, sql
 from memoryware.tiers.stores.postgres import rows, transaction
-from memoryware.tiers.stores.postgres.address import Address
-from memoryware.tiers.stores.postgres.connection import HalfVectorDumper, Pipeline
+from memoryware.tiers.stores.postgres.connection import Address, HalfVectorDumper, Pipeline
 from memoryware.tiers.stores.postgres.rows import PostgresRows
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select

@@ -12,7 +12,7 @@ import pytest
 from memoryware import MemoryScope
 from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import entry
-from memoryware.tiers.stores.postgres import admit_role, opening, postgres_stores, schema
+from memoryware.tiers.stores.postgres import admit_role, postgres_stores, schema
 from servers import postgres
 from servers.pooler import Pooler
 from servers.proxy import Proxy
@@ -162,9 +162,9 @@ def old(address, monkeypatch):
     name = f"old_{os.getpid()}"
     postgres.asked(address, f"CREATE ROLE {name} LOGIN")
     with monkeypatch.context() as patched:
-        patched.setattr(opening, "STEPS", schema.STEPS[:1])
-        patched.setattr(opening, "guard", _first_guard)
-        patched.setattr(opening, "grants", _first_grants)
+        patched.setattr(schema, "STEPS", schema.STEPS[:1])
+        patched.setattr(schema, "guard", _first_guard)
+        patched.setattr(schema, "grants", _first_grants)
         admit_role(address, name)
         made = postgres_stores(address)
     yield made, address.replace("postgres@", f"{name}@")
@@ -172,11 +172,9 @@ def old(address, monkeypatch):
     postgres.asked(address, f"DROP OWNED BY {name}; DROP ROLE {name}")
 
 
-def _first_guard(name):
-    return schema.guard(name).replace(schema.policy("part"), "")
+def _first_guard(name, was=schema.guard):
+    return was(name).replace(schema.policy("part"), "")
 
 
-def _first_grants(name, role, *, bound):
-    return schema.grants(name, role, bound=bound).replace(
-        f'GRANT SELECT ON {name}.part TO "{role}"; ', ""
-    )
+def _first_grants(name, role, *, bound, was=schema.grants):
+    return was(name, role, bound=bound).replace(f'GRANT SELECT ON {name}.part TO "{role}"; ', "")

@@ -13,7 +13,7 @@ import pytest
 
 from memoryware import StoreNewer, StoreUnavailable, open_stores
 from memoryware.conformance._tiers import entry, memory, within
-from memoryware.tiers.stores.postgres import opening, postgres_stores, schema
+from memoryware.tiers.stores.postgres import postgres_stores, schema
 from memoryware.tiers.text.terms import WORDS_VERSION
 from servers import postgres
 from tiers.stores.postgres.kit import DOORS, call, database
@@ -96,11 +96,11 @@ def test_a_schema_of_another_program_is_left_alone(address):
 
 def test_a_newer_schema_is_left_alone_and_an_older_one_brought_up(address, stores, monkeypatch):
     stores.quarantine.add(entry("kept"))
-    step = "ALTER TABLE record ADD COLUMN mood TEXT"
-    monkeypatch.setattr(opening, "STEPS", (*schema.STEPS, step, "NONSENSE"))
+    steps = (*schema.STEPS, "ALTER TABLE record ADD COLUMN mood TEXT")
+    monkeypatch.setattr(schema, "STEPS", (*steps, "NONSENSE"))
     with pytest.raises(StoreUnavailable, match="NONSENSE"):
         postgres_stores(address)
-    monkeypatch.setattr(opening, "STEPS", (*schema.STEPS, step))
+    monkeypatch.setattr(schema, "STEPS", steps)
     newer = postgres_stores(address)
     assert newer.quarantine.find(within()).total == 1
     newer.working.close()
@@ -153,7 +153,7 @@ def test_an_older_version_goes_on_while_the_tables_are_brought_up(
         while len(known) < begun + 10 and not failed:
             time.sleep(0.01)
         steps = (*steps, f"ALTER TABLE record ADD COLUMN {name} TEXT DEFAULT 'x'")
-        monkeypatch.setattr(opening, "STEPS", steps)
+        monkeypatch.setattr(schema, "STEPS", steps)
         newer.append(postgres_stores(address))
     newer[-1].quarantine.add(entry("by the newest"))
     stop.set()

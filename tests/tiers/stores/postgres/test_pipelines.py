@@ -16,8 +16,8 @@ from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import entry, within
 from memoryware.settings import PostgresLimits
 from memoryware.tiers.stores.postgres import postgres_stores
-from memoryware.tiers.stores.postgres.address import address_of
-from memoryware.tiers.stores.postgres.opening import opened
+from memoryware.tiers.stores.postgres.connection import address_of
+from memoryware.tiers.stores.postgres.schema import opened
 from memoryware.tiers.stores.postgres.store import BlockingServer
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres

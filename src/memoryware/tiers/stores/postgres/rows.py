@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.stores.postgres.address import owner_of
+from memoryware.tiers.stores.postgres.connection import owner_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql.rows import COLUMNS, Condition, Rows, flat
 

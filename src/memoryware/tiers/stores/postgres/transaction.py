@@ -8,11 +8,9 @@ from typing import Any, Final, TypeVar
 
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
-from memoryware.tiers.stores.postgres.address import owner_of
-from memoryware.tiers.stores.postgres.connection import HalfVector, Pipeline, Statement
-from memoryware.tiers.stores.postgres.opening import OpenedDatabase
+from memoryware.tiers.stores.postgres.connection import HalfVector, Pipeline, Statement, owner_of
 from memoryware.tiers.stores.postgres.rows import PostgresRows, counted_tokens, token_of
-from memoryware.tiers.stores.postgres.schema import INDEXED, vector_index
+from memoryware.tiers.stores.postgres.schema import INDEXED, OpenedDatabase, vector_index
 from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
 from memoryware.tiers.stores.sql.port import Corpus, Row, Scores
 from memoryware.tiers.stores.sql.rows import Condition, WideRecords, insertion, part_of
