@@ -11,17 +11,15 @@ from memoryware import MemoryScope, TieredMemory
 from memoryware._remembering import forget_all
 from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
-from memoryware.tiers.echo import clauses
-from memoryware.tiers.echo.matching import Excerpt, recalled_block_sources, repeated_ids
+from memoryware.tiers.echo import repetition
+from memoryware.tiers.echo.matching import Excerpt, repeated_ids
+from memoryware.tiers.echo.repetition import recalled_block_sources
 from memoryware.tiers.rendering import without_marks
-from memoryware.tiers.review.grouping import groups_of
-from memoryware.tiers.review.priority import boilerplate_of, specificity_of
+from memoryware.tiers.review.review_statements import boilerplate_of, groups_of, specificity_of
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.text import segments
-from memoryware.tiers.text.claims import says_the_same
-from memoryware.tiers.text.contradictions import contradiction_between
-from memoryware.tiers.text.stems import stem
-from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.text.comparison import contradiction_between, says_the_same
+from memoryware.tiers.text.terms import stem, words_of
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", agent_id="helper")
 KNOWN = "The orders of the shop are in PostgreSQL 17, on the server db2."
@@ -67,7 +65,7 @@ SHAPES = {
 }
 USES = {
     "words": words_of,
-    "statements": clauses.clauses_of,
+    "statements": repetition.clauses_of,
     "an echo": lambda text: repeated_ids(text, [Excerpt(text[: len(text) // 2], "x")]),
     "marks": lambda text: recalled_block_sources(text, [Excerpt(KNOWN, "x")]),
     "copied marks": without_marks,

@@ -19,7 +19,7 @@ from memoryware.tiers.echo.repetition import (
     repetition_of,
 )
 from memoryware.tiers.filters import MinLength, NearDuplicate, Passed, Refusal, default_filters
-from memoryware.tiers.filters.chain import check_filters, waiting_filters
+from memoryware.tiers.filters.filter_chain import check_filters, waiting_filters
 from memoryware.tiers.record import EntryOrigin, build_entry
 from tiers.kit import HashEmbeddings
 

@@ -14,9 +14,8 @@ import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryware.tiers.text import stems
-from memoryware.tiers.text.stems import stem
-from memoryware.tiers.text.terms import WORDS_VERSION, plain_words, query_words, words_of
+from memoryware.tiers.text import terms
+from memoryware.tiers.text.terms import WORDS_VERSION, plain_words, query_words, stem, words_of
 
 SAMPLE = (
     "Deployments decided by Ann's team run on Kubernetes; max_tokens=10,000 and v2.0.1."
@@ -103,23 +102,23 @@ def test_words_have_the_stems_that_indexes_hold(package, monkeypatch):
     module = import_module(package)
     make = module.Stemmer if package == "Stemmer" else lambda _: module.PorterStemmer()
     monkeypatch.setattr(snowballstemmer, "stemmer", make)
-    monkeypatch.setattr(stems, "_snowball", stems._Snowball())
-    assert [[word, stems._stem(word)] for word, _ in STEMS] == STEMS
+    monkeypatch.setattr(terms, "_snowball", terms._Snowball())
+    assert [[word, terms._stem(word)] for word, _ in STEMS] == STEMS
 
 
 def test_threads_stem_at_the_same_time(monkeypatch):
     porter = import_module("snowballstemmer.porter_stemmer")
     monkeypatch.setattr(snowballstemmer, "stemmer", lambda _: porter.PorterStemmer())
-    monkeypatch.setattr(stems, "_snowball", stems._Snowball())
+    monkeypatch.setattr(terms, "_snowball", terms._Snowball())
     words = [word for word, _ in STEMS] * 4
     with ThreadPoolExecutor(8) as pool:
-        assert [*pool.map(stems._stem, words)] == [stem for _, stem in STEMS] * 4
+        assert [*pool.map(terms._stem, words)] == [stem for _, stem in STEMS] * 4
 
 
-@given(st.text("aeioubcdghklmnrstvxyz", max_size=8), st.sampled_from(["", *stems._ENDINGS]))
+@given(st.text("aeioubcdghklmnrstvxyz", max_size=8), st.sampled_from(["", *terms._ENDINGS]))
 def test_a_word_that_is_not_given_to_snowball_is_its_own_stem(start, ending):
     word = start + ending
-    if not word.endswith(stems._ENDINGS):
+    if not word.endswith(terms._ENDINGS):
         assert snowballstemmer.stemmer("porter").stemWord(word) == word
 
 

@@ -13,11 +13,9 @@ from memoryware.tiers.actors import Actor
 from memoryware.tiers.material import Material, What, edited, material_of
 from memoryware.tiers.messages import JUDGING
 from memoryware.tiers.model import SOURCE_GONE, Entry, PendingPromotion, hash_of
-from memoryware.tiers.review.corroboration import Support, alike, independent
-from memoryware.tiers.review.decisions import closed, repeats_of
+from memoryware.tiers.review.decisions import Support, alike, closed, independent, repeats_of
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.text.claims import same_words, says_the_same
-from memoryware.tiers.text.contradictions import contradiction_between
+from memoryware.tiers.text.comparison import contradiction_between, same_words, says_the_same
 from memoryware.tiers.values import Insight
 
 # Who may promote it.

@@ -18,18 +18,18 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, Refusal, note_recorded, warn_without_group
-from memoryware.tiers.echo.matching import (
+from memoryware.tiers.echo.matching import Excerpt, repeated_ids
+from memoryware.tiers.echo.repetition import (
     DUPLICATE,
     ECHO,
-    Excerpt,
+    NO_REPETITION,
+    Repetition,
+    find_repetition,
     half_repeated,
     recalled_block_sources,
-    repeated_ids,
     strip_recalled_blocks,
 )
-from memoryware.tiers.echo.repetition import NO_REPETITION, Repetition, find_repetition
-from memoryware.tiers.filters.builtin import ExactDuplicate
-from memoryware.tiers.filters.chain import ask_filters, waiting_filters
+from memoryware.tiers.filters.filter_chain import ExactDuplicate, ask_filters, waiting_filters
 from memoryware.tiers.model import (
     DECIDED,
     SAID_AGAIN,

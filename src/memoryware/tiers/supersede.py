@@ -19,8 +19,7 @@ from memoryware.tiers.material import Material
 from memoryware.tiers.model import Entry, Memory, Trust, folded, hash_of
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select
-from memoryware.tiers.text.contradictions import contradiction_between
-from memoryware.tiers.text.statements import plain_statements
+from memoryware.tiers.text.comparison import contradiction_between, plain_statements
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
 

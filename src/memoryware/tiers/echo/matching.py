@@ -12,35 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
-from typing import Final, NamedTuple, Protocol, TypeVar
+from itertools import islice
+from typing import Final, NamedTuple, Protocol
 
 from memoryware._remembering import remembered
-from memoryware.tiers.echo.clauses import clauses_of
-from memoryware.tiers.echo.words import (
-    AROUND,
-    BETWEEN,
-    COUNTED,
-    DOUBTING,
-    DROPPED,
-    KEPT,
-    LEADING,
-    LIVES,
-    OPEN,
-    OPTIONAL,
-    ORDERING,
-    PASSIVE,
-    POINTING,
-    POSSESSIVES,
-    RESTRICTING,
-    SUBSTITUTES,
-    UNCERTAIN,
-    WHERE,
-)
-from memoryware.tiers.rendering import FENCE, NOTE
+from memoryware.tiers.rendering import NOTE
 from memoryware.tiers.text import phrases
-from memoryware.tiers.text.comparison import same_sentence, verb_bases
-from memoryware.tiers.text.statements import UNSPACED
+from memoryware.tiers.text.sentences import IRREGULAR, same_sentence, verb_bases
 from memoryware.tiers.text.tokens import (
     BREAK,
     DAYS_AND_MONTHS,
@@ -49,26 +27,106 @@ from memoryware.tiers.text.tokens import (
     NEGATIONS,
     PAUSE,
     QUANTIFIERS,
+    UNSPACED,
     Sentence,
     Token,
     is_german,
     tokenize,
     without_markup,
+    word_set,
 )
 
-ECHO: Final = "echo"
-"""Refusal code of an echo."""
-DUPLICATE: Final = "duplicate"
-"""Refusal code of what working memory has and its agent was not shown."""
+# Words that a repetition may add, omit or replace, and words that it may not.
 
-_TAG: Final = re.compile(rf"<\s*+(/?+)\s*+{FENCE}\b[^<>]*>", re.IGNORECASE)
-_LINE_START: Final = re.compile(r"(?:^|\n)[ \t>*`-]*\Z")
-_SHIELDED: Final = re.compile(rf"&lt;(\s*+/?+\s*+{FENCE}\b[^<>&]*)&gt;", re.IGNORECASE)
-_MAX_RATIO: Final = 8
+_POSSESSIVES: Final = word_set("""
+my your his her its our their
+mein meine meiner meinem meinen dein deine deiner deinem deinen sein seine seiner seinem seinen
+ihr ihre ihrer ihrem ihren unser unsere unserer unserem unseren
+""")
+_DOUBTING: Final = word_set("right correct true really sure richtig wirklich sicher oder")
+"""Words that turn the sentence before them into a question."""
+_RESTRICTING: Final = NEGATIONS | word_set("""
+if unless except excluding only until but whereas provided instead rather anymore longer
+wenn falls nur außer bis aber sofern sondern statt mehr
+如 若 除 只 仅 但 才 直
+""")
+"""Words that restrict a statement; a repetition may not leave them out."""
+_UNCERTAIN: Final = word_set("""
+probably possibly perhaps maybe might likely unlikely apparently allegedly supposedly unclear guess
+vielleicht wahrscheinlich möglicherweise vermutlich angeblich wohl
+也 许 能 概
+""")
+_ORDERING: Final = word_set("""
+then first last next before after later earlier again once twice second finally up down over under
+off on left right more less best better free open all each every both most
+""")
+"""Words of `FILLER` that carry meaning inside of a statement."""
+_LEADING: Final = (
+    phrases.RECALLING
+    | phrases.GREETINGS
+    | word_set("""
+say says said saying confirm confirmed confirms repeat repeating tell telling told think believe
+state stated sum summing summarize summarise quote quoting answer found find see question help
+helps understand correct right follows following clarify point points remark discussed asked
+sage sagt gesagt erinnere erinnern notizen weiß denke glaube
+""")
+)
+"""A phrase around a repetition must have one of these."""
+_BETWEEN: Final = word_set(
+    "and but also so well indeed additionally und sowie auch 和 而 且 还 also and"
+)
+_POINTING: Final = _BETWEEN | word_set("it is are that this these here as das ist hier dies")
+"""Words that may introduce a repetition without a word of remembering: "It is so: ..."."""
+_AROUND: Final = (
+    phrases.EMPTY
+    | phrases.FILLER
+    | phrases.PERSONAL
+    | phrases.GREETINGS
+    | phrases.RECALLING
+    | _LEADING
+    | _BETWEEN
+    | word_set("""
+unclear stored entries entry memory any anything anyone nothing need like want would more some
+good morning afternoon evening elaborate on points question questions you me i can may could dass
+mein meine meinen meinem ihr ihre dir ihnen noch das ist hier
+""")
+)
+_OPEN: Final = word_set("""
+be is are was were of by in on at for from to with a an and or must may can should will has have do
+does not per über von mit für auf an bei zu ist sind wird und oder muss darf kann soll nicht
+是 在 的 和 把 被 由
+""")
+"""Words after which a part of a sentence is incomplete."""
+_DROPPED: Final = word_set("called named also genannt namens indeed too auch")
+"""Words that a repetition may omit or add."""
+_KEPT: Final = word_set("kept stored held located hosted saved gespeichert")
+_LIVES: Final = word_set("live lives reside resides sit sits liegt liegen steht stehen befindet")
+_WHERE: Final = word_set("in on at auf an bei")
+_PASSIVE: Final = ("be", "ist", "wird")
+_SUBSTITUTES: Final = (
+    _AROUND
+    | _OPEN
+    | _DROPPED
+    | _KEPT
+    | _LIVES
+    | MODALS
+    | NEGATIONS
+    | QUANTIFIERS
+    | _RESTRICTING
+    | IRREGULAR
+    | {"email", "before"}
+)
+"""Words that can match words with another beginning, or none."""
+_OPTIONAL: Final = _SUBSTITUTES | _POINTING | {"then", "dann", "so", "就", "所", "以", "那", "么"}
+"""Words that need not match a word of a stored text."""
+_COUNTED: Final = word_set(
+    "things facts notes points items memories results entries thing fact note"
+)
+
+
+MAX_RATIO: Final = 8
 """A text is compared if it is at most this many times as long as all excerpts together."""
-_SLACK: Final = 4000
-_BORROWED: Final = 0.5
-"""Share of an excerpt that a text must repeat to be derived from it."""
+SLACK: Final = 4000
 _CHATTER: Final = 12
 """Polite words around a repetition; more of them say something."""
 _MAX_STARTS: Final = 256
@@ -118,9 +176,6 @@ class StoredText(Protocol):
     def content(self) -> str: ...
 
 
-T = TypeVar("T", bound=StoredText)
-
-
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """The beginning of a stored text, which is compared."""
@@ -144,35 +199,6 @@ class Excerpt:
         ]
 
 
-def strip_recalled_blocks(text: str) -> str:
-    """Return a text without the blocks of recalled texts that it copies.
-
-    Args:
-        text: The text.
-    """
-    return _split_blocks(text)[0]
-
-
-def recalled_block_sources(text: str, shown: Sequence[StoredText] = ()) -> tuple[str, ...] | None:
-    """Return what a text repeats that consists of a block of recalled texts only.
-
-    Args:
-        text: The text.
-        shown: What memory had shown.
-
-    Returns:
-        Ids of the items in the block, perhaps none; None for a text without such a block, or
-        with a statement outside of it.
-    """
-    outside, block = _split_blocks(text)
-    if block is None:
-        return None
-    has_words = any(set(clause.words) - clause.filler for clause in clauses_of(outside))
-    if has_words and _repeated(outside, [*shown, Excerpt(block)]) is None:
-        return None
-    return tuple(filter(None, _repeated(block, shown) or ()))
-
-
 def repeated_ids(text: str, stored: Iterable[StoredText]) -> tuple[str, ...]:
     """Return the ids of the texts that a text repeats without saying anything else.
 
@@ -183,57 +209,7 @@ def repeated_ids(text: str, stored: Iterable[StoredText]) -> tuple[str, ...]:
     Returns:
         Ids in the order of the repetition; () for a text that says something else, or nothing.
     """
-    return tuple(filter(None, _repeated(text, list(stored)) or ()))
-
-
-def half_repeated(text: str, stored: Iterable[T]) -> list[T]:
-    """Return the stored texts of which a text repeats at least half.
-
-    Args:
-        text: The text.
-        stored: What memory had shown.
-
-    Returns:
-        Those that the text is derived from, in their order.
-    """
-    candidates = list(stored)
-    if not candidates:
-        return []
-    limit = _MAX_RATIO * sum(len(candidate.content) for candidate in candidates) + _SLACK
-    pairs = _word_pairs(text[:limit])
-    return [
-        candidate
-        for candidate in candidates
-        if (theirs := _word_pairs(candidate.content))
-        and len(theirs & pairs) >= _BORROWED * len(theirs)
-    ]
-
-
-def _split_blocks(text: str) -> tuple[str, str | None]:
-    """Return a text without blocks of recalled texts, and the content of the blocks."""
-    plain = _SHIELDED.sub(r"<\1>", text)
-    outside: list[str] = []
-    inside: list[str] = []
-    opening, position = None, 0
-    for tag in _TAG.finditer(plain):
-        if tag.group(1) or opening is None:
-            (inside if opening else outside).append(plain[position : tag.start()])
-            opening, position = None if tag.group(1) else tag, tag.end()
-    # A model that runs out of tokens copies the opening tag and not the closing one.
-    is_cut_off = opening is not None and _LINE_START.search(plain[: opening.start()][-100:])
-    (inside if is_cut_off else outside).append(plain[position:])
-    if not position:
-        return text, None
-    return "\n".join(outside).strip(), "\n".join(inside) if inside else None
-
-
-def _word_pairs(text: str) -> set[tuple[str, str]]:
-    """Return the neighbouring words of each clause, without filler."""
-    pairs: set[tuple[str, str]] = set()
-    for clause in clauses_of(text):
-        words = [word for word in clause.words if word not in clause.filler]
-        pairs.update(pairwise(words) if len(words) > 1 else ((word, "") for word in words))
-    return pairs
+    return tuple(filter(None, composed_of(text, list(stored)) or ()))
 
 
 # Stored texts, prepared once for all comparisons.
@@ -275,7 +251,7 @@ def _prepare(text: str, german: bool) -> _PreparedText:
     forms = {"be", "is"}  # "lives in" is read as "is in"
     for sentence in tokenize(text, is_german=german):
         tokens, positions = _clause_starts(sentence.tokens)
-        stems = frozenset(token.stem for token in tokens if token.exact not in OPEN)
+        stems = frozenset(token.stem for token in tokens if token.exact not in _OPEN)
         stored = _StoredSentence(sentence, tokens, positions, stems)
         sentences.append(stored)
         for position in positions:
@@ -363,7 +339,7 @@ class _Comparison:
             The match; None if the sentence says more.
         """
         tokens, _ = _clause_starts(sentence.tokens)
-        if sentence.is_question and tokens and all(token.exact in DOUBTING for token in tokens):
+        if sentence.is_question and tokens and all(token.exact in _DOUBTING for token in tokens):
             return None
         ids: list[str] = []
         covered = position = polite = 0
@@ -413,17 +389,17 @@ class _Comparison:
         content = 0
         while here < len(tokens) and there < len(theirs):
             if tokens[here].matches(theirs[there]):
-                content += theirs[there].exact not in OPEN
+                content += theirs[there].exact not in _OPEN
                 here, there = here + 1, there + 1
-            elif theirs[there].exact in DROPPED:
+            elif theirs[there].exact in _DROPPED:
                 there += 1
-            elif tokens[here].exact in DROPPED and here > start:
+            elif tokens[here].exact in _DROPPED and here > start:
                 here += 1
             elif after := _after_attribute(theirs, there, tokens[here]):
                 there = after
             else:
                 break
-        while there < len(theirs) and theirs[there].exact in DROPPED:
+        while there < len(theirs) and theirs[there].exact in _DROPPED:
             there += 1
         is_whole = there == len(theirs) and stored_start == 0
         is_cut = self.is_cut and here == len(tokens)
@@ -436,7 +412,7 @@ class _Comparison:
     def _match_reordered(self, sentence: Sentence) -> _Match | None:
         """Match a sentence that says the same as a stored one in another order."""
         tokens = [token for token in sentence.tokens if token.exact != PAUSE]
-        stems = {token.stem for token in tokens if token.exact not in OPEN}
+        stems = {token.stem for token in tokens if token.exact not in _OPEN}
         low, high = len(stems) - _OTHER_FORMS, len(stems) + _OTHER_FORMS
         similar = (
             (id_, stored)
@@ -464,18 +440,18 @@ def _clause_starts(tokens: Sequence[Token]) -> tuple[tuple[Token, ...], tuple[in
         word = token.exact
         following = tokens[position + 1].exact if position + 1 < len(tokens) else ""
         if word == PAUSE:
-            if is_free and words and (token.stem == BREAK or following in BETWEEN):
+            if is_free and words and (token.stem == BREAK or following in _BETWEEN):
                 starts.append(len(words))
             beside = tokens[max(0, position - 1) : position + 2]
             if not any(other.exact in NEGATIONS for other in beside):
                 continue
         if not words and _BULLET.fullmatch(word):
             continue
-        if following in WHERE and word in KEPT and words and words[-1].stem in PASSIVE:
+        if following in _WHERE and word in _KEPT and words and words[-1].stem in _PASSIVE:
             continue
-        is_free = is_free and word not in RESTRICTING
-        words.append(Token("is", "be") if following in WHERE and word in LIVES else token)
-        if is_free and word in BETWEEN and starts[-1] == len(words) - 1:  # ", and": a new clause
+        is_free = is_free and word not in _RESTRICTING
+        words.append(Token("is", "be") if following in _WHERE and word in _LIVES else token)
+        if is_free and word in _BETWEEN and starts[-1] == len(words) - 1:  # ", and": a new clause
             starts.append(len(words))
     return tuple(words), tuple(dict.fromkeys(start for start in starts if start < len(words)))
 
@@ -487,15 +463,15 @@ def _after_attribute(theirs: Sequence[Token], there: int, wanted: Token) -> int:
     """
     if theirs[there].exact not in ("of", "von"):
         return 0
-    if there > 1 and theirs[there - 2].exact in POSSESSIVES:
+    if there > 1 and theirs[there - 2].exact in _POSSESSIVES:
         return 0
     for end in range(there + 2, min(there + 5, len(theirs))):
         word = theirs[end]
         if there and theirs[end - 1].stem == theirs[there - 1].stem:
             return 0
-        if word.exact in BETWEEN or word.exact in RESTRICTING:
+        if word.exact in _BETWEEN or word.exact in _RESTRICTING:
             return 0
-        if word.exact in OPEN:
+        if word.exact in _OPEN:
             return end if wanted.matches(word) and word.exact not in ("of", "von") else 0
     return 0
 
@@ -508,7 +484,7 @@ def _may_end(stored: _StoredSentence, start: int, there: int) -> bool:
     second place may be omitted.
     """
     tokens = stored.tokens
-    if any({token.exact, token.stem} & RESTRICTING for token in tokens[there : there + 3]):
+    if any({token.exact, token.stem} & _RESTRICTING for token in tokens[there : there + 3]):
         return False
     if there in stored.starts:
         return True
@@ -517,7 +493,7 @@ def _may_end(stored: _StoredSentence, start: int, there: int) -> bool:
 
 
 def _names_place(tokens: Sequence[Token], position: int) -> bool:
-    if tokens[position].exact not in WHERE:
+    if tokens[position].exact not in _WHERE:
         return False
     following = tokens[position + 1] if position + 1 < len(tokens) else tokens[position]
     return following.is_name and following.exact not in DAYS_AND_MONTHS
@@ -526,17 +502,17 @@ def _names_place(tokens: Sequence[Token], position: int) -> bool:
 def _is_around(tokens: Sequence[Token], *, between: bool = False) -> bool:
     """Return whether words around a repetition are only politeness or remembering."""
     words = [token.exact.casefold() for token in tokens if token.exact != PAUSE]
-    if not words or (between and set(words) <= BETWEEN):
+    if not words or (between and set(words) <= _BETWEEN):
         return True
     different = set(words)
     if different <= {"from", "memory"}:  # "loaded from memory"
         return False
-    if different & (NEGATIONS | UNCERTAIN | phrases.TURNS):
+    if different & (NEGATIONS | _UNCERTAIN | phrases.TURNS):
         return False
     if different & (MODALS | QUANTIFIERS) and not different & phrases.PERSONAL:
         return False
-    if not different & LEADING:
-        return different <= POINTING
+    if not different & _LEADING:
+        return different <= _POINTING
     return all(_is_filler(words, position) for position in range(len(words)))
 
 
@@ -546,25 +522,25 @@ def _says_nothing(tokens: Sequence[Token]) -> bool:
     different = set(words)
     if different & (phrases.TURNS | NEGATIONS):
         return False
-    is_talk = different & (phrases.PERSONAL | LEADING)
-    if not is_talk and different & (RESTRICTING | ORDERING | MODALS | QUANTIFIERS | UNCERTAIN):
+    is_talk = different & (phrases.PERSONAL | _LEADING)
+    if not is_talk and different & (_RESTRICTING | _ORDERING | MODALS | QUANTIFIERS | _UNCERTAIN):
         return False
     return all(_is_filler(words, position) for position in range(len(words)))
 
 
 def _is_filler(words: Sequence[str], position: int) -> bool:
     word = words[position]
-    if word in AROUND or _ISO_DATE.fullmatch(word):
+    if word in _AROUND or _ISO_DATE.fullmatch(word):
         return True
     if word.isdigit() and position + 1 < len(words):
-        return words[position + 1] in COUNTED
+        return words[position + 1] in _COUNTED
     return False
 
 
 # The comparison: cheap rejections first, because nearly every text is news.
 
 
-def _repeated(text: str, stored: Sequence[StoredText]) -> tuple[str, ...] | None:
+def composed_of(text: str, stored: Sequence[StoredText]) -> tuple[str, ...] | None:
     """Return the ids of what a text consists of; None if it says something else, or nothing."""
     candidates = [candidate for candidate in stored if candidate.content]
     if not candidates:
@@ -572,7 +548,7 @@ def _repeated(text: str, stored: Sequence[StoredText]) -> tuple[str, ...] | None
     characters = sum(len(candidate.content) for candidate in candidates)
     is_cut = "\u2026" in text
     plain = without_markup(_unfold_layout(_CUT_OFF.sub(" ", text) if is_cut else text))
-    if len(plain) > _MAX_RATIO * characters + _SLACK or _STRUCK_OUT.search(text):
+    if len(plain) > MAX_RATIO * characters + SLACK or _STRUCK_OUT.search(text):
         return None
     if spaced := _spaced_out(plain, candidates):
         return spaced
@@ -611,7 +587,7 @@ def _has_new_prefix(sentences: Iterable[Sentence], stored: Iterable[StoredText])
 
     It rejects most news without reading the stored texts, which may not be prepared yet.
     """
-    words = {token.exact for sentence in sentences for token in sentence.tokens} - SUBSTITUTES
+    words = {token.exact for sentence in sentences for token in sentence.tokens} - _SUBSTITUTES
     prefixes = {
         word[:_PREFIX]
         for word in words
@@ -654,11 +630,11 @@ def _has_new_word(
         tokens = [token for token in sentence.tokens if token.exact != PAUSE]
         for position, token in enumerate(tokens):
             word = token.exact.casefold()
-            if word in OPTIONAL or _BULLET.fullmatch(word) or _ISO_DATE.fullmatch(word):
+            if word in _OPTIONAL or _BULLET.fullmatch(word) or _ISO_DATE.fullmatch(word):
                 continue
             if word.isdigit() and position + 1 < len(tokens):
                 following = tokens[position + 1].exact.casefold()
-                if following in COUNTED:  # "these 3 facts"
+                if following in _COUNTED:  # "these 3 facts"
                     continue
             forms = _forms(token)
             if all(text.forms.isdisjoint(forms) for _, text in texts):
@@ -711,7 +687,9 @@ def _without_heading(row: re.Match[str]) -> str:
     """Return the first row of a table without short headings, such as "Fact"."""
     for cell in filter(None, map(str.strip, row[1].split("|"))):
         words = {cell.casefold(), *cell.casefold().split(), *cell}
-        if len(cell) > _MAX_HEADING or words & (RESTRICTING | phrases.TURNS | MODALS | QUANTIFIERS):
+        if len(cell) > _MAX_HEADING or words & (
+            _RESTRICTING | phrases.TURNS | MODALS | QUANTIFIERS
+        ):
             return row[0]
         if any(map(str.isdigit, cell)):
             return row[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memoryware.tiers._parts import IngressFilter, Passed, Refusal
-from memoryware.tiers.filters.builtin import (
+from memoryware.tiers.filters.filter_chain import (
     ExactDuplicate,
     HasContent,
     MinConfidence,
@@ -12,8 +12,7 @@ from memoryware.tiers.filters.builtin import (
     SecretsReported,
     default_filters,
 )
-from memoryware.tiers.filters.judge import ConsistencyJudge, OnJudgeError
-from memoryware.tiers.filters.near_duplicate import NearDuplicate
+from memoryware.tiers.filters.model_filters import ConsistencyJudge, NearDuplicate, OnJudgeError
 
 __all__ = [
     "ConsistencyJudge",

@@ -21,7 +21,7 @@ from memoryware.tiers.recall.fusion import (
 )
 from memoryware.tiers.recall.query import Level, Part, RankedRecord, Search
 from memoryware.tiers.scoring import cosine_table
-from memoryware.tiers.text.contradictions import contradiction_between
+from memoryware.tiers.text.comparison import contradiction_between
 from memoryware.tiers.text.terms import stems_of, words_of
 
 _PARTS: Final[tuple[Part, ...]] = get_args(Part)

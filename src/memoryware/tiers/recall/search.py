@@ -40,7 +40,7 @@ from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import Choose, Query, Searched, Select, Sight, Vector, seen_of
 from memoryware.tiers.stores.selecting import beside
 from memoryware.tiers.stores.views import Tiers
-from memoryware.tiers.text.contradictions import contradictions_among
+from memoryware.tiers.text.comparison import contradictions_among
 from memoryware.tiers.text.terms import lone_characters, words_of
 from memoryware.tiers.values import Recall
 

@@ -27,8 +27,13 @@ from memoryware.tiers.model import (
 )
 from memoryware.tiers.rendering import ask_model, cut
 from memoryware.tiers.review.decisions import WAITING, open_statements, statements_in
-from memoryware.tiers.review.grouping import StatementGroup, groups_of
-from memoryware.tiers.review.priority import boilerplate_of, rarity_of, specificity_of
+from memoryware.tiers.review.review_statements import (
+    StatementGroup,
+    boilerplate_of,
+    groups_of,
+    rarity_of,
+    specificity_of,
+)
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersede import aware
 from memoryware.tiers.text.comparison import Relation, compare

@@ -1,46 +1,101 @@
-"""The one comparator of statements: do two texts say the same, disagree, or differ in topic?
+"""Comparison of texts: the same, in conflict, supporting each other, or contradictory.
 
-The rule is strict on purpose. Two texts say the same only if their words are the same in the
-same order, after politeness, articles and inflection are removed, or if one is a known
-reordering of the other ("On Fridays we deploy" and "We deploy on Fridays"). No similarity score
-decides: with scores "may" and "must" or db2 and db3 are nearly the same.
+`compare` is strict on purpose: two texts say the same only if their sentences do (see
+`memoryware.tiers.text.sentences`), never because a similarity is high. `same_claim` and
+`says_the_same` are looser, for texts that something else found similar. Contradictions are
+searched statement by statement, and the rest of a text does not count: two statements contradict
+each other if they are the same word for word but for one place, or if their sentences conflict.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
-from itertools import product, starmap
+from heapq import nlargest
+from itertools import combinations, islice, product, starmap
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from memoryware._remembering import remembered
-from memoryware.tiers.text.frames import both_may_hold, fills_a_place_otherwise
-from memoryware.tiers.text.statements import PlainStatement, clash, plain_statements
-from memoryware.tiers.text.tokens import (
-    DAYS_AND_MONTHS,
-    MARKERS,
-    NEGATIONS,
-    PAUSE,
-    Sentence,
-    Token,
-    is_german,
-    tokenize,
-    word_set,
+from memoryware._unicode import normalised
+from memoryware.guard import drop_hidden
+from memoryware.tiers.model import Memory
+from memoryware.tiers.text.phrases import TURNS
+from memoryware.tiers.text.sentences import (
+    in_conflict,
+    matches,
+    same_sentence,
+    same_sentences,
+    same_words_in_order,
 )
+from memoryware.tiers.text.tokens import MARKERS, NEGATIONS, UNSPACED, Sentence, is_german, tokenize
+from memoryware.tiers.values import ContextItem, Contradiction
 
-Tokens: TypeAlias = tuple[Token, ...]
-
-MAX_REORDERED: Final = 48
-"""Tokens of a sentence whose reorderings are tried."""
-MAX_FRONT: Final = 8
-"""Tokens of a phrase that may move from the front to the end."""
-MAX_SUBJECT: Final = 6
-"""Tokens of a subject that a German verb may follow."""
-MAX_SENTENCES: Final = 24
-"""Sentences of each text that are compared with those of the other."""
+_UNSPACED: Final = re.compile(rf"[{UNSPACED}]+")
+_TOKEN: Final = re.compile(
+    rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['.@:/&,-][^\W_{UNSPACED}]+)*%?|[$€£]\d[\d.,]*"
+)
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|[;；]|\n+")
+_NOT: Final = re.compile(r"n't\b|(?<=\bcan)not\b", re.IGNORECASE)
+_ELIDED: Final = re.compile(r"\b(n|d|l|j|c|m|s|qu)'(?=\w)", re.IGNORECASE)
+_DENYING: Final = """
+not no never none nor without nicht kein keine keinen keiner keinem nie niemals ohne ne n pas
+jamais aucun aucune sans nunca ningún ninguno ninguna sin non mai senza não nem не нет никогда
+без 不 没 沒 非 未 無 无
+"""
+_HELPING: Final = """
+do does did has have will would is are was were be been can could wo ca longer anymore any more
+yet mehr plus más più mais 有 了
+"""
+_LINKING: Final = """
+is are was were = ist sind war est sont était es son era è sono é são
+это 是 在 为 為 叫 于 於 で は が
+"""
+_ARTICLES: Final = """
+the a an in at on to by der die das ein eine im am auf le la les un une à en el los las il lo o
+os as
+"""
+_DENIALS: Final = frozenset(_DENYING.split())
+_AUXILIARIES: Final = frozenset(_HELPING.split())
+"""Words that come and go with a denial and say nothing of their own."""
+_PASSING: Final = _DENIALS | _AUXILIARIES
+_IS: Final = frozenset(_LINKING.split())
+_SMALL: Final = frozenset(_ARTICLES.split())
+"""What may stand between what is spoken of and what is said of it."""
+_LONGEST: Final = 40
+"""Words of a statement; a longer one says more than one thing."""
+_MAX_STATEMENTS: Final = 60
+"""Statements of one text that are looked at."""
+_MAX_CHARS: Final = 4000
+"""Characters of one text that are looked at."""
+_CHANGED: Final = 3
+"""Words of a name or value."""
 _SHARED: Final = 0.5
-"""Share of content words from which two texts are about one matter."""
+"""Share of its words that a statement must have in common with the other."""
+_OTHER_TEXT: Final = "the same subject, and not the same text"
+_CONFLICT: Final = "not the same about one matter"
+_MAX_COMPARED: Final = 25
+"""Items of which each is compared with each; of further ones only plain clashes are found."""
+_MAX_PAIRS: Final = 8
+"""Statements of two long texts that are compared by what they say, those with most in common."""
+_LIKELY: Final = 0.3
+"""Share of its words from which a statement of a longer text is compared with another."""
+_PUNCTUATION: Final = ".,;:!\"'()[]*_`“”‘’«»。，、"
+"""Marks around a word that say nothing; a question mark and a sign do."""
+_ENGLISH_ARTICLES: Final = frozenset({"a", "an", "the"})
+_LOCATED: Final = """
+, is are be live lives reside resides kept stored held located our my ist sind liegt liegen unsere
+unser
+"""
+_LOCATING: Final = frozenset(_LOCATED.split())
+"""Words that do not count where one text only has to support another."""
+_MAX_BREAKS: Final = 16
+_MAX_SENTENCES: Final = 32
 
 
 class Relation(StrEnum):
@@ -49,68 +104,6 @@ class Relation(StrEnum):
     SAME = "same"
     CONFLICT = "conflict"
     DIFFERENT = "different"
-
-
-_PREPOSITIONS: Final = word_set("""
-on in at by for from to with within without during after before since until till per under over via
-through between among against about around behind near every
-um an auf bei für von zu mit nach vor seit bis über unter durch gegen ohne während zwischen neben
-wegen jeden jede jedes trotz ab
-""")
-_TIMES: Final = word_set("""
-today tomorrow tonight currently now usually normally yesterday
-heute morgen gestern jetzt derzeit aktuell montags dienstags mittwochs donnerstags freitags samstags
-sonntags täglich wöchentlich monatlich
-""")
-_SUBORDINATORS: Final = word_set("""
-if when whenever because since while unless until once although though after before as
-wenn falls weil da sobald solange obwohl nachdem bevor während sofern damit
-""")
-_CHINESE_SUBORDINATORS: Final = word_set("如果 因为 由于 只要 除非 虽然 假如")
-_UNSAFE: Final = word_set("""
-and or but nor that which who whom whose where only even also just not never first then later
-respectively either both same other says said thinks told
-und oder aber sowie dass der die nur auch sogar erst dann zuerst danach beziehungsweise bzw sagt
-""")
-"""Words with which it is not clear what a moved phrase belongs to."""
-_SUBJECTS: Final = word_set("""
-we i you he she it they our my your his her its their this these those all every no some each
-wir ich er sie es unser unsere mein meine alle jeder jede kein keine
-""")
-_VERBS: Final = word_set("""
-be is are was were do does did have has had must may can will shall should could would might
-ist sind war wird werden hat haben muss kann darf soll will sollte könnte müsste
-是 在 用 有 为 叫 必 可 能 应 要 不
-""")
-_POSSESSIVES: Final = word_set("our my your his her its their unser unsere mein meine ihre seine")
-_EACH: Final = word_set("every jed")
-_IS: Final = word_set("is are ist sind")
-_NOT_VERBS: Final = word_set("""
-nicht nur auch immer nie noch schon sehr dann und oder aber kein keine
-""")
-_FUNCTION: Final = (
-    _PREPOSITIONS
-    | _SUBORDINATORS
-    | word_set("""
-of be is are was were do does did have has had and or but that which who we i you he she it they our
-my your his her its their this these those there as so than then
-und oder aber ist sind war wird werden hat haben wir ich er sie es unser unsere dass als
-是 在 了 和 我 们 你 他 它 这 那 于 由 把 被 将 就 也 会 给 到 ,
-""")
-)
-_ORDERING: Final = word_set("""
-then next afterwards later first second third finally it he she they this that these those there
-dann danach anschließend zuerst zunächst schließlich er sie es dies diese dieser das dort
-他 她 它 这 那 此 先 再 后 然
-""")
-_IRREGULAR_VERBS: Final = """
-kept=keep held=hold built=build sent=send written=write run=run made=make paid=pay sold=sell
-bought=buy led=lead chosen=choose taken=take given=give read=read known=know found=find done=do
-seen=see taught=teach told=tell brought=bring driven=drive
-"""
-_PARTICIPLES: Final = dict(pair.split("=") for pair in _IRREGULAR_VERBS.split())
-IRREGULAR: Final = frozenset(_PARTICIPLES) | frozenset(_PARTICIPLES.values())
-"""Verbs whose participle begins otherwise, and their participles."""
 
 
 def compare(first: str, second: str) -> Relation:
@@ -131,9 +124,9 @@ def compare(first: str, second: str) -> Relation:
         return relation
     ours, theirs = plain_statements(first), plain_statements(second)
     if len(ours) == len(theirs) == 1:
-        has_clash = bool(clash(ours[0], theirs[0]))
+        has_clash = bool(_clash(ours[0], theirs[0]))
     else:
-        has_clash = any(plain_clash(left, right) for left in ours for right in theirs)
+        has_clash = any(_plain_clash(left, right) for left in ours for right in theirs)
     return Relation.CONFLICT if has_clash else Relation.DIFFERENT
 
 
@@ -144,12 +137,12 @@ def _compare_sentences(first: str, second: str) -> Relation:
     if not left or not right:
         is_same = not left and not right and first.split() == second.split() != []
         return Relation.SAME if is_same else Relation.DIFFERENT
-    if _same(left, right, german=german):
+    if same_sentences(left, right, german=german):
         return Relation.SAME
-    return Relation.CONFLICT if _in_conflict(left, right) else Relation.DIFFERENT
+    return Relation.CONFLICT if in_conflict(left, right) else Relation.DIFFERENT
 
 
-def disagree(first: str, second: str) -> bool:
+def _disagree(first: str, second: str) -> bool:
     """Return whether two texts conflict; unlike `compare`, without a search for plain clashes.
 
     Args:
@@ -160,398 +153,483 @@ def disagree(first: str, second: str) -> bool:
     left, right = (tokenize(text, is_german=german) for text in (first, second))
     # Few pairs conflict, so that is asked before whether they are the same.
     return (
-        bool(left and right) and _in_conflict(left, right) and not _same(left, right, german=german)
+        bool(left and right)
+        and in_conflict(left, right)
+        and not same_sentences(left, right, german=german)
     )
 
 
-def plain_clash(first: PlainStatement, second: PlainStatement) -> str:
+def _plain_clash(first: PlainStatement, second: PlainStatement) -> str:
     """Return why two statements plainly cannot both hold; "" if they can or say the same.
 
     Args:
         first: A statement.
         second: Another statement.
     """
-    reason = clash(first, second)
+    reason = _clash(first, second)
     if not reason:
         return ""
     german = is_german(first.text, second.text)
     sides = (tokenize(statement.text, is_german=german) for statement in (first, second))
-    left, right = (_key(_joined(side)) for side in sides)
-    return "" if matches(left, right) else reason  # "2 pm" and "14:00" are the same
+    return "" if same_words_in_order(*sides) else reason  # "2 pm" and "14:00" are the same
 
 
-def same_sentence(first: Sentence, second: Sentence, *, german: bool) -> bool:
-    """Return whether two sentences say the same.
+def same_claim(text: str, other: str) -> bool:
+    """Return whether a text claims nothing that a text of similar meaning does not.
+
+    For texts whose embeddings are alike: they may use other words, but names and numbers must
+    appear in the other in the same order, and negations, modality and quantity must be equal.
 
     Args:
-        first: A sentence, as `tokenize` returns it.
-        second: Another sentence, tokenized with the same `is_german`.
-        german: Whether German word order is tried.
+        text: A text.
+        other: A text with a similar embedding.
     """
-    if first.is_question != second.is_question:
+    german = is_german(text, other)
+    names: list[list[str]] = []
+    markers: list[list[str]] = []
+    for side in (text, other):
+        tokens = [
+            token for sentence in tokenize(side, is_german=german) for token in sentence.tokens
+        ]
+        names.append([token.exact for token in tokens if token.is_name])
+        markers.append(
+            sorted(token.stem for token in tokens if {token.exact, token.stem} & MARKERS)
+        )
+    rest = iter(names[1])
+    return markers[0] == markers[1] and all(name in rest for name in names[0])
+
+
+def same_words(text: str, other: str) -> bool:
+    """Return whether two texts have the same words in the same order, apart from articles.
+
+    Args:
+        text: A text.
+        other: Another text.
+    """
+    return _words(text) == _words(other)
+
+
+def says_the_same(text: str, other: str) -> bool:
+    """Return whether a text supports another, with phrases in other places.
+
+    For corroboration with a similarity below 1: "In MySQL are the orders of our shop" supports
+    "The orders of the shop are kept in MySQL". All other words must be the same, and so must be
+    the parts before and after the break. The other text may have more sentences, but none with a
+    negation.
+
+    Args:
+        text: A text.
+        other: The text that it may support.
+    """
+    if compare(text, other) is Relation.SAME:
+        return True
+    german = is_german(text, other)
+    sides = [tokenize(side, is_german=german) for side in (text, other)]
+    if _contains(sides[1], sides[0], german=german):
+        return True
+    questions = [[sentence.is_question for sentence in side] for side in sides]
+    if questions[0] != questions[1]:
         return False
-    return matches(_key_of(first), _key_of(second)) or _is_reordered(first, second, german=german)
-
-
-def matches(first: Sequence[Token], second: Sequence[Token]) -> bool:
-    """Return whether two lists of tokens are the same words in the same order."""
-    return len(first) == len(second) and all(
-        token.matches(other) for token, other in zip(first, second, strict=True)
+    first, second = (
+        [token for sentence in side for token in sentence.tokens if token.exact not in _LOCATING]
+        for side in sides
+    )
+    if len(first) != len(second) or not first:
+        return False
+    breaks = (position for position, token in enumerate(second) if token.matches(first[0]))
+    return any(
+        matches(first, [*second[position:], *second[:position]])
+        for position in islice(breaks, _MAX_BREAKS)
     )
 
 
-# The same words in another order.
+def _contains(longer: Sequence[Sentence], shorter: Sequence[Sentence], *, german: bool) -> bool:
+    """Return whether a text has all sentences of another, and the rest negates nothing."""
+    rest = [*longer]
+    if len(longer) > _MAX_SENTENCES or len(shorter) > len(longer):
+        return False
+    for sentence in shorter:
+        same = next((item for item in rest if same_sentence(sentence, item, german=german)), None)
+        if same is None:
+            return False
+        rest.remove(same)
+    words = {
+        word for sentence in rest for token in sentence.tokens for word in (token.exact, token.stem)
+    }
+    return bool(shorter) and not words & (NEGATIONS | TURNS)
 
 
-def _same(left: Sequence[Sentence], right: Sequence[Sentence], *, german: bool) -> bool:
+def _words(text: str) -> list[str]:
+    plain = drop_hidden(normalised("NFKC", text))[0].casefold()
+    words = [word.strip(_PUNCTUATION) or word for word in plain.split()]
+    return [word for word in words if word not in _ENGLISH_ARTICLES]
+
+
+# Contradictions.
+
+
+def contradictions_among(items: Sequence[ContextItem | Memory]) -> tuple[Contradiction, ...]:
+    """Return the pairs of texts that contradict each other; only where that is plain.
+
+    Two texts of one subject contradict each other if their words differ. Without a subject, two
+    statements must be the same but for a number, a name or a denial, or be in conflict as
+    `compare` says; the latter is asked of the first 25 items.
+
+    Args:
+        items: What was recalled, best first.
+
+    Returns:
+        One pair for each two documents.
+    """
+    by_text = {text: plain_statements(text) for text in {item.content for item in items}}
+    statements = [by_text[item.content] for item in items]
+    documents = [item.document_id or item.id for item in items]
+    candidates = _clash_candidates(statements, documents)
+    compared = combinations(range(min(len(items), _MAX_COMPARED)), 2)
+    for pair in (*_of_one_subject(items), *compared):
+        candidates.setdefault(pair, [])
+    found: dict[tuple[str, str], Contradiction] = {}
+    for (i, j), positions in sorted(candidates.items()):
+        between = documents[i], documents[j]
+        if between[0] == between[1] or between in found or between[::-1] in found:
+            continue
+        reason = _reason(
+            statements[i],
+            statements[j],
+            [(statements[i][a], statements[j][b]) for a, b in sorted(positions)],
+            same_subject=items[i].subject is not None and items[i].subject == items[j].subject,
+            is_compared=j < _MAX_COMPARED,
+        )
+        if reason:
+            found[between] = Contradiction(first=items[i].id, second=items[j].id, reason=reason)
+    return tuple(found.values())
+
+
+def contradiction_between(
+    first: str | PlainStatements, second: str | PlainStatements, *, same_subject: bool = False
+) -> str:
+    """Return why two texts contradict each other, in words; "" if they do not plainly.
+
+    Args:
+        first: A text, or its statements where it is compared with many.
+        second: Another.
+        same_subject: Whether both are of one subject, so that any difference counts.
+    """
+    left = plain_statements(first) if isinstance(first, str) else first
+    right = plain_statements(second) if isinstance(second, str) else second
+    return _reason(left, right, product(left, right), same_subject=same_subject)
+
+
+def _reason(
+    left: PlainStatements,
+    right: PlainStatements,
+    pairs: Iterable[tuple[PlainStatement, PlainStatement]],
+    *,
+    same_subject: bool,
+    is_compared: bool = True,
+) -> str:
+    """Return why texts contradict each other; `pairs` are those that can _clash plainly."""
+    if [statement.words for statement in left] == [statement.words for statement in right]:
+        both = zip(left, right, strict=True)  # "-5 degrees" and "5 degrees" are the same words
+        rewritten = [(a.text, b.text) for a, b in both if a.text != b.text]
+        return _CONFLICT if any(starmap(_disagree, rewritten)) else ""
+    reason = next(filter(None, starmap(_plain_clash, pairs)), "")
+    if not reason and is_compared and _in_conflict(left, right):
+        reason = _CONFLICT
+    return reason or (_OTHER_TEXT if same_subject else "")
+
+
+def _in_conflict(left: PlainStatements, right: PlainStatements) -> bool:
+    """Return whether a statement of one text disagrees with one of the other."""
     if len(left) == len(right) == 1:
-        return same_sentence(left[0], right[0], german=german)
-    flat = [_key(_joined(side)) for side in (left, right)]
-    if left[-1].is_question == right[-1].is_question and matches(*flat):
-        questions = [[sentence.is_question for sentence in side] for side in (left, right)]
-        return len(left) != len(right) or questions[0] == questions[1]
-    if len(left) != len(right):
-        return False
-    if all(same_sentence(*pair, german=german) for pair in zip(left, right, strict=True)):
-        return True
-    return len(left) > 1 and _same_in_any_order(left, right, german=german)
-
-
-def _same_in_any_order(
-    left: Sequence[Sentence], right: Sequence[Sentence], *, german: bool
-) -> bool:
-    """Return whether sentences are the same in another order that tells nothing."""
-    for sentence in (*left, *right):
-        words = sentence.words
-        if words & _ORDERING or not words & _VERBS:  # an order, or a step of a procedure
-            return False
-    waiting: dict[tuple[str, ...], list[Sentence]] = defaultdict(list)
-    for sentence in right:
-        waiting[_bucket(sentence)].append(sentence)
-    for sentence in left:
-        candidates = waiting[_bucket(sentence)][:16]
-        match = next(
-            (other for other in candidates if same_sentence(sentence, other, german=german)), None
-        )
-        if match is None:
-            return False
-        waiting[_bucket(sentence)].remove(match)
-    return True
-
-
-def _bucket(sentence: Sentence) -> tuple[str, ...]:
-    return tuple(sorted(token.stem for token in sentence.tokens if token.exact != PAUSE))
-
-
-def _joined(sentences: Sequence[Sentence]) -> list[Token]:
-    tokens: list[Token] = []
-    for sentence in sentences:
-        if tokens:
-            tokens.append(Token(PAUSE, PAUSE))
-        tokens += sentence.tokens
-    return tokens
-
-
-def _key(tokens: Sequence[Token]) -> list[Token]:
-    """Return tokens without pauses, but for those beside a negation.
-
-    There a comma decides what is denied: "stop, not deploy" and "stop not, deploy".
-    """
-    kept = []
-    for position, token in enumerate(tokens):
-        if token.exact == PAUSE:
-            beside = tokens[max(0, position - 1) : position + 2]
-            if not any(neighbour.exact in NEGATIONS for neighbour in beside):
+        return _disagree(left[0].text, right[0].text)
+    both = {statement.words for statement in left} & {statement.words for statement in right}
+    likely: list[tuple[int, str, str]] = []
+    for first in left:
+        for second in right:
+            # Sharing two words is seldom, so that is asked before anything else.
+            shared = len(first.distinct & second.distinct)
+            if shared < 2 or first.words in both or second.words in both:
                 continue
-        kept.append(token)
-    return kept
+            if shared >= _LIKELY * max(len(first.distinct), len(second.distinct)):
+                likely.append((shared, first.text, second.text))
+    best = nlargest(_MAX_PAIRS, likely, key=itemgetter(0))
+    return any(_disagree(first, second) for _, first, second in best)
 
 
-@remembered(4096)
-def _key_of(sentence: Sentence) -> Tokens:
-    return tuple(_key(sentence.tokens)) if PAUSE in sentence.words else sentence.tokens
+def _of_one_subject(items: Sequence[ContextItem | Memory]) -> Iterable[tuple[int, int]]:
+    subjects: dict[str, list[int]] = {}
+    for position, item in enumerate(items):
+        if item.subject is not None:
+            subjects.setdefault(item.subject, []).append(position)
+    return (pair for several in subjects.values() for pair in combinations(several, 2))
 
 
-def _is_reordered(first: Sentence, second: Sentence, *, german: bool) -> bool:
-    if max(len(first.tokens), len(second.tokens)) > MAX_REORDERED:
+# Statements, and why two of them plainly cannot both hold.
+
+
+@dataclass(frozen=True, slots=True)
+class PlainStatement:
+    """A statement as words, for finding plain clashes.
+
+    Attributes:
+        written: Its words as they are written.
+        words: The same in lower case.
+        distinct: The different ones of `words`.
+        text: The statement itself.
+    """
+
+    written: tuple[str, ...]
+    words: tuple[str, ...]
+    distinct: frozenset[str]
+    text: str
+
+
+PlainStatements: TypeAlias = tuple[PlainStatement, ...]
+
+
+def plain_statements(text: str) -> PlainStatements:
+    """Return the different statements of the beginning of a text; questions are left out."""
+    return _cached(text[:_MAX_CHARS])
+
+
+@remembered(2048)
+def _cached(text: str) -> PlainStatements:
+    statements: dict[tuple[str, ...], PlainStatement] = {}
+    plain = unicodedata.normalize("NFKC", text).replace("’", "'")
+    for sentence in _SENTENCE_END.split(plain):
+        if sentence.rstrip().endswith("?"):
+            continue
+        spaced = _ELIDED.sub(r"\1 ", _NOT.sub(" not", sentence))
+        written = tuple(_TOKEN.findall(spaced))
+        words = tuple(word.casefold() for word in written)
+        if words:
+            statements.setdefault(words, PlainStatement(written, words, frozenset(words), sentence))
+    return tuple(statements.values())[:_MAX_STATEMENTS]
+
+
+def _has_digit(word: str) -> bool:
+    """Return whether a word has a digit."""
+    return any(map(str.isdigit, word))
+
+
+def _is_name(word: str) -> bool:
+    """Return whether a word is written like a name: with a capital letter."""
+    return any(map(str.isupper, word))
+
+
+def _is_about_nothing(before: Sequence[str], rest: int) -> bool:
+    """Return whether the words that two statements begin with name no common subject.
+
+    "Ticket 12 is open" and "Ticket 13 is open" speak of two tickets.
+    """
+    spoken_of = len(before) - (before[:1] != () and before[0] in _SMALL)
+    return spoken_of < 1 or (spoken_of == 1 and rest > 1)
+
+
+def _is_said_to_be(before: Sequence[str]) -> bool:
+    """Return whether words end with "is" or the like, so that a value follows."""
+    return next((word for word in reversed(before) if word not in _SMALL), "") in _IS
+
+
+def _clash(first: PlainStatement, second: PlainStatement) -> str:
+    """Return why two statements plainly cannot both hold, "" if they can.
+
+    Plainly: the same words but for a denial, or for one place that has another number, name or
+    value.
+    """
+    shorter, longer = sorted((len(first.words), len(second.words)))
+    if longer > _LONGEST or shorter < max(2, _SHARED * longer) or first.words == second.words:
+        return ""
+    common = len(first.distinct & second.distinct)
+    if common < 2:
+        return ""
+    # Words that are repeated in both count again; counting them is slow, and few are.
+    repeated = min(len(side.words) - len(side.distinct) for side in (first, second))
+    if common + repeated < _SHARED * longer:
+        return ""
+    if common < _SHARED * longer and _shared_words(first, second) < _SHARED * longer:
+        return ""
+    if not _may_clash(first, second):
+        return ""
+    matcher = SequenceMatcher(None, first.words, second.words, autojunk=False)
+    changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
+    left = [word for _, i, j, _, _ in changes for word in first.words[i:j]]
+    right = [word for _, _, _, i, j in changes for word in second.words[i:j]]
+    if _is_denied(left, right):
+        return "one denies what the other says"
+    if len(changes) != 1 or changes[0][0] != "replace":
+        return ""
+    _, start, end, begin, stop = changes[0]
+    return _difference(first, slice(start, end), second.written[begin:stop])
+
+
+def _shared_words(first: PlainStatement, second: PlainStatement) -> int:
+    return (Counter(first.words) & Counter(second.words)).total()
+
+
+def _may_clash(first: PlainStatement, second: PlainStatement) -> bool:
+    """Return whether two statements can differ by a denial, or in one place only.
+
+    Most pairs differ in many places, and `SequenceMatcher` is what takes the time.
+    """
+    beginning = _common_prefix(first.words, second.words)
+    ending = _common_prefix(first.words[::-1], second.words[::-1])
+    if max(len(first.words), len(second.words)) - beginning - ending <= _CHANGED * 2:
+        return True
+    left, right = Counter(first.words), Counter(second.words)
+    changed = {*(left - right), *(right - left)}
+    return changed <= _PASSING and not _DENIALS.isdisjoint(changed)
+
+
+def _common_prefix(first: Sequence[str], second: Sequence[str]) -> int:
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+def _is_denied(left: Sequence[str], right: Sequence[str]) -> bool:
+    if not _PASSING.issuperset((*left, *right)):
         return False
-    for sentence, other in ((first, second), (second, first)):
-        plain = _key_of(other)
-        # A reordering has no new words but the verb of a passive that becomes active.
-        words, stems = sentence.words, sentence.stems
-        new = sum(token.exact not in words and token.stem not in stems for token in plain)
-        if new > 1:
-            continue
-        if any(matches(variant, plain) for variant in _variants(sentence, plain, german=german)):
-            return True
-    return False
+    return _DENIALS.isdisjoint(left) != _DENIALS.isdisjoint(right)
 
 
-def _variants(sentence: Sentence, other: Sequence[Token], *, german: bool) -> Iterator[list[Token]]:
-    """Yield orders of the words of a sentence that say the same."""
-    tokens = sentence.tokens
-    plain = _key_of(sentence)
-    yield from _subordinate_moved(tokens, german=german)
-    yield from _front_moved(tokens, german=german)
-    yield from _names_exchanged(plain, other)
-    yield from _made_active(plain)
-    yield from _copula_turned(plain)
-    yield from _chinese_time_moved(plain)
-    if sentence.reports and german:
-        for end in range(1, min(len(plain), MAX_SUBJECT)):
-            yield [*plain[:end], plain[-1], *plain[end:-1]]
-    if sentence.is_cut and german:
-        yield from _verb_moved(plain)
+def _difference(statement: PlainStatement, place: slice, new: Sequence[str]) -> str:
+    """Return how a place of a statement differs from the words that another has there."""
+    old, rest = statement.written[place], len(statement.words) - place.stop
+    before = statement.words[: place.start]
+    if _is_about_nothing(before, rest):
+        return ""
+    is_unspaced = _UNSPACED.fullmatch("".join((*old, *new)))
+    if max(len(old), len(new)) > (_CHANGED * 2 if is_unspaced else _CHANGED):
+        return ""
+    both = f"{' '.join(old)[:40]} and {' '.join(new)[:40]}"
+    if all(any(map(_has_digit, side)) for side in (old, new)):
+        return f"not the same number: {both}"
+    if all(map(_is_name, (*old, *new))):
+        return f"not the same name: {both}"
+    if rest == 0 and _is_said_to_be(before) and _PASSING.isdisjoint((*old, *new)):
+        return f"not the same value: {both}"
+    return ""
 
 
-def _verb_moved(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield a German sentence whose verb stands first with the verb behind its subject."""
-    if len(tokens) < 2 or tokens[0].exact in _NOT_VERBS | _PREPOSITIONS or tokens[0].is_name:
-        return
-    for end in range(1, min(len(tokens), MAX_SUBJECT)):
-        yield [*tokens[1 : end + 1], tokens[0], *tokens[end + 1 :]]
+# Statements of many texts that can _clash, without comparing each with each.
+
+_Candidates: TypeAlias = dict[tuple[int, int], list[tuple[int, int]]]
+"""For two texts the positions of their statements that can _clash."""
+_Place: TypeAlias = tuple[int, int]
+"""A statement: the position of its text, and its own there."""
+_Words: TypeAlias = tuple[str, ...]
+_Written: TypeAlias = dict[_Words, list[tuple[_Place, _Words]]]
+"""Where statements of these words are, and how they are written there."""
+_Fillers: TypeAlias = dict[_Words, list[tuple[_Place, frozenset[str]]]]
+"""What fills the place of a frame, by its words, and the kinds of _clash that it can have."""
 
 
-def _subordinate_moved(tokens: Tokens, *, german: bool) -> Iterator[list[Token]]:
-    """Yield "M if C" for "If C, M"."""
-    words = [token.exact for token in tokens]
-    is_chinese = "".join(words[:2]) in _CHINESE_SUBORDINATORS
-    if words.count(PAUSE) != 1 or not (is_chinese or words[0] in _SUBORDINATORS):
-        return
-    if not is_chinese and sum(word in _SUBORDINATORS for word in words) != 1:
-        return
-    comma = words.index(PAUSE)
-    clause, main = list(tokens[:comma]), list(tokens[comma + 1 :])
-    if main and main[0].exact in ("then", "dann", "so", "就"):
-        main = main[1:]
-    elif "".join(token.exact for token in main[:2]) in ("所以", "那么"):
-        main = main[2:]
-    yield _key([*main, *clause])
-    if german:
-        for moved in _verb_moved(_key(main)):
-            yield [*moved, *clause]
+def _clash_candidates(texts: Sequence[PlainStatements], documents: Sequence[str]) -> _Candidates:
+    """Return for each two texts which of their statements can _clash plainly.
 
-
-def _front_moved(tokens: Tokens, *, german: bool) -> Iterator[list[Token]]:
-    """Yield "We deploy on Fridays" for "On Fridays we deploy"."""
-    first = tokens[0].exact
-    accusative = german and tokens[0].case == "obl"
-    if first not in _PREPOSITIONS | _TIMES and not accusative:
-        return
-    words = [token.exact for token in tokens]
-    if not set(words).isdisjoint(_UNSAFE):
-        return
-    if not german and any(
-        words[at] == "to" and not tokens[at + 1].is_name for at in range(1, len(words) - 1)
-    ):
-        return  # "On Friday we want to deploy": when do we want, and when do we deploy?
-    shortest = 2 if first in _PREPOSITIONS else 1
-    for end in range(shortest, min(len(tokens) - 1, MAX_FRONT)):
-        has_pause = tokens[end].exact == PAUSE
-        front, rest = list(tokens[:end]), list(tokens[end + has_pause :])
-        if not rest or PAUSE in (token.exact for token in front):
-            return
-        rest = _key(rest)
-        if not german:
-            starts = rest[0].is_name or rest[0].exact in _SUBJECTS or first in _TIMES or has_pause
-            if starts or end > 1:
-                yield [*rest, *front]
-            continue
-        for moved in _verb_moved(rest):
-            verb = moved.index(rest[0])
-            yield [*moved[: verb + 1], *front, *moved[verb + 1 :]]
-            yield [*moved, *front]
-
-
-def _names_exchanged(tokens: Sequence[Token], other: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield "B and A ..." for "A and B ..." where both are names."""
-    joints = [at for at, token in enumerate(tokens) if token.exact in ("and", "und", "or", "oder")]
-    if len(joints) != 1:
-        return
-    at = joints[0]
-    if not 0 < at < len(tokens) - 1 or (at != 1 and at != len(tokens) - 2):
-        return
-    names = {token.exact for token in (*tokens, *other) if token.is_name}
-    pair = tokens[at - 1], tokens[at + 1]
-    words = {token.exact for token in tokens}
-    if (
-        not all(token.exact in names for token in pair)
-        or words & _ORDERING
-        or words
-        & word_set(
-            "respectively between from before after zwischen von vor nach beziehungsweise not nicht"
-        )
-    ):
-        return
-    if sum(any(map(str.isdigit, token.exact)) for token in tokens) > 1 or len(names) > 3:
-        return  # "primary and replica are db2 and db7"
-    yield [*tokens[: at - 1], pair[1], tokens[at], pair[0], *tokens[at + 2 :]]
-
-
-def _made_active(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield "Maria owns the shop" for "The shop is owned by Maria"."""
-    words = [token.exact for token in tokens]
-    if words.count("by") != 1:
-        return
-    by = words.index("by")
-    if by < 3 or words[by - 2] not in ("is", "are") or not set(words[:by]).isdisjoint(_UNSAFE):
-        return
-    verb = verb_bases(words[by - 1])
-    if not verb:
-        return
-    subject, agent = list(tokens[: by - 2]), list(tokens[by + 1 :])
-    for end in range(1, min(len(agent), MAX_SUBJECT) + 1):
-        for stem in verb:
-            yield [*agent[:end], Token(stem, stem), *subject, *agent[end:]]
-
-
-def verb_bases(participle: str) -> list[str]:
-    """Return the words of which a word may be the participle.
+    Two statements can _clash only if they are equal without denials, or begin and end with the
+    same words around one place. So each is indexed by what it would share with such another, and
+    the work grows with the words and the candidates instead of the pairs.
 
     Args:
-        participle: A word in lower case.
+        texts: The statements of each text.
+        documents: The document of each; texts of one document are not compared.
     """
-    if participle in _PARTICIPLES:
-        return [_PARTICIPLES[participle]]
-    base = participle.removesuffix("ed")
-    if base == participle or len(base) < 3:
-        return []
-    verbs = [base, base + "e"]
-    if base[-1] == base[-2]:
-        verbs.append(base[:-1])
-    if base.endswith("i"):
-        verbs.append(base[:-1] + "y")
-    return verbs
+    written: _Written = defaultdict(list)
+    for position, statements in enumerate(texts):
+        for at, statement in enumerate(statements):
+            if 1 < len(statement.words) <= _LONGEST:
+                written[statement.words].append(((position, at), statement.written))
+    found: _Candidates = defaultdict(list)
+    for first, second in {*_denied(written), *_around_a_place(written)}:
+        if documents[first[0]] != documents[second[0]]:
+            found[first[0], second[0]].append((first[1], second[1]))
+    return dict(found)
 
 
-def _copula_turned(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield "the server is db2" for "db2 is the server": only where "the" names one thing."""
-    words = [token.exact for token in tokens]
-    verbs = [at for at, word in enumerate(words) if word in _VERBS]
-    if len(verbs) != 1 or words[verbs[0]] not in _IS or not set(words).isdisjoint(_UNSAFE):
-        return
-    at = verbs[0]
-    if 0 < at < len(tokens) - 1 and tokens[at + 1].is_definite:
-        yield [*tokens[at + 1 :], tokens[at], *tokens[:at]]
+def _denied(written: _Written) -> Iterator[tuple[_Place, _Place]]:
+    """Yield statements that are equal but for denials and the auxiliaries beside them."""
+    alike: dict[_Words, list[_Words]] = defaultdict(list)
+    for words in written:
+        alike[tuple(word for word in words if word not in _PASSING)].append(words)
+    for several in alike.values():
+        for left, right in combinations(several, 2):
+            if not _DENIALS.isdisjoint((*left, *right)):
+                for (first, _), (second, _) in product(written[left], written[right]):
+                    yield min(first, second), max(first, second)
 
 
-_TIME_CHARACTERS: Final = frozenset("周一二三四五六日天月号年今明昨早上下中午晚点每")
+def _around_a_place(written: _Written) -> Iterator[tuple[_Place, _Place]]:
+    """Yield statements that begin and end with the same words, and can _clash in between."""
+    prefixes = _Prefixes(written)
+    suffixes = _Prefixes(words[::-1] for words in written)
+    by_frame: dict[tuple[int, int], _Fillers] = defaultdict(lambda: defaultdict(list))
+    for words, places in written.items():
+        begins, stops = prefixes.of(words), suffixes.of(words[::-1])
+        for start, rest in _frames(words, len(begins), len(stops)):
+            middle = slice(start, len(words) - rest)
+            said_to_be = rest == 0 and _is_said_to_be(words[:start])
+            for place, as_written in places:
+                kinds = _kinds(as_written[middle], said_to_be=said_to_be)
+                if kinds:
+                    frame = begins[start - 1], stops[rest - 1] if rest else -1
+                    by_frame[frame][words[middle]].append((place, kinds))
+    for fillers in by_frame.values():
+        for some, others in combinations(fillers.values(), 2):
+            for (first, kinds), (second, other) in product(some, others):
+                if kinds & other:
+                    yield min(first, second), max(first, second)
 
 
-def _chinese_time_moved(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield "我们周五部署" for "周五我们部署"."""
-    end = 0
-    while end < len(tokens) and (
-        tokens[end].exact in _TIME_CHARACTERS or tokens[end].exact.isdigit()
-    ):
-        end += 1
-    if not 1 < end < len(tokens) - 1 or tokens[end].exact in "前后起到至内之以从":
-        return
-    rest = tokens[end:]
-    if any(token.exact in _TIME_CHARACTERS - frozenset("上下中天点") for token in rest):
-        return
-    for subject in range(1, min(len(rest), MAX_SUBJECT)):
-        if rest[subject - 1].exact not in "不没从到前后在":
-            yield [*rest[:subject], *tokens[:end], *rest[subject:]]
+class _Prefixes:
+    """A trie of the statements' first words, each prefix numbered."""
+
+    def __init__(self, many: Iterable[_Words]) -> None:
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._counts: list[int] = []
+        for words in many:
+            number = -1
+            for word in words:
+                number = self._numbers.setdefault((number, word), len(self._counts))
+                if number == len(self._counts):
+                    self._counts.append(0)
+                self._counts[number] += 1
+
+    def of(self, words: _Words) -> list[int]:
+        """Return the numbers of the first word, the first two and so on, while it is shared."""
+        numbers: list[int] = []
+        number = -1
+        for word in words:
+            number = self._numbers[number, word]
+            if self._counts[number] == 1:
+                break
+            numbers.append(number)
+        return numbers
 
 
-# What differs.
+def _frames(words: _Words, begins: int, stops: int) -> Iterator[tuple[int, int]]:
+    """Yield how many words can be before and after a place that another fills otherwise.
 
-
-def _in_conflict(left: Sequence[Sentence], right: Sequence[Sentence]) -> bool:
-    """Return whether a sentence of one text disagrees with one of the other.
-
-    A sentence that both texts have is left out: the sentences beside it in one text do not
-    disagree with it.
+    Args:
+        words: The statement.
+        begins: With how many of its first words another begins.
+        stops: With how many of its last words another ends.
     """
-    ours, theirs = (
-        {sentence.tokens: sentence for sentence in side if not sentence.is_question}
-        for side in (left, right)
-    )
-    first = [sentence for tokens, sentence in ours.items() if tokens not in theirs]
-    second = [sentence for tokens, sentence in theirs.items() if tokens not in ours]
-    pairs = product(first[:MAX_SENTENCES], second[:MAX_SENTENCES])
-    return any(starmap(_disagree, pairs))
+    length = len(words)
+    for rest in range(min(stops, length - 2) + 1):
+        least = max(1, length - rest - _CHANGED * 2)
+        for start in range(least, min(begins, length - rest - 1) + 1):
+            enough = start + rest >= max(2, _SHARED * length)
+            if enough and not _is_about_nothing(words[:start], rest):
+                yield start, rest
 
 
-def _disagree(first: Sentence, second: Sentence) -> bool:
-    if max(len(first.tokens), len(second.tokens)) > MAX_REORDERED:  # it says more than one thing
-        return False
-    if fills_a_place_otherwise(first, second):
-        return True
-    ours, theirs = _content(first), _content(second)
-    shared = (ours & theirs).total() if not ours.keys().isdisjoint(theirs) else 0
-    if shared < max(1, _SHARED * max(ours.total(), theirs.total())):
-        return False
-    if not ours - theirs and not theirs - ours:
-        return not _only_adds_possessives(first.tokens, second.tokens)
-    if _marks(first) != _marks(second):
-        return not (
-            ours - theirs and theirs - ours and _of_two_subjects(first.tokens, second.tokens)
-        )
-    if not ours - theirs or not theirs - ours:
-        return False
-    return not (
-        _another_subject(first.tokens, second.tokens) or both_may_hold(first.tokens, second.tokens)
-    )
-
-
-@remembered(4096)
-def _content(sentence: Sentence) -> Counter[str]:
-    """Return the stems of the words that are neither function words nor markers."""
-    return _content_of(sentence.tokens)
-
-
-def _content_of(tokens: Sequence[Token]) -> Counter[str]:
-    return Counter(
-        token.stem
-        for token in tokens
-        if token.exact not in _FUNCTION and token.stem not in _FUNCTION and not _is_marker(token)
-    )
-
-
-def _is_marker(token: Token) -> bool:
-    return token.exact in MARKERS or token.stem in MARKERS
-
-
-@remembered(4096)
-def _marks(sentence: Sentence) -> Counter[str]:
-    """Return the markers of a sentence.
-
-    Without "every" in "every Monday", which is a time, and "much" in "very much", which stresses.
-    """
-    words = [token.exact for token in sentence.tokens]
-    before, after = ["", *words], [*words[1:], ""]
-    return Counter(
-        token.stem
-        for token, previous, following in zip(sentence.tokens, before, after, strict=False)
-        if _is_marker(token)
-        and not (token.stem in _EACH and following in DAYS_AND_MONTHS)
-        and not (token.exact == "much" and previous == "very")
-    )
-
-
-def _only_adds_possessives(first: Sequence[Token], second: Sequence[Token]) -> bool:
-    """Return whether one says "all its orders" where the other says "all orders"."""
-    plain = [
-        _key([token for token in side if token.exact not in _POSSESSIVES])
-        for side in (first, second)
-    ]
-    return len(_key(first)) != len(_key(second)) and matches(*plain)
-
-
-def _of_two_subjects(first: Sequence[Token], second: Sequence[Token]) -> bool:
-    """Return whether rules of two are stated: "Guests may enter" and "Visitors must not enter"."""
-    ours, theirs = (_content_of(side[: _subject_end(side)]) for side in (first, second))
-    return bool(ours - theirs and theirs - ours)
-
-
-def _another_subject(first: Sequence[Token], second: Sequence[Token]) -> bool:
-    """Return whether both say the same of two things: "Carl is ill" and "Dora is ill"."""
-    ends = [_subject_end(side) for side in (first, second)]
-    return matches(first[ends[0] :], second[ends[1] :])
-
-
-def _subject_end(tokens: Sequence[Token]) -> int:
-    verbs = (at for at, token in enumerate(tokens) if at and token.exact in _VERBS)
-    return next(verbs, 1)
+def _kinds(middle: _Words, *, said_to_be: bool) -> frozenset[str]:
+    """Return with which kinds of words the words at a place can _clash."""
+    kinds = {
+        "number": any(map(_has_digit, middle)),
+        "name": all(map(_is_name, middle)),
+        "value": said_to_be and _PASSING.isdisjoint(middle),
+    }
+    return frozenset(kind for kind, is_so in kinds.items() if is_so)

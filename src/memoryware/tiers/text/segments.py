@@ -14,7 +14,7 @@ from typing import Any, Final
 from memoryware._remembering import remembered
 from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
-from memoryware.tiers.text.stems import STOP_WORDS
+from memoryware.tiers.text.terms import STOP_WORDS
 
 MOST_STATEMENTS: Final = 50
 """A text of more statements is a document, which is reviewed as a whole."""

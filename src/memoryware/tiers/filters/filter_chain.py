@@ -1,0 +1,503 @@
+"""The filters of working memory that do not wait, and the chain that runs all filters in order.
+
+The first refusal decides. Filters of this module are pure and quick, so that a chain of them runs
+inside a transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import math
+import re
+import unicodedata
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
+
+from memoryware._deadline import call_within
+from memoryware._runner import OFFLOAD_CHARS, in_thread
+from memoryware.errors import SettingError
+from memoryware.guard import Guard, drop_hidden
+from memoryware.settings import TierLimits
+from memoryware.tiers._parts import IngressFilter, Parts, Passed, Refusal
+from memoryware.tiers.filters.model_filters import ConsistencyJudge, NearDuplicate
+from memoryware.tiers.model import Entry
+from memoryware.tiers.screening import has_secrets, redacted
+from memoryware.tiers.text.terms import STOP_WORDS
+from memoryware.tiers.text.tokens import (
+    MODALS,
+    NEGATIONS,
+    PAUSE,
+    UNSPACED,
+    Sentence,
+    is_german,
+    tokenize,
+    word_set,
+)
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_OFF: Final = frozenset({"", "0", "false", "no", "off", "none", "null"})
+
+_Answer: TypeAlias = Refusal | Passed | None
+_NO_LABELS = Passed()
+
+
+def default_filters(
+    limits: TierLimits | None = None, guard: Guard | None = None
+) -> tuple[IngressFilter, ...]:
+    """Return the default filters of working memory, in order.
+
+    The search for echoes is no filter: it runs for every text, whatever the filters.
+
+    Args:
+        limits: Their limits; `TierLimits()` by default.
+        guard: Finds secrets; None looks for none.
+
+    Returns:
+        New filters.
+    """
+    limits = limits or TierLimits()
+    return (
+        SecretsReported(guard),
+        MinConfidence(limits.min_confidence),
+        *([MinLength(limits.min_chars)] if limits.min_chars else []),
+        HasContent(),
+        ExactDuplicate(),
+        NoVerifyPending(),
+    )
+
+
+class SyncFilter:
+    """Base class of filters that are pure and quick, and run inside a transaction."""
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
+        raise NotImplementedError
+
+    async def acheck(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
+        """Async twin of `check`."""
+        return self.check(entry, recent)
+
+
+@dataclass(frozen=True, slots=True)
+class SecretsReported(SyncFilter):
+    """Log a warning for an entry with secrets; refuse nothing.
+
+    Secrets are removed from every text before it is stored, so a secret that is still there came
+    in another way.
+
+    Attributes:
+        guard: Finds secrets; None looks for none.
+    """
+
+    guard: Guard | None = None
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
+        """Return None."""
+        if self.guard is not None and has_secrets(self.guard, entry.content):
+            findings = self.guard.describe(self.guard.scan(entry.content))
+            logger.warning("entry %s has secrets: %s", entry.id, findings)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class MinConfidence(SyncFilter):
+    """Refuse an entry whose `metadata["confidence"]` is below a limit.
+
+    The confidence is a number or its text, such as "0.9" or "90%". Any other value is ignored.
+
+    Attributes:
+        least: The limit, 0 to 1. An entry with exactly this confidence passes, and so does one
+            without a confidence.
+    """
+
+    least: float = 0.8
+
+    def __post_init__(self) -> None:
+        _check_range("least", self.least, 0, 1)
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
+        """Return why an entry is refused, None to let it pass."""
+        confidence = entry.metadata.get("confidence")
+        if confidence is None:
+            return None
+        value = _number(confidence)
+        if value is None:
+            logger.debug("ignored the confidence of entry %s: not a number", entry.id)
+            return None
+        if value < self.least:
+            return Refusal("low_confidence", f"confidence {value:g} is below {self.least:g}")
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class MinLength(SyncFilter):
+    """Refuse short texts. Blanks at the ends and hidden characters do not count.
+
+    The default chain has it only with `TierLimits(min_chars=...)`: many facts are short.
+
+    Attributes:
+        least: Characters that a text must have; 0 only refuses empty texts.
+        unspaced: Weight of a character of Chinese or Japanese, which says more than a letter;
+            2.5 makes texts of the same content equally long.
+    """
+
+    least: int = 50
+    unspaced: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_range("least", self.least, 0)
+        _check_range("unspaced", self.unspaced, 0)
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
+        """Return why an entry is refused, None to let it pass."""
+        text = drop_hidden(entry.content)[0].strip()
+        size = len(text) + 0.0
+        if self.unspaced != 1:
+            size += (self.unspaced - 1) * len(_UNSPACED.findall(text))
+        if not text or size < self.least:
+            return Refusal("too_short", f"{size:g} characters, at least {self.least} are needed")
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class HasContent(SyncFilter):
+    """Refuse texts without a statement: acknowledgements, courtesy, emoji, single words.
+
+    A text passes if a sentence has two content words (names and numbers are such), or one next to
+    a negation, a "must" or a person. Its length does not count: "We deploy on Fridays." passes,
+    "Sure, I would be happy to help you with that!" does not.
+    """
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
+        """Return why an entry is refused, None to let it pass."""
+        if says_something(entry.content):
+            return None
+        return Refusal("no_content", "it states nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class ExactDuplicate(SyncFilter):
+    """Refuse a text that working memory has already; the older entry is renewed instead."""
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:
+        """Return why an entry is refused, None to let it pass."""
+        content_hash = entry.content_hash
+        for other in recent:
+            if other.content_hash == content_hash:
+                return Refusal("duplicate", f"the same as entry {other.id}", same_as=other.id)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class NoVerifyPending(SyncFilter):
+    """Refuse entries that are not verified yet: `metadata["verify_pending"]` is set.
+
+    Attributes:
+        label: True lets them pass with the label `unverified` instead.
+    """
+
+    label: bool = False
+
+    def check(self, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed | None:  # noqa: ARG002
+        """Return why an entry is refused, None to let it pass."""
+        if not _is_on(entry.metadata.get("verify_pending")):
+            return None
+        if self.label:
+            return Passed({"unverified": "verify_pending"})
+        return Refusal("verify_pending", "it still has to be verified")
+
+
+def _number(confidence: Any) -> float | None:
+    """Parse a confidence: a number, or a text such as "0.9" or "90%"."""
+    value = confidence
+    if isinstance(confidence, str):
+        text = confidence.strip()
+        try:
+            value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and math.isfinite(value) else None
+
+
+def _is_on(value: Any) -> bool:
+    return value.strip().lower() not in _OFF if isinstance(value, str) else bool(value)
+
+
+def _check_range(name: str, value: Any, low: float, high: float = math.inf) -> None:
+    is_valid = (
+        isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+    )
+    if not is_valid:
+        upper = "" if high == math.inf else f" and at most {high}"
+        raise SettingError(f"{name}={value!r}: must be a number of at least {low}{upper}")
+
+
+# The chain.
+
+
+def waiting_filters(filters: Sequence[IngressFilter]) -> tuple[IngressFilter, ...]:
+    """Return the filters that may wait: for a model, an embedder, or code of the application.
+
+    The others are pure and quick, so that they can run inside a transaction.
+
+    Args:
+        filters: A chain of filters.
+
+    Returns:
+        Those that `check_filters` must not be called with, in order.
+    """
+    return tuple(item for item in filters if not isinstance(item, SyncFilter))
+
+
+def check_filters(
+    entry: Entry,
+    recent: Sequence[Entry],
+    filters: Sequence[IngressFilter],
+    guard: Guard | None = None,
+) -> Refusal | Passed:
+    """Run filters that do not wait: no model is called and nothing is awaited.
+
+    Args:
+        entry: The candidate.
+        recent: Working memory of its group, newest first.
+        filters: Filters of which `waiting_filters` returns none.
+        guard: Removes secrets from labels, reasons and errors; None removes none.
+
+    Returns:
+        The first refusal, or a pass with all labels. A filter that fails refuses, with
+        "filter_failed".
+    """
+    labels: dict[str, Any] = {}
+    for item in filters:
+        try:
+            answer = _checked_answer(item.check(entry, recent))
+        except Exception as error:  # noqa: BLE001 - detectors of the application may raise anything
+            return _failure(item, error, guard)
+        if isinstance(answer, Refusal):
+            return _redacted_refusal(answer, guard)
+        labels |= answer.labels if answer else {}
+    return Passed(redacted(guard, labels)) if labels else _NO_LABELS
+
+
+async def ask_filters(parts: Parts, entry: Entry, recent: Sequence[Entry]) -> Refusal | Passed:
+    """Run all filters of a memory, also those that wait.
+
+    Args:
+        parts: The filters, the guard and the limits.
+        entry: The candidate.
+        recent: Working memory of its group, newest first.
+
+    Returns:
+        The first refusal, or a pass with all labels. A filter that fails or takes longer than
+        `filter_timeout` refuses, with "filter_failed".
+    """
+    guard, filters = parts.guard, parts.filters
+    characters = len(entry.content) + sum(len(other.content) for other in recent)
+    if characters <= OFFLOAD_CHARS and not waiting_filters(filters):
+        return check_filters(entry, recent, filters, guard)
+    labels: dict[str, Any] = {}
+    for item in filters:
+        try:
+            answer = await parts.runner.call(
+                partial(_check, item, parts),
+                partial(_acheck, item, parts, offload=characters > OFFLOAD_CHARS),
+                entry,
+                recent,
+            )
+        except Exception as error:  # noqa: BLE001 - filters of the application may raise anything
+            return _failure(item, error, guard)
+        if isinstance(answer, Refusal):
+            return _redacted_refusal(answer, guard)
+        labels |= answer.labels if answer else {}
+    return Passed(redacted(guard, labels)) if labels else _NO_LABELS
+
+
+def _check(item: IngressFilter, parts: Parts, entry: Entry, recent: Sequence[Entry]) -> _Answer:
+    check = getattr(item, "check", None) or getattr(item, "acheck")  # noqa: B009 - one may be missing
+    answer = check(entry, recent)
+    if inspect.isawaitable(answer):  # a blocking call has no event loop; it gets its own
+        answer = call_within(parts.limits.filter_timeout, asyncio.run, _awaited(answer))
+    return _checked_answer(answer)
+
+
+async def _acheck(
+    item: IngressFilter, parts: Parts, entry: Entry, recent: Sequence[Entry], *, offload: bool
+) -> _Answer:
+    if isinstance(item, SyncFilter):
+        return await in_thread(item.check, entry, recent) if offload else item.check(entry, recent)
+    if isinstance(item, ConsistencyJudge | NearDuplicate):  # these have a timeout of their own
+        return await item.acheck(entry, recent)
+    acheck = getattr(item, "acheck", None)
+    if acheck is None and inspect.iscoroutinefunction(item.check):
+        acheck = item.check
+    waiting = acheck(entry, recent) if acheck else in_thread(item.check, entry, recent)
+    return _checked_answer(await asyncio.wait_for(waiting, parts.limits.filter_timeout))
+
+
+async def _awaited(waiting: Awaitable[T]) -> T:
+    return await waiting
+
+
+def _checked_answer(answer: Any) -> _Answer:
+    if answer is not None and not isinstance(answer, Refusal | Passed):
+        raise TypeError(f"a filter returns Refusal, Passed or None, not {type(answer).__name__}")
+    checked: _Answer = answer
+    return checked
+
+
+def _failure(item: IngressFilter, error: Exception, guard: Guard | None) -> Refusal:
+    name = type(item).__name__
+    message = (guard.redact(str(error)) if guard else str(error))[:500]
+    logger.warning("filter %s failed: %s: %s", name, type(error).__name__, message)
+    return Refusal("filter_failed", f"{name}: {type(error).__name__}")
+
+
+def _redacted_refusal(refusal: Refusal, guard: Guard | None) -> Refusal:
+    reason = str(refusal.reason)
+    return replace(refusal, reason=guard.redact(reason) if guard else reason)
+
+
+# What a text states: its content words decide, and not its length.
+
+_BEGINNING: Final = 300
+_LIMIT: Final = 4_000
+"""Characters in which a text has to state something."""
+_ENOUGH: Final = 2.0
+"""Content words of a statement: its subject, and what it says of the subject."""
+_ENOUGH_WITH_MORE: Final = 1.0
+"""The same next to a negation or a person: "Never deploy.", "I am diabetic." """
+
+
+_CHATTER: Final = word_set("""
+ok okay yes yeah yep sure fine good great nice cool awesome perfect excellent wonderful super
+amazing lovely glad happy sorry apologies apologize excuse thanks thank welcome hello hi hey dear
+bye goodbye morning afternoon evening night day today tomorrow see later soon course certainly
+absolutely definitely exactly indeed correct right wrong true false agreed noted understood
+understand got gotcha done ready finished completed complete sounds sound look looks looking
+looked check checking think thinking believe guess hope wish try trying start starting begin
+working wait waiting moment minute second sec please kindly help helps helped helping assist
+assistance question questions problem problems worry worries idea ideas thing things stuff way lot
+bit kind let lets want wants wanted need needs would go going come coming get getting take taking
+give make makes sense say says said ask asking tell find found continue proceed next step move
+forward really actually basically simply maybe perhaps probably possible possibly well still even
+much many any here else okey whatever however lol haha hmm hm uh um oh ah wow yay oops cheers i me
+you we us it its that this these those here there what which who how when where why be am been being
+is are was were do did done have had
+
+ja jo nein doch gern gerne klar natürlich sicher genau richtig falsch stimmt gut super toll prima
+perfekt wunderbar danke dank vielen schön bitte hallo hi moin tschüss tag morgen abend guten
+servus okay fertig erledigt verstanden verstehe alles moment sekunde minute warte warten mal
+schaue schau schauen sehe sehen gucke prüfe mache machen mach sag sage hilfe helfen helfe frage
+fragen antwort problem sorge sorgen ahnung leid tut entschuldigung dir mir dich mich dein mein
+ihnen sie du er es wir uns noch schon auch nur so dann jetzt hier da heute gleich bald weiter los
+bin bist war wäre habe hast hatte weiß weiss wissen werde wirst kannst soll willst möchte das dies
+dieser diese dieses ein eine einen einem an auf aus bei mit nach um zum zur im am vom für merci
+bonjour salut oui non voilà d'accord bien sûr très rien plaisir bonsoir revoir désolé pardon
+gracias hola sí vale claro bueno buenas buenos días adiós perdón favor nada grazie ciao sì certo
+bene prego scusa obrigado obrigada olá sim tudo bem спасибо привет да нет хорошо пожалуйста
+понятно ладно готово
+""")
+"""Small talk, which is not counted; a text may have it."""
+_PLACES: Final = word_set("down up off out over under above below before after between mag mögen")
+"""Words of these lists that short statements need: "db2 is down"."""
+_PERSONS: Final = word_set("i we he she they ich wir er")
+_RULES: Final = word_set("must shall muss müssen darf dürfen 必 须")
+"""Words of a rule: "The VPN must be on." has one content word."""
+_IS: Final = word_set("be am is are was were bin ist sind war")
+_NOT_COUNTED: Final = (_CHATTER | STOP_WORDS | MODALS | NEGATIONS) - _PLACES
+_ENGLISH: Final = (
+    r"\bas an ai\b(?: language)?(?: model| assistant)?"
+    r"|\b(?:you'?re|you are) (?:very )?welcome\b"
+)
+_CHINESE_OR_JAPANESE: Final = (
+    r"ありがとう(?:ございます)?|わかりました|承知しました|了解(?:です|しました)?|お待ちください|こんにちは"
+    r"|不客气|不用谢|没问题|没关系|知道了?|明白了?|理解|了解|收到|稍等(?:一下|片刻)?|再见|你好|您好"
+    r"|谢谢|好的|抱歉|对不起|当然(?:可以)?|马上|一下|试试|看看|检查|处理|帮[助忙]?|随时|高兴|乐意|继续"
+    r"|完成|开始|确认|稍后|尽快|请问|告诉|同意|觉得|认为|希望"
+)
+_PHRASES: Final = re.compile(f"{_ENGLISH}|{_CHINESE_OR_JAPANESE}", re.IGNORECASE)
+_ASCII_PHRASES: Final = re.compile(_ENGLISH, re.IGNORECASE)
+"""The same for a text of ASCII: the others would be tried at every character."""
+_IDEOGRAPH: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_KATAKANA: Final = re.compile("[\u30a0-\u30ff]")
+_CHINESE_PERSONS: Final = frozenset("我他她")
+_HIRAGANA: Final = re.compile("[\u3040-\u309f]")
+_CJK_FUNCTION: Final = frozenset(
+    "的了吗呢吧啊呀哦嗯是在和也就都还很太我你您他她它们这那个些来去看说想请会能可要好啦么什怎"
+)
+_BLANKLESS: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+_CHARS_OF_WORD: Final = 4
+"""Characters of a word in a script without blanks, about."""
+
+
+def says_something(text: str) -> bool:
+    """Return whether a sentence of a text states something.
+
+    Args:
+        text: The text; its first 4,000 characters decide.
+
+    Returns:
+        False for courtesy, acknowledgements, single words and signs.
+    """
+    plain = drop_hidden(text)[0].strip()
+    # Nearly every text states something at its beginning, and a long one takes milliseconds.
+    return any(_has_statement(_beginning(plain, chars)) for chars in (_BEGINNING, _LIMIT))
+
+
+def _beginning(text: str, chars: int) -> str:
+    """Return whole words from the beginning of a text; half a word would count as content."""
+    if len(text) <= chars:
+        return text
+    return text[:chars].rsplit(maxsplit=1)[0]
+
+
+def _has_statement(text: str) -> bool:
+    rest = (_ASCII_PHRASES if text.isascii() else _PHRASES).sub(" ", text)
+    return any(map(_is_statement, tokenize(rest, is_german=is_german(rest))))
+
+
+def _is_statement(sentence: Sentence) -> bool:
+    words = {token.exact for token in sentence.tokens if token.exact != PAUSE}
+    is_negated = not words.isdisjoint(NEGATIONS)
+    # "I am diabetic": a fact about a person needs no second content word.
+    is_about_person = not words.isdisjoint(_PERSONS) and not words.isdisjoint(_IS)
+    is_rule = not words.isdisjoint(_RULES)
+    # Chinese needs no verb for it: of 我喜欢茶 "like tea" is left, of 他吃素 "eats vegetarian".
+    is_about_person = is_about_person or not words.isdisjoint(_CHINESE_PERSONS)
+    enough = _ENOUGH_WITH_MORE if is_negated or is_about_person or is_rule else _ENOUGH
+    return _content(words) >= enough
+
+
+def _content(words: Iterable[str]) -> float:
+    """Count content words; a character of Chinese or Japanese counts as a part of one."""
+    count = 0.0
+    for word in words:
+        if word in _NOT_COUNTED:
+            continue
+        if word.isascii():
+            count += word.isalnum() or any(map(str.isalnum, word))
+            continue
+        if not any(map(_is_letter_or_digit, word)) or word in _CJK_FUNCTION:
+            continue
+        if _HIRAGANA.fullmatch(word):
+            count += 0.15
+        elif _IDEOGRAPH.fullmatch(word):
+            count += 0.7
+        elif _KATAKANA.fullmatch(word):
+            count += 0.5
+        elif _BLANKLESS.search(word):
+            count += max(1.0, len(word) / _CHARS_OF_WORD)
+        else:
+            count += 1.0
+    return count
+
+
+def _is_letter_or_digit(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LN"
