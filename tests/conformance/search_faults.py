@@ -403,7 +403,7 @@ class ReadsWhatIsNotChosen(Fault):
 
 @fault
 class SharesWhatItReads(_Looks):
-    place, name = embedded, "copied"
+    place, name = embedded, "copy_of"
 
     @staticmethod
     def wrong(record):

@@ -27,8 +27,7 @@ from memoryware.conformance._tiers import (
 )
 from memoryware.errors import SettingError, StoreNewer
 from memoryware.scope import MemoryScope
-from memoryware.tiers.stores.langgraph import langgraph_stores
-from memoryware.tiers.stores.langgraph.items import label
+from memoryware.tiers.stores.langgraph import label, langgraph_stores
 from memoryware.tiers.stores.protocol import Select, Space
 
 

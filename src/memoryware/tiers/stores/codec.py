@@ -6,11 +6,12 @@ import json
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from copy import deepcopy
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from memoryware._remembering import remembered
 from memoryware.errors import EmbeddingMismatch
@@ -25,6 +26,8 @@ from memoryware.tiers.model import (
     Verdict,
 )
 from memoryware.tiers.stores.protocol import Space, Vector
+
+R = TypeVar("R", Entry, Memory)
 
 # Records.
 
@@ -49,6 +52,16 @@ _MADE: Final = _TIMES | _TUPLES | {"further", "scope", "provenance", "verdict", 
 _MANY: Final = _TUPLES | {"further", "metadata", "decided", "ungrouped"}
 """What is left out where it is empty."""
 _JSON: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+
+
+def copy_of(record: R) -> R:
+    """Return an equal record that shares nothing that can be changed."""
+    changes: dict[str, Any] = {}
+    if record.metadata:
+        changes["metadata"] = deepcopy(dict(record.metadata))
+    if decided := getattr(record, "decided", None):  # of an entry
+        changes["decided"] = dict(decided)
+    return replace(record, **changes) if changes else record
 
 
 def record_to_json(record: Entry | Memory) -> dict[str, Any]:

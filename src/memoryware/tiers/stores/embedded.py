@@ -9,7 +9,6 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import wraps
@@ -20,6 +19,7 @@ from memoryware._runner import run_blocking
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.scoring import cosine
+from memoryware.tiers.stores.codec import copy_of
 from memoryware.tiers.stores.locking import ThreadQueue
 from memoryware.tiers.stores.protocol import (
     Choose,
@@ -255,17 +255,17 @@ class HeldRecords(Holder[R]):
         numbers = self._records.numbers
         found = [(numbers[key_of(one)], one) for one in self._fitting(which)]
         page: Page[R] = page_of(found, Part(limit, offset, after))
-        return Page([copied(one) for one in page.items], page.total, page.newer, page.marks)
+        return Page([copy_of(one) for one in page.items], page.total, page.newer, page.marks)
 
     @changing
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
         before = self._fitting(which)
-        after = [copied(change(copied(one))) for one in before]
+        after = [copy_of(change(copy_of(one))) for one in before]
         differing = [both for both in zip(before, after, strict=True) if both[0] != both[1]]
         for old, new in differing:
             self._records[key_of(new)] = new
             self._changed(old, new)
-        return [copied(new) for _, new in differing]
+        return [copy_of(new) for _, new in differing]
 
     @changing
     def delete(self, which: Select) -> int:
@@ -279,14 +279,14 @@ class HeldRecords(Holder[R]):
     def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
         """Return all at once: it is in this process already."""
         del limit
-        return whole_of([copied(one) for one in self._records.values()], mark)
+        return whole_of([copy_of(one) for one in self._records.values()], mark)
 
     @changing
     def load(self, records: Sequence[R]) -> list[R]:
         kept = [one for one in self._loadable(records) if self._records.get(key_of(one)) != one]
         for one in kept:
             old = self._records.get(key_of(one))
-            self._records[key_of(one)] = copied(one)
+            self._records[key_of(one)] = copy_of(one)
             self._changed(old, one)
         return kept
 
@@ -327,16 +327,6 @@ def part_of(record: Entry | Memory) -> tuple[str | None, str | None]:
     return record.scope.tenant, record.scope.group_id
 
 
-def copied(record: R) -> R:
-    """Return a record that shares nothing that can be changed."""
-    changes: dict[str, Any] = {}
-    if record.metadata:
-        changes["metadata"] = deepcopy(dict(record.metadata))
-    if decided := getattr(record, "decided", None):  # of an entry
-        changes["decided"] = dict(decided)
-    return replace(record, **changes) if changes else record
-
-
 class EmbeddedQuarantine(HeldRecords[Entry]):
     """Tier 1 in this process."""
 
@@ -344,9 +334,9 @@ class EmbeddedQuarantine(HeldRecords[Entry]):
     def add(self, entry: Entry) -> Entry:
         for one in self._records.values() if entry.key is not None else ():
             if one.key == entry.key and part_of(one) == part_of(entry):
-                return copied(one)
+                return copy_of(one)
         self._must_be_new([entry])
-        self._records[key_of(entry)] = copied(entry)
+        self._records[key_of(entry)] = copy_of(entry)
         return entry
 
     def _loadable(self, records: Sequence[Entry]) -> Sequence[Entry]:
@@ -360,7 +350,7 @@ class EmbeddedWorking(HeldRecords[Entry]):
     def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
         if key_of(entry) in self._records:
             del self._records[key_of(entry)]
-        self._records[key_of(entry)] = copied(entry)
+        self._records[key_of(entry)] = copy_of(entry)
         mine = [one for one in reversed(self._records.values()) if part_of(one) == part_of(entry)]
         for one in mine[keep:]:
             del self._records[key_of(one)]
@@ -388,12 +378,12 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
     ) -> list[Memory]:
         first = memories[0]
         if there := same_document(self._records.values(), first):
-            return [copied(one) for one in there]
+            return [copy_of(one) for one in there]
         both = zip(memories, vectors or (None,) * len(memories), strict=True)
         kept = self._checked([(one, made) for one, made in both if made is not None], space)
         self._must_be_new(memories)
         for one in memories:
-            self._records[key_of(one)] = copied(one)
+            self._records[key_of(one)] = copy_of(one)
             self._changed(None, one)
         self._keep(kept, space)
         return list(memories)
@@ -409,13 +399,13 @@ class EmbeddedLongTerm(HeldRecords[Memory]):
             for key in (key_of(one),)
         ]
         sight, places = look(items, query, self._corpus(which).values())
-        return Searched(sight, {at: copied(fitting[places[at]]) for at in choose(sight)})
+        return Searched(sight, {at: copy_of(fitting[places[at]]) for at in choose(sight)})
 
     @in_turn
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
         known = self._index.vectors.get(space.name, {})
         missing = [one for key, one in self._records.items() if key not in known]
-        return [copied(one) for one in missing[:limit]]
+        return [copy_of(one) for one in missing[:limit]]
 
     @changing
     def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:

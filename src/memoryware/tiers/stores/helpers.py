@@ -1,12 +1,14 @@
 """What a store over another engine need not write again; see the guide "A store of your own".
 
-Records become JSON and come back, `fits` decides whether a record is meant by a selection, `look`
-searches memories that were read into Python, and `page_of` cuts a page of a list. A store that
-can do one of these in its engine does it there and needs the rest.
+`RecordStore` and `RecordTransaction` implement the contract over rows. A store that implements
+`Transaction` itself, with queries of its engine, finds here how records become JSON and come back,
+whether a record fits a selection (`fits`), how memories in hand are searched (`look`), and how a
+page is cut from a list (`page_of`).
 """
 
 from __future__ import annotations
 
+from memoryware.tiers.stores.base import RecordStore, RecordTransaction, StoredRecord
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_json
 from memoryware.tiers.stores.selecting import (
     Item,
@@ -25,6 +27,9 @@ from memoryware.tiers.stores.selecting import (
 __all__ = [
     "Item",
     "Part",
+    "RecordStore",
+    "RecordTransaction",
+    "StoredRecord",
     "entry_from_json",
     "fits",
     "is_live",
