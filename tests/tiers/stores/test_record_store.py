@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import replace
 
 import pytest
 
 from memoryware import MemoryScope, Stores, TieredMemory
-from memoryware.conformance._tiers import entry, memory, within
-from memoryware.errors import StoreUnavailable
+from memoryware._runner import BLOCKING, run_blocking
+from memoryware.conformance._tiers import ACME, entry, memory, within
 from memoryware.tiers.stores.helpers import RecordStore, RecordTransaction
 from memoryware.tiers.stores.views import Tiers
-from memoryware._runner import ASYNC, BLOCKING, run_blocking
 from tiers.kit import HashEmbeddings
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", user_id="ann")
@@ -81,21 +79,39 @@ def store(request):
     return DictStore(suspends=request.param)
 
 
+TEXT = "Ann wants the deliveries on Tuesdays at nine."
+QUESTION = "When are the deliveries?"
+
+
 def test_the_blocking_client_does_everything(store):
     with TieredMemory(Stores.of(store), embeddings=HashEmbeddings(16)) as tiered:
-        recorded = tiered.record("Ann wants the deliveries on Tuesdays at nine.", SHOP).entry
-        promoted = tiered.promote(recorded.id, SHOP, by="ann").memories
-        texts = [item.content for item in tiered.retrieve("When are the deliveries?", SHOP)]
-        assert "Ann wants the deliveries on Tuesdays at nine." in texts
-        tiered.forget(promoted[0].id, SHOP, by="ann")
-        assert tiered.list(SHOP, tier="long_term").items == []
+        recorded = tiered.record(TEXT, SHOP)
+        (promoted,) = (tiered.promote(recorded.entry.id, SHOP, by="ann")).memories
+        assert TEXT in [item.content for item in tiered.retrieve(QUESTION, SHOP)]
+        tiered.forget(SHOP, ids=[promoted.id], by="ann")
+        assert tiered.list(SHOP, layer="longterm").items == ()
 
 
 async def test_the_asynchronous_client_does_everything(store):
     async with TieredMemory(Stores.of(store), embeddings=HashEmbeddings(16)) as tiered:
-        recorded = (await tiered.arecord("Ann wants the deliveries on Tuesdays.", SHOP)).entry
-        promoted = (await tiered.apromote(recorded.id, SHOP, by="ann")).memories
-        found = await tiered.aretrieve("When are the deliveries?", SHOP)
-        assert "Ann wants the deliveries on Tuesdays." in [item.content for item in found]
-        await tiered.aforget(promoted[0].id, SHOP, by="ann")
-        assert (await tiered.alist(SHOP, tier="long_term")).items == []
+        recorded = await tiered.arecord(TEXT, SHOP)
+        (promoted,) = (await tiered.apromote(recorded.entry.id, SHOP, by="ann")).memories
+        assert TEXT in [item.content for item in await tiered.aretrieve(QUESTION, SHOP)]
+        await tiered.aforget(SHOP, ids=[promoted.id], by="ann")
+        assert (await tiered.alist(SHOP, layer="longterm")).items == ()
+
+
+def test_a_transaction_that_fails_half_way_changes_no_tier(store):
+    tiers = Tiers(Stores.of(store), BLOCKING)
+    run_blocking(tiers.quarantine.add(entry("before")))
+
+    async def work(inner):
+        await inner.quarantine.add(entry("during"))
+        await inner.working.push(entry("during"), keep=3)
+        await inner.long_term.add([memory("during")])
+        raise KeyError("half way")
+
+    with pytest.raises(KeyError, match="half way"):
+        run_blocking(tiers.transaction(work, ACME))
+    for tier, expected in (("quarantine", 1), ("working", 0), ("long_term", 0)):
+        assert run_blocking(tiers.tier(tier).find(within())).total == expected
