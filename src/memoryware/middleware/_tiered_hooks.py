@@ -188,8 +188,8 @@ class TieredHooks(
         if is_own or _langchain.is_todo_tool(request.tool):
             now.run.inside.add(_key_of(call, now.messages))
         if self._options.record_tools and not is_own:
-            for message in tool_messages_in(result):
-                await self._recorder.record_tool(via, now, message, call["name"])
+            results = list(tool_messages_in(result))
+            await self._recorder.record_tool(via, now, results, call["name"])
         return result
 
     async def _after(

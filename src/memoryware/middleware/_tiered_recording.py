@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from pydantic import BaseModel
 
 from memoryware._twins import Via
-from memoryware.errors import MemorywareError
+from memoryware.errors import MemorywareError, StoreUnavailable, StoreUnconfirmed
 from memoryware.events import Teller, emit, logger
 from memoryware.middleware._tiered_messages import (
     answers_in,
@@ -41,14 +41,15 @@ from memoryware.tiers.messages import (
     text_of,
     value_in,
 )
-from memoryware.tiers.model import UNTRUSTED, Entry, Origin, Provenance, Role, hash_of
+from memoryware.tiers.model import UNTRUSTED, Origin, Provenance, Role, hash_of
 from memoryware.tiers.thread_history import position_in, settle_thread
-from memoryware.tiers.values import ContextItem, Layer, Recorded, item_of
+from memoryware.tiers.values import ContextItem, Layer, Output, Recorded, item_of
 
 _SAID_OF_IT: Final = ("confidence", "verify_pending")
 """What another middleware may have noted of a message, in its `additional_kwargs`."""
 _UNKNOWN: Final = Origin("tool", "recall")
 """The origin of a recalled text that is no longer there to ask for its own."""
+_QUARANTINE: Final[tuple[Layer, ...]] = ("quarantine",)
 Messages = Sequence[AnyMessage]
 
 
@@ -80,7 +81,14 @@ class Recorder:
         self._options, self._runs = options, runs
 
     async def record(self, via: Via, now: Moment, *, every: bool, structured: Any = None) -> Thread:
-        """Record what the model said and return what the conversation keeps in mind now.
+        """Record what the model said in one transaction, and return the updated thread state.
+
+        Answers are collected until the run has ended, and not written one by one: whether an
+        answer counts is known only then (a run that fails or is given up records nothing), and
+        each transaction waits for the disk. A process that is killed loses none that counts:
+        which messages are answers stands in the state of the thread, so with a checkpointer the
+        run goes on elsewhere and records them when it ends. Their idempotency keys are made of
+        the message, so that a run that is resumed after its flush records nothing twice.
 
         Args:
             via: The door.
@@ -88,14 +96,20 @@ class Recorder:
             every: Whether every answer is recorded, or only one with which the run ended.
             structured: The structured response of the run, if there is one.
         """
-        kept = replace(now.thread, said=())
-        for answer in self._due(now, every=every, structured=structured):
-            entry = await self._record(via, now, answer)
-            if entry is not None:
-                named = {one.name for one in entry.provenance.roots if one.kind == "user"}
-                asked = tuple(one for one in kept.asked if one not in named)
-                kept = replace(kept, last=entry.id, asked=asked)
-        return kept
+        thread = replace(now.thread, said=())
+        outputs = await self._outputs(via, now, self._due(now, every=every, structured=structured))
+        tiers = self._options.tiers_of(now.role)
+        for output, recorded in zip(
+            outputs, await self._record(via, now, outputs, tiers), strict=True
+        ):
+            if recorded is None:
+                continue
+            self._note_recorded(now, output)
+            provenance = recorded.entry.provenance
+            named = {root.name for root in provenance.roots if root.kind == "user"}
+            asked = tuple(user for user in thread.asked if user not in named)
+            thread = replace(thread, last=recorded.entry.id, asked=asked)
+        return thread
 
     async def settle(self, via: Via, now: Moment) -> None:
         """Take back answers of this thread that were thrown away since they were recorded."""
@@ -131,82 +145,121 @@ class Recorder:
             return due
         return [*due, Answer(_as_json(structured), made[1], made[0], {"structured": True})]
 
-    async def record_tool(self, via: Via, now: Moment, result: ToolMessage, tool: str) -> None:
-        """Keep the result of a tool in quarantine.
+    async def record_tool(
+        self, via: Via, now: Moment, results: Sequence[ToolMessage], tool: str
+    ) -> None:
+        """Keep the results of a tool call in quarantine, as soon as they are there.
+
+        They do not wait for the end of the run, as answers do: they are kept also of a run that
+        fails, where a reviewer wants to see what a tool brought in, and a call that has ended is
+        not repeated when a run is resumed, so that nothing could make up for a lost result.
 
         Args:
             via: The door.
             now: The run.
-            result: What the tool returned. It may carry any name.
+            results: What the tool returned. A message may carry any name.
             tool: The name under which the model called the tool.
         """
-        text = text_of(result)
-        if not text or result.status == "error" or not self._options.tiers_of(now.role):
+        texts = {id(result): text_of(result) for result in results if result.status != "error"}
+        results = [result for result in results if texts.get(id(result))]
+        if not results or not self._options.tiers_of(now.role):
             return
         if tool in self._options.inside:
             provenance, shown = await self.lineage(via, now)
         else:
             provenance, shown = Provenance(Origin("tool", tool)), now.run.items
-        facts = {"tool": tool, **_media(result)}
-        key = _key(now.scope, result.tool_call_id, text)
-        made = _Made("tool", provenance, shown, key, ("quarantine",))
-        await self._kept(via, now, text, facts, made)
+        outputs = [
+            Output(
+                texts[id(result)],
+                {"tool": tool, **_media(result)},
+                role="tool",
+                provenance=provenance,
+                key=_key(now.scope, result.tool_call_id, texts[id(result)]),
+                shown=shown,
+            )
+            for result in results
+        ]
+        await self._record(via, now, outputs, _QUARANTINE)
 
     async def remember(self, via: Via, now: Moment, text: str, call: str) -> Recorded | None:
-        """Record what a model wants to remember; None if it could not be kept."""
+        """Record what a model wants to remember; None if it could not be kept.
+
+        It is written at once: the model is told whether it was kept.
+        """
         provenance, shown = await self.lineage(via, now)
         key = _key(now.scope, call, text)
-        made = _Made(now.role, provenance, shown, key, self._options.tiers_of(now.role))
-        return await self._kept(via, now, text, {"remember": True}, made)
+        output = Output(text, {"remember": True}, now.role, provenance, key, shown)
+        (recorded,) = await self._record(via, now, [output], self._options.tiers_of(now.role))
+        return recorded
 
-    async def _record(self, via: Via, now: Moment, answer: Answer) -> Entry | None:
-        tiers = self._options.tiers_of(now.role)
-        key = _key(now.scope, answer.message.id or "", answer.text)
-        if not tiers or key in now.run.recorded:
-            return None
-        held = now.run.held.get(answer.message.id or "")
-        if held is None:
-            held = Held(answer, *await self.lineage(via, now, answer))
-        provenance = held.provenance
-        made = _Made(now.role, provenance, held.shown, key, tiers, answer.message)
-        recorded = await self._kept(via, now, answer.text, answer.metadata, made)
-        if recorded is None:
-            return None
-        now.run.recorded.add(key)
+    async def _outputs(self, via: Via, now: Moment, answers: Sequence[Answer]) -> list[Output]:
+        """Return what is to be recorded of answers: each once, with its lineage."""
+        if not self._options.tiers_of(now.role):
+            return []
+        outputs: dict[str, Output] = {}
+        for answer in answers:
+            key = _key(now.scope, answer.message.id or "", answer.text)
+            if key in now.run.recorded or key in outputs:
+                continue
+            held = now.run.held.get(answer.message.id or "")
+            if held is None:
+                held = Held(answer, *await self.lineage(via, now, answer))
+            metadata = {**answer.metadata, **position_in(answer.message)}
+            outputs[key] = Output(answer.text, metadata, now.role, held.provenance, key, held.shown)
+        return list(outputs.values())
+
+    def _note_recorded(self, now: Moment, output: Output) -> None:
+        """Remember in the run, and in a run around it, that an answer was recorded."""
+        now.run.recorded.add(output.key or "")
         outer = OUTER.get()
-        if outer is not None:
-            outer.run.heard.append(provenance)
-        return recorded.entry
+        if outer is not None and output.provenance is not None:
+            outer.run.heard.append(output.provenance)
 
-    async def _kept(
-        self, via: Via, now: Moment, text: str, metadata: Mapping[str, Any], made: _Made
-    ) -> Recorded | None:
-        """Record a text; with `on_error="warn"` a failure is logged and told, and None."""
+    async def _record(
+        self, via: Via, now: Moment, outputs: Sequence[Output], tiers: Collection[Layer]
+    ) -> list[Recorded | None]:
+        """Record outputs together; of each that could not be kept, log and report the failure.
+
+        Where they cannot be recorded together, since one is too long or holds what the store
+        cannot keep, each is recorded by itself, so that the others are not lost with it. Their
+        keys make that safe after a commit without an answer. If the store is away, they
+        are not tried once more: `record_many` does so itself until the store fails.
+
+        Returns:
+            What became of each, in order; with `on_error="warn"` None for one that failed.
+        """
         memory = self._options.memory
-        metadata = {**metadata, **position_in(made.message)}
+        if not outputs:
+            return []
         try:
-            recorded: Recorded = await via(
-                memory.record,
-                memory.arecord,
-                text,
-                now.scope,
-                metadata,
-                role=made.role,
-                provenance=made.provenance,
-                key=made.key,
-                shown=made.shown,
-                tiers=made.tiers,
+            recorded: list[Recorded] = await via(
+                memory.record_many, memory.arecord_many, outputs, now.scope, tiers=tiers
             )
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
+            is_away = isinstance(error, StoreUnavailable) and not isinstance(
+                error, StoreUnconfirmed
+            )
+            if len(outputs) > 1 and not is_away:
+                return [
+                    recorded
+                    for output in outputs
+                    for recorded in await self._record(via, now, [output], tiers)
+                ]
             if memory.on_error == "raise":
                 raise
-            said = f": {error}" if isinstance(error, MemorywareError) else ""
-            kind = type(error).__name__
-            logger.warning("memory could not keep a text (%s%s); the run goes on", kind, said)
+            self._report_failure(now, error, count=len(outputs))
+            return [None] * len(outputs)
+        self._runs.note([item_of(one.entry) for one in recorded], now.scope)
+        return [*recorded]
+
+    def _report_failure(self, now: Moment, error: Exception, *, count: int) -> None:
+        """Log outputs that memory could not keep, and report an event for each."""
+        reason = f": {error}" if isinstance(error, MemorywareError) else ""
+        texts = "a text" if count == 1 else f"{count} texts"
+        kind = type(error).__name__
+        logger.warning("memory could not keep %s (%s%s); the run goes on", texts, kind, reason)
+        for _ in range(count):
             emit(now.teller, "rejected", tier="quarantine", reason="store_failed")
-            return None
-        self._runs.note([item_of(recorded.entry)], now.scope)
-        return recorded
 
     # Lineage.
 
@@ -306,18 +359,6 @@ class Recorder:
                 raise
             logger.warning("lineage could not be read (%s)", type(error).__name__)
             return {}
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """How a text is recorded; see `TieredMemory.record`."""
-
-    role: Role
-    provenance: Provenance
-    shown: tuple[ContextItem, ...]
-    key: str
-    tiers: tuple[Layer, ...]
-    message: AIMessage | None = None
 
 
 def _answer(message: AIMessage, place: int) -> Answer:

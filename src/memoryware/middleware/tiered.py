@@ -51,8 +51,9 @@ class TieredMemoryMiddleware(TieredHooks):
         retrieve: "run" asks memory once in each run, with the newest message of the person;
             "call" before each model call; None never.
         record: "final" records the answer with which a run ends, "each_model_call" every text of
-            the model in it; None nothing. A run that fails, is cancelled or is given up records
-            nothing, one that waits records when it has ended.
+            the model in it; None nothing. All are written in one transaction when the run has
+            ended. A run that fails, is cancelled or is given up records nothing, one that waits
+            records when it has ended.
         placement: "message" puts the block at the beginning of the newest message of the
             person, in a copy of it that only the request has. It stays in that place during
             a run, so that a provider's cache serves the calls that follow. "system" appends
@@ -67,7 +68,8 @@ class TieredMemoryMiddleware(TieredHooks):
         remember_tool: Offer the tool `remember(text)`, which puts a note into quarantine.
             Both are hidden in a run that has no group, `recall` also from a role that recalls
             nothing.
-        record_tools: Keep the results of tools in quarantine.
+        record_tools: Keep the results of tools in quarantine, each as soon as it is there, also of
+            a run that fails later.
         record_structured: Record a structured response, as JSON.
         inside_tools: Names of tools that bring nothing from outside. What any other tool has
             returned makes all that is said after it untrusted.

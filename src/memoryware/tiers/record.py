@@ -258,7 +258,7 @@ async def record_many(
     *,
     tiers: Collection[Layer] = _BOTH,
 ) -> list[Recorded]:
-    """Record outputs in order, in one transaction if no filter waits.
+    """Record outputs in order, together; if that fails, each by itself.
 
     Raises:
         EntryRefused: For what is no text or too long; then nothing is recorded.
@@ -269,20 +269,44 @@ async def record_many(
         await create_entry(parts, output.content, scope, output.metadata, _origin_of(output))
         for output in outputs
     ]
-    if goes_on and scope.group_id and parts.tiers.is_joint and not waiting_filters(parts.filters):
-
-        async def work(inside: Parts) -> list[_Outcome]:
-            return [await _record_at_once(entry, inside) for entry in entries]
-
+    if len(entries) > 1:
         try:
-            outcomes = await parts.transaction(scope, work)
+            return await _record_together(parts, entries, scope, goes_on=goes_on)
         except StoreUnconfirmed:
             raise  # they may be there already
         except Exception as error:  # noqa: BLE001 - each may be recorded by itself
             logger.warning("outputs are recorded one by one: %s: %s", type(error).__name__, error)
-        else:
-            return [_reported(parts, outcome) for outcome in outcomes]
     return [await _record_entry(parts, entry, goes_on=goes_on) for entry in entries]
+
+
+async def _record_together(
+    parts: Parts, entries: Sequence[Entry], scope: MemoryScope, *, goes_on: bool
+) -> list[Recorded]:
+    """Record entries of one scope in one transaction.
+
+    Where filters wait, or working memory is in another store, that is the transaction of
+    quarantine: what it has is safe while each entry is offered to working memory.
+    """
+    if goes_on and not scope.group_id:
+        warn_without_group(scope)
+        goes_on = False
+    if goes_on and parts.tiers.is_joint and not waiting_filters(parts.filters):
+
+        async def record_all(inside: Parts) -> list[_Outcome]:
+            return [await _record_at_once(entry, inside) for entry in entries]
+
+        return [_reported(parts, one) for one in await parts.transaction(scope, record_all)]
+
+    async def keep_all(inside: Parts) -> list[Entry]:
+        return [await _keep(inside, entry) for entry in entries]
+
+    stored = await parts.transaction(scope, keep_all)
+    results = [
+        _report_kept(parts, entry, kept) for entry, kept in zip(entries, stored, strict=True)
+    ]
+    if goes_on:
+        return [await _offer_kept(parts, kept, is_new=is_new) for kept, is_new in results]
+    return [Recorded(entry=kept, refused=kept.refused) for kept, _ in results]
 
 
 def _goes_on(tiers: Collection[Layer]) -> bool:
@@ -459,6 +483,11 @@ async def _push(parts: Parts, entry: Entry, now: datetime) -> None:
 async def _record_in_steps(parts: Parts, entry: Entry) -> Recorded:
     """Record an entry in quarantine first, so that it is safe while filters wait."""
     kept, is_new = await _kept(parts, entry)
+    return await _offer_kept(parts, kept, is_new=is_new)
+
+
+async def _offer_kept(parts: Parts, kept: Entry, *, is_new: bool) -> Recorded:
+    """Offer an entry that quarantine has just taken, or had before, to working memory."""
     if kept.refused is not None or kept.status in DECIDED:
         refused = kept.refused or kept.status
         if is_new:
@@ -560,13 +589,8 @@ def _failed(parts: Parts, entry: Entry, error: Exception) -> Recorded:
 
 async def _kept(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
     """Record an entry in quarantine; return what is there now, and whether it is new."""
-
-    async def work(inside: Parts) -> Entry:
-        fated = await _with_fate_of_sources(inside, entry)
-        return await inside.tiers.quarantine.add(fated)
-
     try:
-        kept = await parts.transaction(entry.scope, work)
+        kept = await parts.transaction(entry.scope, partial(_keep, entry=entry))
     except StoreUnconfirmed:
         raise  # it may be there already
     except Exception as error:  # whatever a store of somebody else raises
@@ -575,6 +599,16 @@ async def _kept(parts: Parts, entry: Entry) -> tuple[Entry, bool]:
         # An output is not lost because what it was made of cannot be looked up.
         kept = await parts.tiers.quarantine.add(entry)
         logger.warning("the sources of entry %s were not looked up: %s", entry.id, error)
+    return _report_kept(parts, entry, kept)
+
+
+async def _keep(parts: Parts, entry: Entry) -> Entry:
+    """Add an entry to quarantine inside a transaction; return what is there now."""
+    return await parts.tiers.quarantine.add(await _with_fate_of_sources(parts, entry))
+
+
+def _report_kept(parts: Parts, entry: Entry, kept: Entry) -> tuple[Entry, bool]:
+    """Report an entry that quarantine has taken; return what is there, and whether it is new."""
     note_recorded(parts.stores.quarantine, kept)
     if kept.id != entry.id:
         return kept, False

@@ -86,8 +86,10 @@ class EntryOperations(OperationsMixin):
     ) -> list[Recorded]:
         """Record outputs of one scope together, in order; see `record`.
 
-        With filters that do not wait, and all tiers in one store, that is one transaction: all of
-        them are stored, or none. Otherwise each is stored by itself.
+        That is one transaction: all of them are stored, or none. With filters that wait, or
+        working memory in another store, it is one transaction in quarantine, and each output that
+        passes goes to working memory by itself after it. A failure of the transaction is
+        logged, and each output is recorded by itself.
 
         Args:
             outputs: Texts, or `Output` for what is known of each.
