@@ -11,8 +11,7 @@ from urllib.parse import quote
 
 from memoryware.inspector.keeping import find
 from memoryware.inspector.site import Visit
-from memoryware.tiers.model import Entry
-from memoryware.tiers.review.decisions import WAITING
+from memoryware.tiers.model import WAITING, Entry
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Digest, Insight
 

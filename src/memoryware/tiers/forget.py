@@ -85,7 +85,9 @@ async def forget(
     Raises:
         ScopeMissing: If nothing says what is meant.
     """
-    found = await falling(parts, scope, what)
+    # Only a journal and a dry run have to know before the transaction what will be gone.
+    needs_preview = dry_run or parts.journal is not None
+    found = await falling(parts, scope, what) if needs_preview else Found()
     condition = _condition(scope, what)
     if dry_run:
         return ForgetReceipt(

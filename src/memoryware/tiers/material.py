@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from memoryware._runner import OFFLOAD_CHARS
@@ -13,9 +13,17 @@ from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.model import SOURCE_GONE, Entry, Provenance, Status, Verdict, hash_of
+from memoryware.tiers.model import (
+    SOURCE_GONE,
+    WAITING,
+    Entry,
+    Provenance,
+    Status,
+    Verdict,
+    hash_of,
+)
 from memoryware.tiers.screening import mended
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.values import Insight
 
 What: TypeAlias = str | Entry | Insight
@@ -46,6 +54,7 @@ class Material:
         verdict: What a check of facts said of exactly this text.
         repeats: Ids of entries that say the same and are closed with a decision about it.
         covers: For entries of several statements, the digests of those that are decided.
+        copies: Entries that wait with exactly this text; None if they were not read along.
     """
 
     content: str
@@ -57,6 +66,7 @@ class Material:
     verdict: Verdict | None = None
     repeats: tuple[str, ...] = ()
     covers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    copies: tuple[Entry, ...] | None = None
 
 
 async def material_of(
@@ -65,6 +75,8 @@ async def material_of(
     scope: MemoryScope | None,
     actor: Actor,
     texts: dict[str, str] | None = None,
+    *,
+    expected: str = "",
 ) -> Material:
     """Return what is meant.
 
@@ -74,6 +86,8 @@ async def material_of(
         scope: Whose memory it becomes.
         actor: Who promotes or proposes it.
         texts: Texts that were redacted before, by what they were; new ones are added.
+        expected: The text of an entry, as it was when the promotion was prepared: its copies are
+            read together with it.
 
     Raises:
         ScopeMissing: Without a group.
@@ -94,13 +108,15 @@ async def material_of(
         )
     where = _own_scope(what, scope)
     if isinstance(what, Entry):
-        return await _of_entry(parts, (await _entries(parts, (what.id,), where))[0], texts)
-    entries = await _entries(parts, what.source_entry_ids, where)
+        entries, copies = await _entries(parts, (what.id,), where, expected)
+        material = await _of_entry(parts, entries[0], texts)
+        return replace(material, copies=copies) if material.content == expected else material
     text = await redacted_text(parts, what.summary, texts)
+    entries, copies = await _entries(parts, what.source_entry_ids, where, text if expected else "")
     if not entries:
         return await _of_text(parts, text, where, what.provenance, actor)
     made = Provenance.made(what.provenance.origin, entries, what.provenance.roots)
-    decided: dict[str, Any] = {"repeats": what.repeats, "covers": what.covers}
+    decided: dict[str, Any] = {"repeats": what.repeats, "covers": what.covers, "copies": copies}
     if _is_quoted(text, entries):
         if len(entries) == 1 and entries[0].content == text:
             decided["verdict"] = entries[0].verdict
@@ -170,11 +186,14 @@ async def _of_text(
     same = await _same_text(parts, text, scope)
     if not same:
         roots = own.roots if actor.is_person else (*own.roots, actor.origin)
-        return Material(text, scope, Provenance(own.origin, own.sources, roots), is_text=True)
+        lineage = Provenance(own.origin, own.sources, roots)
+        return Material(text, scope, lineage, is_text=True, copies=())
     mine = [one for one in same if not scope.user_id or one.scope.user_id in (None, scope.user_id)]
     entries = tuple(one for one in mine if one.status in _OPEN and one.refused != SOURCE_GONE)
     roots = tuple({root for one in same for root in one.provenance.roots})
     least = min(same, key=lambda one: one.provenance.trust)
+    digest, is_every = hash_of(text), len(same) < _SAME_TEXT
+    copies = (one for one in same if one.content_hash == digest and one.status in WAITING)
     return Material(
         content=text,
         scope=scope,
@@ -185,6 +204,7 @@ async def _of_text(
             one for one in same if one.status not in _OPEN or one.refused == SOURCE_GONE
         ),
         verdict=next((one.verdict for one in same if one.verdict is not None), None),
+        copies=tuple(copies) if is_every else None,
     )
 
 
@@ -239,17 +259,23 @@ def _own_scope(what: Entry | Insight, scope: MemoryScope | None) -> MemoryScope:
     return mine
 
 
-async def _entries(parts: Parts, ids: Sequence[str], scope: MemoryScope) -> list[Entry]:
-    """Return the entries of these ids, which must all be there."""
+async def _entries(
+    parts: Parts, ids: Sequence[str], scope: MemoryScope, text: str = ""
+) -> tuple[list[Entry], tuple[Entry, ...] | None]:
+    """Return the entries of these ids, which must all be there, and what waits with a text."""
     if not ids:
-        return []
-    store = parts.tiers.quarantine
-    found = await store.find(Select.within(scope, ids=tuple(ids)))
-    known = {one.id: one for one in found.items}
+        return [], None
+    requests: list[tuple[Tier, Select]] = [("quarantine", Select.within(scope, ids=tuple(ids)))]
+    if text:
+        same = Select.within(scope, hashes=(hash_of(text),), statuses=WAITING)
+        requests.append(("quarantine", same))
+    found, *copies = await parts.tiers.find_many(requests)
+    known = {one.id: one for one in found}
     for one in ids:
         if one not in known:
             raise _missing(one, scope)
-    return [known[one] for one in dict.fromkeys(ids)]
+    entries = [known[one] for one in dict.fromkeys(ids)]
+    return entries, tuple(copies[0]) if copies else None
 
 
 def _missing(id_: str, scope: MemoryScope) -> EntryMissing:

@@ -28,6 +28,8 @@ Status = Literal["pending", "proposed", "promoted", "rejected", "revoked"]
 """What became of an entry in quarantine."""
 DECIDED: Final[tuple[Status, ...]] = ("rejected", "revoked")
 """Entries that somebody has turned down: no tier but quarantine takes them."""
+WAITING: Final[tuple[Status, ...]] = ("pending", "proposed")
+"""The status of an entry that nobody has decided about."""
 
 
 class Trust(IntEnum):

@@ -100,7 +100,8 @@ async def supersede(
 
     async def work(prepared: _Prepared, inside: Parts) -> _Outcome:
         first = await supersession.first_of(inside, old, where)
-        material = await material_of(inside, new, where, actor, prepared.texts)
+        text = prepared.content
+        material = await material_of(inside, new, where, actor, prepared.texts, expected=text)
         if not material.content.strip():
             raise EntryRefused("a blank text cannot take the place of another; revoke() hides one")
         if not actor.is_person and material.provenance.trust < authority(first):
@@ -115,7 +116,7 @@ async def supersede(
             agent_id=how.agent_id or first.scope.agent_id,
             replaces=(first.document_id,),
         )
-        return await _promoted(inside, new, where, actor, named, prepared)
+        return await _promoted_material(inside, material, actor, named, prepared)
 
     return await _in_transaction(parts, new, where, actor, work)
 
@@ -320,7 +321,15 @@ async def _promoted(
     prepared: _Prepared,
 ) -> _Outcome:
     """Promote what was prepared; this is the inside of the transaction."""
-    material = await material_of(parts, what, scope, actor, prepared.texts)
+    text = prepared.content
+    material = await material_of(parts, what, scope, actor, prepared.texts, expected=text)
+    return await _promoted_material(parts, material, actor, how, prepared)
+
+
+async def _promoted_material(
+    parts: Parts, material: Material, actor: Actor, how: How, prepared: _Prepared
+) -> _Outcome:
+    """Promote material that was read inside the transaction."""
     if material.content != prepared.content:
         return _Outcome(Promotion(), material.scope, is_stale=True)
     if not material.content.strip():
@@ -553,7 +562,12 @@ async def _mark(parts: Parts, asked: _Asked, made: Promotion) -> None:
         )
     trust = material.provenance.trust
     repeats = await repeats_of(
-        parts, material.scope, material.content, trust=trust, ids=material.repeats
+        parts,
+        material.scope,
+        material.content,
+        trust=trust,
+        ids=material.repeats,
+        copies=material.copies,
     )
     await edited(parts, [one for one in repeats if one.id not in seen], change)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from memoryware.errors import EntryMissing, SettingError, StoreUnavailable, TierError
 from memoryware.events import logger
@@ -27,7 +27,7 @@ from memoryware.tiers.model import (
 )
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersede import recompute_validity, reinstated_without
-from memoryware.tiers.values import LAYERS, ContextItem, Counts, Insight, Promotion, Receipt
+from memoryware.tiers.values import LAYERS, ContextItem, Counts, Insight, Layer, Promotion, Receipt
 
 # What rests on a record.
 
@@ -127,23 +127,26 @@ async def made_of_selected(
     one of them has nothing to do with it.
     """
     found, where = found or Found(), Select(tenant=which.tenant, groups=which.groups)
-    new: list[Entry | Memory] = []
-    for asked in (which, *_further(which)):
-        new += await _note(parts, found, asked, lambda one: _meant(one, which), fits)
+
+    def named(ground: Ground) -> bool:
+        return _meant(ground, which)
+
+    steps = [_Step(asked, named, fits) for asked in (which, *_further(which))]
+    new = await _follow(parts, found, steps)
+    steps = []
     if which.ids is not None:
         for group, hashes in _same_texts(new).items():
-            same = where.also(groups=(group,), hashes=tuple(hashes))
-            new += await _note(parts, found, same)
+            steps.append(_Step(where.also(groups=(group,), hashes=tuple(hashes))))
     while new:
-        ids = {one.id for one in new}
+        ids = tuple({one.id for one in new})
         documents = {one.document_id for one in new if isinstance(one, Memory)}
-        new = []
         if documents:
-            new += await _note(parts, found, where.also(documents=tuple(documents)))
+            steps.append(_Step(where.also(documents=tuple(documents)), tiers=("long_term",)))
         if descendants:
-            new += await _note(parts, found, where.also(made_of=tuple(ids)), found.has_made)
+            steps.append(_Step(where.also(made_of=ids), found.has_made))
         # A text in working memory and in quarantine is one, under one id.
-        new += await _note(parts, found, where.also(ids=tuple(ids)))
+        steps.append(_Step(where.also(ids=ids)))
+        new, steps = await _follow(parts, found, steps), []
     return found
 
 
@@ -175,25 +178,37 @@ def _meant(ground: Ground, which: Select) -> bool:
     return which.root is None or which.root in map(str, made.roots)
 
 
-async def _note(
-    parts: Parts,
-    found: Found,
-    which: Select,
-    touched: Callable[[Ground], bool] = lambda _: True,
-    fits: Callable[[Entry | Memory], bool] = lambda _: True,
-) -> list[Entry | Memory]:
-    """Note what a selection names; return what was not known before."""
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One selection on the way from a record to what was made of it.
+
+    Attributes:
+        which: What is looked for.
+        touched: Which promotions of a memory it takes away.
+        fits: A condition that a selection cannot state.
+        tiers: Where to look.
+    """
+
+    which: Select
+    touched: Callable[[Ground], bool] = lambda _: True
+    fits: Callable[[Entry | Memory], bool] = lambda _: True
+    tiers: Sequence[Layer] = LAYERS
+
+
+async def _follow(parts: Parts, found: Found, steps: Sequence[_Step]) -> list[Entry | Memory]:
+    """Take several steps with one read; note and return the records that were not known before."""
+    requests = [(tier, step) for step in steps for tier in step.tiers]
+    pages = await parts.tiers.find_many([(tier, step.which) for tier, step in requests])
     new: list[Entry | Memory] = []
-    for layer in LAYERS:
-        store: Any = getattr(parts.tiers, layer)
-        known: dict[str, None] = getattr(found, layer)
-        for one in (await store.find(which)).items:
-            if one.id in known or not fits(one):
+    for (tier, step), records in zip(requests, pages, strict=True):
+        known: dict[str, None] = getattr(found, tier)
+        for record in records:
+            if record.id in known or not step.fits(record):
                 continue
-            if isinstance(one, Memory) and not found.falls(one, touched):
+            if isinstance(record, Memory) and not found.falls(record, step.touched):
                 continue
-            known[one.id] = None
-            new.append(one)
+            known[record.id] = None
+            new.append(record)
     return new
 
 
@@ -253,6 +268,8 @@ def marks_of(record: Record) -> tuple[str, ...]:
 
 # Revoking and restoring.
 
+_MAIN: Final[tuple[Layer, ...]] = ("quarantine", "long_term")
+"""The tiers that are always in one store."""
 
 Revocable: TypeAlias = str | Entry | Memory | ContextItem | Promotion | Insight | Origin
 """What can be revoked: a record, its id, what holds records, or an origin."""
@@ -327,31 +344,46 @@ async def restore(parts: Parts, receipt: Receipt, *, by: str) -> Counts:
     async def work(inside: Parts) -> tuple[tuple[str, ...], Counts]:
         found = await made_of(inside, receipt.scope, receipt.ids)  # with what came later
         ids = tuple(dict.fromkeys((*receipt.ids, *found.ids)))
-        quarantine, _ = await _give_back(inside.tiers.quarantine, receipt, ids)
-        long_term, changed = await _give_back(inside.tiers.long_term, receipt, ids)
-        await recompute_validity(inside, receipt.scope, changed)
-        counts = Counts(quarantine=quarantine, long_term=long_term)
-        if inside.tiers.is_joint:
-            working, _ = await _give_back(inside.tiers.working, receipt, ids)
-            counts += Counts(working=working)
-        return ids, counts
+        tiers: Sequence[Layer] = LAYERS if inside.tiers.is_joint else _MAIN
+        shown, memories = await _give_back(inside, tiers, receipt, ids)
+        await recompute_validity(inside, receipt.scope, memories)
+        return ids, shown
 
     ids, counts = await parts.transaction(receipt.scope, work)
     if not parts.tiers.is_joint:
-        working, _ = await _give_back(parts.tiers.working, receipt, ids)
-        counts += Counts(working=working)
+        shown, _ = await _give_back(parts, ("working",), receipt, ids)
+        counts += shown
     line = replace(noted_of(receipt), kind="restored", at=parts.clock(), by=by, counts=counts)
     await note(parts, replace(line, reason="", ids=(), reinstated=()))
     return counts
 
 
-async def _give_back(view: Any, receipt: Receipt, ids: tuple[str, ...]) -> tuple[int, list[Any]]:
-    """Take the mark of a receipt from records; return how many are shown again, and all."""
-    within = Select.within(receipt.scope)
-    give = partial(given_back, receipt=receipt.id)
-    changed = await view.edit(within.also(ids=ids), give)
-    changed += await view.edit(within.also(revocations=(receipt.id,)), give)
-    return sum(record.revocation is None for record in changed), changed
+async def _give_back(
+    parts: Parts, tiers: Sequence[Layer], receipt: Receipt, ids: tuple[str, ...]
+) -> tuple[Counts, list[Memory]]:
+    """Take the mark of a receipt from records.
+
+    Returns:
+        How many are shown again, by tier, and the memories that were changed.
+    """
+    within, give = Select.within(receipt.scope), partial(given_back, receipt=receipt.id)
+    # Some may have its mark and no longer the lineage that led to them.
+    selections = (within.also(ids=ids), within.also(revocations=(receipt.id,)))
+    requests = [(tier, which) for tier in tiers for which in selections]
+    pages = await parts.tiers.find_many(requests)
+    marked: dict[Layer, dict[str, None]] = {}
+    for (tier, _), records in zip(requests, pages, strict=True):
+        changing = (record.id for record in records if give(record) != record)
+        marked.setdefault(tier, {}).update(dict.fromkeys(changing))
+    shown: dict[str, int] = {}
+    memories: list[Memory] = []
+    for tier, some in marked.items():
+        if some:
+            view: Any = parts.tiers.tier(tier)
+            changed = await view.edit(within.also(ids=tuple(some)), give)
+            shown[tier] = sum(record.revocation is None for record in changed)
+            memories += changed if tier == "long_term" else ()
+    return Counts(**shown), memories
 
 
 async def attach_verdict(

@@ -150,15 +150,14 @@ async def _twins_beside(
     """
     if not current:
         return {}
-    store = parts.tiers.long_term
     which = Select.within(scope, revocations=(None,))
-    hashes = tuple({memory.content_hash for memory in current})
-    found = (await store.find(which.also(hashes=hashes))).items
+    selections = [which.also(hashes=tuple({memory.content_hash for memory in current}))]
     subjects = {memory.subject for memory in current if memory.subject is not None}
     if subjects:
         named = tuple(sorted({form for subject in subjects for form in spellings(subject)}))
-        found = [*found, *(await store.find(which.also(subjects=named))).items]
-    counting = [memory for memory in found if memory.document_id not in gone]
+        selections.append(which.also(subjects=named))
+    pages = await parts.tiers.find_many([("long_term", one) for one in selections])
+    counting = [memory for page in pages for memory in page if memory.document_id not in gone]
     beside = by_document(counting) | by_document(current)
     return _twins(beside.values())
 

@@ -19,7 +19,15 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor, identity_of
 from memoryware.tiers.material import Material
-from memoryware.tiers.model import SOURCE_GONE, Entry, Provenance, Status, Trust, folded, hash_of
+from memoryware.tiers.model import (
+    SOURCE_GONE,
+    WAITING,
+    Entry,
+    Provenance,
+    Trust,
+    folded,
+    hash_of,
+)
 from memoryware.tiers.review.review_statements import says_nothing
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.segments import sentences_of
@@ -27,8 +35,6 @@ from memoryware.tiers.text.terms import stems_of
 
 Decision = Literal["promoted", "rejected"]
 """What becomes of a statement, or of an entry."""
-WAITING: Final[tuple[Status, ...]] = ("pending", "proposed")
-"""The status of an entry that nobody has decided about."""
 _SHORT_TEXT: Final = 4000
 """Characters of a text whose statements are cached: a digest and each decision ask for them."""
 
@@ -104,6 +110,7 @@ async def repeats_of(
     *,
     trust: Trust,
     ids: Sequence[str] = (),
+    copies: Sequence[Entry] | None = None,
 ) -> list[Entry]:
     """Return waiting entries that a decision about a text closes as well.
 
@@ -113,6 +120,7 @@ async def repeats_of(
         text: The text that was decided about.
         trust: How far it is trusted.
         ids: Entries that an insight names as repeats.
+        copies: Entries that wait with exactly this text, if they have been read already.
 
     Returns:
         The named entries, and exact copies of the text that are not trusted more. A copy that
@@ -124,8 +132,9 @@ async def repeats_of(
     entries: list[Entry] = []
     if ids:
         entries += (await store.find(which.also(ids=tuple(ids)))).items
-    copies = await store.find(which.also(hashes=(hash_of(text),)))
-    entries += [entry for entry in copies.items if _is_copy(entry, trust)]
+    if copies is None:
+        copies = (await store.find(which.also(hashes=(hash_of(text),)))).items
+    entries += [entry for entry in copies if _is_copy(entry, trust)]
     return list({entry.id: entry for entry in entries}.values())
 
 

@@ -17,6 +17,7 @@ from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.messages import JUDGING
 from memoryware.tiers.model import (
     SOURCE_GONE,
+    WAITING,
     Entry,
     Memory,
     Origin,
@@ -26,7 +27,7 @@ from memoryware.tiers.model import (
     hash_of,
 )
 from memoryware.tiers.rendering import ask_model, cut
-from memoryware.tiers.review.decisions import WAITING, open_statements, statements_in
+from memoryware.tiers.review.decisions import open_statements, statements_in
 from memoryware.tiers.review.review_statements import (
     StatementGroup,
     boilerplate_of,

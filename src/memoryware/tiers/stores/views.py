@@ -115,6 +115,28 @@ class Tiers:
         about = Select.within(scope) if isinstance(scope, MemoryScope) else scope
         return await run_in(stores.long_term.store, self.runner, inside, about, writes=writes)
 
+    async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[list[Any]]:
+        """Return everything that fits each of several selections, in as few reads as possible.
+
+        Args:
+            requests: Where to look and what for; all in the same tenant and groups.
+        """
+        stores = self._stores
+        main = stores.long_term.store
+        joint = [at for at in requests if getattr(stores, at[0]).store is main]
+        found: dict[tuple[Tier, Select], list[Any]] = {}
+
+        async def work(transaction: Transaction) -> list[Page[Any]]:
+            return await transaction.find_many(joint)
+
+        if joint:
+            pages = await self.long_term.run(work, joint[0][1])
+            found = {at: page.items for at, page in zip(joint, pages, strict=True)}
+        for tier, which in requests:
+            if (tier, which) not in found:
+                found[tier, which] = (await self.tier(tier).find(which)).items
+        return [found[at] for at in requests]
+
     async def generation(self, scope: MemoryScope) -> int | None:
         """Return a number that every change of a group raises in any of its tiers.
 
@@ -143,19 +165,19 @@ class RecordView(Generic[R]):
                 self._tier, which, limit=limit, offset=offset, after=after
             )
 
-        return await self._do(work, which)
+        return await self.run(work, which)
 
     async def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
         async def work(transaction: Transaction) -> list[R]:
             return await transaction.edit(self._tier, which, change)
 
-        return await self._do(work, which, writes=True)
+        return await self.run(work, which, writes=True)
 
     async def delete(self, which: Select) -> int:
         async def work(transaction: Transaction) -> int:
             return await transaction.delete(self._tier, which)
 
-        return await self._do(work, which, writes=True)
+        return await self.run(work, which, writes=True)
 
     async def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
         return await call(
@@ -168,13 +190,14 @@ class RecordView(Generic[R]):
     async def close(self) -> None:
         await call(self._store, self._runner, lambda half: half.close())
 
-    async def _do(
+    async def run(
         self,
         work: Callable[[Transaction], Awaitable[T]],
         which: Select | MemoryScope | None,
         *,
         writes: bool = False,
     ) -> T:
+        """Run a unit of work in the open transaction, or in one of its own."""
         if self._transaction is not None:
             return await work(self._transaction)
         about = Select.within(which) if isinstance(which, MemoryScope) else which
@@ -191,7 +214,7 @@ class QuarantineView(RecordView[Entry]):
             kept: Entry = (await transaction.add("quarantine", [entry]))[0]
             return kept
 
-        return await self._do(work, entry.scope, writes=True)
+        return await self.run(work, entry.scope, writes=True)
 
 
 class WorkingView(RecordView[Entry]):
@@ -203,7 +226,7 @@ class WorkingView(RecordView[Entry]):
         async def work(transaction: Transaction) -> None:
             await transaction.push(entry, keep=keep, renew=renew)
 
-        await self._do(work, entry.scope, writes=True)
+        await self.run(work, entry.scope, writes=True)
 
     async def purge(self, now: datetime) -> int:
         return await call(self._store, self._runner, lambda half: half.purge(now))
@@ -242,7 +265,7 @@ class LongTermView(RecordView[Memory]):
                 await transaction.edit("long_term", which, partial(_ended_by, first))
             return kept
 
-        return await self._do(work, memories[0].scope, writes=True)
+        return await self.run(work, memories[0].scope, writes=True)
 
     async def by_words(self, words: Sequence[str], which: Select, *, limit: int) -> list[Hit]:
         """Return what has at least one of the words, best by BM25 first.
@@ -302,19 +325,19 @@ class LongTermView(RecordView[Memory]):
         async def work(transaction: Transaction) -> Searched:
             return await transaction.search(query, which, choose)
 
-        return await self._do(work, which)
+        return await self.run(work, which)
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         async def work(transaction: Transaction) -> int:
             return await transaction.put_vectors(vectors, space)
 
-        return await self._do(work, _common_scope([one for one, _ in vectors]), writes=True)
+        return await self.run(work, _common_scope([one for one, _ in vectors]), writes=True)
 
     async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
         async def work(transaction: Transaction) -> list[Vector | None]:
             return await transaction.vectors_of(memories, space)
 
-        return await self._do(work, None)
+        return await self.run(work, None)
 
     async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
         return await call(
