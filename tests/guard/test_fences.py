@@ -7,7 +7,7 @@ import re
 import pytest
 
 from memoryware.guard import FENCES, fence_pattern, neutralise
-from memoryware.guard import _fences as fences
+from memoryware.guard import _forgeries as fences
 
 FENCE = fence_pattern(FENCES, chat_marks=True)
 

@@ -12,8 +12,8 @@ import sys
 import pytest
 
 from memoryware.guard import Guard
+from memoryware.guard._detectors import _found
 from memoryware.guard._scan import STEPS, Scan
-from memoryware.guard._secrets import _found
 
 KILOBYTES = 16
 MOST = 12_000

@@ -7,7 +7,7 @@ import sys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryware.guard._views import joined, plain
+from memoryware.guard._scan import joined, plain
 
 
 @settings(deadline=None)

@@ -1,12 +1,28 @@
 """What may be stored and shown: no hidden characters, no forged fences, no secrets."""
 
-from memoryware.guard._fences import Fence, fence_pattern, forged, neutralise
-from memoryware.guard._forged_labels import rounded, unlabelled, unscored
-from memoryware.guard._printing import FENCES, printable_name, printable_text, quote_headings
-from memoryware.guard._showing import drop_hidden, reveal
-from memoryware.guard.finding import Detector, Finding, Span
-from memoryware.guard.guard import Guard, OnSecret, Personal
-from memoryware.guard.kingfisher import KingfisherDetector
+from memoryware.guard._characters import drop_hidden, reveal
+from memoryware.guard._forgeries import (
+    FENCES,
+    Fence,
+    fence_pattern,
+    forged,
+    neutralise,
+    printable_name,
+    printable_text,
+    quote_headings,
+    rounded,
+    unlabelled,
+    unscored,
+)
+from memoryware.guard.guard import (
+    Detector,
+    Finding,
+    Guard,
+    KingfisherDetector,
+    OnSecret,
+    Personal,
+    Span,
+)
 
 __all__ = [
     "FENCES",

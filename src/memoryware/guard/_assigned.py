@@ -1,4 +1,4 @@
-"""Secrets that stand as a value behind their name, in whatever format."""
+"""Secrets that stand as a value behind their name, or in a column under it, in whatever format."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from memoryware.guard import _tables
-from memoryware.guard._mentions import Mention
-from memoryware.guard._scan import Scan
-from memoryware.guard._values import assigned, further, has_digit, is_strong, trimmed
-from memoryware.guard._words import Sort
-from memoryware.guard.finding import Span
+from memoryware.guard._scan import Mention, Scan
+from memoryware.guard._secret_values import (
+    Sort,
+    announces,
+    assigned,
+    further,
+    has_digit,
+    is_address,
+    is_strong,
+    stands_in,
+    trimmed,
+    wordlike,
+)
+from memoryware.guard.guard import Span
 
 _AFTER: Final = re.compile(
     r"""
@@ -54,7 +62,7 @@ _NOT_ASSIGNED: Final = (Sort.LOGIN, Sort.SEED, Sort.OPENER)
 _Place = tuple[int, int] | None
 
 
-def find(scan: Scan, mention: Mention) -> Iterator[Span]:
+def find_assigned(scan: Scan, mention: Mention) -> Iterator[Span]:
     """Return the values that are assigned to the word, or stand under it, and are secrets."""
     text = scan.text
     if mention.sort in _NOT_ASSIGNED or _in_resource_name(text, mention):
@@ -64,7 +72,7 @@ def find(scan: Scan, mention: Mention) -> Iterator[Span]:
     if place is not None:
         yield kind, *place
     else:
-        for start, end in _tables.find(scan, mention):
+        for start, end in _find_in_table(scan, mention):
             yield kind, start, end
 
 
@@ -158,3 +166,96 @@ def _literal(text: str, mention: Mention) -> bool:
     """Say whether the value stands in a URL or is that of a shell variable."""
     shell = text[mention.start : mention.end].isupper() and text.startswith("=", mention.end)
     return shell or _before(text, mention) in ("?", "&", ";")
+
+
+# Columns of Markdown and CSV tables, under a heading that announces secrets.
+
+_WIDEST_ROW: Final = 400
+_SHORTEST: Final = 3
+"""Characters of a cell that may be a secret."""
+_MOST_WORDS: Final = 4
+"""Words of a heading."""
+_STEPS: Final = 8
+"""What judging a cell costs."""
+_CSV_HEADING: Final = re.compile(r"\s*[\w \"'-]{1,40}(?:,[\w \"'-]{1,40}){1,20}\s*")
+_AROUND: Final = " \t\r\"'`*"
+
+
+def _find_in_table(scan: Scan, mention: Mention) -> Iterator[tuple[int, int]]:
+    """Return the places of the secrets in the rows below the word.
+
+    A cell is judged once for each thing that a heading above it announces. So a text in which
+    each row is a heading of those below it takes no longer than any other table.
+    """
+    text = scan.text
+    begin = text.rfind("\n", max(0, mention.start - _WIDEST_ROW), mention.start) + 1
+    stop = text.find("\n", mention.end, mention.end + _WIDEST_ROW)
+    if stop < 0:
+        return
+    sign = "|" if "|" in text[begin:stop] else ","
+    column, columns = text.count(sign, begin, mention.start), text.count(sign, begin, stop)
+    if not columns or (sign == "," and not _CSV_HEADING.fullmatch(text, begin, stop)):
+        return
+    heading = text[slice(*_cell(text, begin, stop, sign, column))]
+    if len(heading.split()) > _MOST_WORDS:
+        return  # a sentence with such a word in it
+    while True:
+        begin = stop + 1
+        stop = text.find("\n", begin, begin + _WIDEST_ROW)
+        stop = min(len(text), begin + _WIDEST_ROW) if stop < 0 else stop
+        if begin >= stop or text.count(sign, begin, stop) != columns:
+            return
+        start, end = _cell(text, begin, stop, sign, column)
+        cell = start, f"{mention.sort.value} {mention.last}"
+        if cell in scan.cells or not scan.afford(begin, _STEPS):
+            return
+        scan.cells.add(cell)
+        value = text[start:end]
+        if len(value) < _SHORTEST:
+            continue
+        if announces(value) and not has_digit(value):
+            return  # another heading
+        if assigned(mention.sort, value, quoted=False, alone=True, ends=mention.last):
+            yield start, end
+
+
+def _cell(text: str, begin: int, stop: int, sign: str, column: int) -> tuple[int, int]:
+    """Return the place of what stands in a column of a row."""
+    for _ in range(column):
+        begin = text.index(sign, begin, stop) + 1
+    end = text.find(sign, begin, stop)
+    end = stop if end < 0 else end
+    while begin < end and text[begin] in _AROUND:
+        begin += 1
+    while end > begin and text[end - 1] in _AROUND:
+        end -= 1
+    return begin, end
+
+
+# Values in a place that has too many words for secrets to look at each of them.
+#
+# Such a place is no honest prose. Rather one value too many is taken for a secret there.
+
+_MIXED_VALUE: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?=[A-Za-z!@#$%^&*+_.-]{0,40}[0-9])(?=[0-9!@#$%^&*+_.-]{0,40}[A-Za-z])"
+    r"[A-Za-z0-9!@#$%^&*+_.-]{8,200}"
+)
+_MOST_JUDGED: Final = 16
+"""Values of a kilobyte that are judged one by one."""
+_KIND: Final = "password"
+
+
+def find_unread(scan: Scan) -> Iterator[Span]:
+    """Return what may be a secret where the budget is spent."""
+    for start, end in scan.unread():
+        for count, match in enumerate(_MIXED_VALUE.finditer(scan.text, start, end + 200)):
+            if match.start() >= end:
+                break
+            span = trimmed(scan.text, *match.span())
+            if count >= _MOST_JUDGED or _may_be(scan.text[slice(*span)]):
+                yield _KIND, *span
+
+
+def _may_be(value: str) -> bool:
+    other = stands_in(value) or is_address(value)
+    return not other and not wordlike(value)

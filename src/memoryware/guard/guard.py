@@ -8,11 +8,43 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from importlib import import_module
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from memoryware import _checking
 from memoryware.errors import SettingError
-from memoryware.guard.finding import Detector, Finding, Span
+
+Span: TypeAlias = tuple[str, int, int]
+"""Kind, start and end of something found in a text; the end is behind its last character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A secret that stands in a text; it does not hold the text of the secret.
+
+    Attributes:
+        kind: What it is, in words for a person: "GitHub token", "password".
+        start: Where the secret value itself begins, in characters.
+        end: Where it ends: behind its last character.
+        line: The line in which it begins, counted from 1.
+        fingerprint: A digest of the value under a key that only this process has. The same
+            secret has the same one before and after an edit; it says nothing to anybody else.
+    """
+
+    kind: str
+    start: int
+    end: int
+    line: int
+    fingerprint: str
+
+
+class Detector(Protocol):
+    """Finds things of one sort in a text; any function of this form is one."""
+
+    def __call__(self, text: str, /) -> Iterable[Span]:
+        """Return kind, start and end of everything found, in any order."""
+        ...
+
 
 OnSecret = Literal["refuse", "redact", "warn"]
 """What a write does with a secret: it is refused, or the secret is cut out, or it is told."""
@@ -112,13 +144,13 @@ class Guard:
 
     def _spans(self, text: str) -> Iterator[Span]:
         """Return everything that is found and not allowed, what names a kind best first."""
-        _personal, _secrets = _detectors()
+        detectors = _detectors()
         for detector in self.detectors:
             yield from self._reported(text, _answers(detector, text))
         if self.secrets:
-            yield from self._reported(text, _secrets.find(text))
+            yield from self._reported(text, detectors.find_secrets(text))
         if self.personal:
-            yield from self._reported(text, _personal.find(text, self.personal))
+            yield from self._reported(text, detectors.find_personal_data(text, self.personal))
 
     def _reported(self, text: str, spans: Iterable[Span]) -> Iterator[Span]:
         for kind, start, end in spans:
@@ -175,12 +207,74 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
     return [(kind, start, end) for start, end, _, kind in merged]
 
 
-def _detectors() -> tuple[Any, Any]:
-    from memoryware.guard import _personal, _secrets
+def _detectors() -> Any:
+    # The patterns take a while to compile, so they are loaded with the first scan.
+    from memoryware.guard import _detectors
 
-    return _personal, _secrets
+    return _detectors
 
 
 if hasattr(os, "register_at_fork"):
     # A child must not be made while another thread imports them: it would wait for ever.
     os.register_at_fork(before=_detectors)
+
+
+# A detector by another project.
+
+
+class KingfisherDetector:
+    """Finds what the package `kingfisher-secret-scanner` finds.
+
+    For `Guard(detectors=[KingfisherDetector()])`. Making one takes seconds, because hundreds of
+    rules are compiled, so make it once; a text takes microseconds. Nothing leaves the process.
+
+    Args:
+        scanner: A `kingfisher_sdk.Scanner` of your own, with rules of your own; by default one
+            with the rules of the package, which it keeps compiled in the cache folder of the
+            user.
+
+    Raises:
+        SettingError: If the package is not installed.
+    """
+
+    def __init__(self, *, scanner: Any = None) -> None:
+        self._scanner = _scanner() if scanner is None else scanner
+
+    def __call__(self, text: str, /) -> list[Span]:
+        """Return kind, start and end of everything found."""
+        data = text.encode("utf-8", "replace")
+        places = _Places(text, data)
+        spans = []
+        for found in self._scanner.scan(data):
+            if found.visible:
+                kind = found.rule_id.rpartition(".")[2].replace("-", " ")
+                start, end = found.location["start_offset"], found.location["end_offset"]
+                secret = found.secret.encode("utf-8", "replace")
+                at = data.find(secret, start, end)
+                if at >= 0:  # the place may be that of a name and its value
+                    start, end = at, at + len(secret)
+                spans.append((kind, places.of(start), places.of(end)))
+        return spans
+
+
+class _Places:
+    """Places in a text by places in its bytes."""
+
+    def __init__(self, text: str, data: bytes) -> None:
+        self._data = None if len(text) == len(data) else data
+
+    def of(self, offset: int) -> int:
+        if self._data is None:
+            return offset
+        return len(self._data[:offset].decode("utf-8", "ignore"))
+
+
+def _scanner() -> Any:
+    try:
+        sdk = import_module("kingfisher_sdk")
+    except ImportError:
+        raise SettingError(
+            "KingfisherDetector() needs a package that is not installed: run"
+            " `pip install 'memoryware[kingfisher]'`"
+        ) from None
+    return sdk.Scanner()

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from memoryware._remembering import remembered
 from memoryware._unicode import normalised
-from memoryware.guard._confusables import latin
+from memoryware.guard._characters import latin
 from memoryware.middleware._note_words import (
     FUNCTION_WORDS,
     NOTE_WORDS,
