@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memoryware.events import _log
+from memoryware.events import _emission
 
 
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
-    monkeypatch.setattr(_log, "_said", set())
+    monkeypatch.setattr(_emission, "_logged", set())

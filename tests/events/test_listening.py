@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from memoryware.events import Counters, _listening, emit, listen
+from memoryware.events import Counters, _emission, emit, listen
 
 WRITTEN = {"path": "/AGENTS.md", "tool": "edit_file"}
 
@@ -113,4 +113,4 @@ def test_threads_may_share_counters_and_listen_and_leave_at_the_same_time(hasty)
         for one in threads:
             one.join()
     assert (counters["written"], counters["written.lines_added"]) == (1600, 3200)
-    assert _listening.listening() == ()
+    assert _emission._subscriptions == [()]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from memoryware.events import EVENT_NAMES
-from memoryware.events._tracing import attributes
+from memoryware.events._emission import attributes
 from memoryware.events.facts import AskReason, BlockReason
 from memoryware.sources.policy import Asks, Reason
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from memoryware.events import Counters, Teller, emit, is_heard, listen, logger
+from memoryware.events import Counters, EventContext, emit, is_heard, listen, logger
 from memoryware.scope import MemoryScope
 
 CANARY = "the canary sings at noon"
@@ -61,14 +61,16 @@ def test_a_writer_gets_the_event_as_one_flat_dictionary():
 def test_a_teller_says_on_whose_behalf_it_happened():
     chunks = []
     scope = MemoryScope(user_id="ann", agent_id="writer", session_id="thread-1")
-    emit(Teller(chunks.append, by=scope, memory="team"), "written", **WRITTEN)
+    emit(EventContext(chunks.append, by=scope, memory="team"), "written", **WRITTEN)
     who = {key: chunks[0][key] for key in ("memory", "user", "agent", "thread")}
     assert who == {"memory": "team", "user": "ann", "agent": "writer", "thread": "thread-1"}
 
 
 def test_who_did_it_may_be_said_with_the_facts_as_well():
     chunks = []
-    emit(Teller(chunks.append, by=MemoryScope(user_id="ann")), "written", **WRITTEN, user="bo")
+    emit(
+        EventContext(chunks.append, by=MemoryScope(user_id="ann")), "written", **WRITTEN, user="bo"
+    )
     assert (chunks[0]["user"], chunks[0]["agent"]) == ("bo", None)
 
 
@@ -146,7 +148,7 @@ def test_content_is_not_even_made_unless_it_was_asked_for(event):
 
     heard, chunks = [], []
     with listen(heard.append), json_log(logging.DEBUG) as lines:
-        emit(Teller(chunks.append), event, content=content)
+        emit(EventContext(chunks.append), event, content=content)
         emit(chunks.append, event, content=content)
     assert [one for one in (*heard, *chunks, *lines()) if "content" in one] == []
     assert [one["level"] for one in lines() if one["level"] == "WARNING"] == []
@@ -155,7 +157,7 @@ def test_content_is_not_even_made_unless_it_was_asked_for(event):
 def test_content_is_told_everywhere_where_it_was_asked_for():
     heard, chunks = [], []
     with listen(heard.append), json_log(logging.DEBUG) as lines:
-        teller = Teller(chunks.append, trace_content=True)
+        teller = EventContext(chunks.append, trace_content=True)
         emit(teller, "loaded", content=lambda: {"/AGENTS.md": CANARY})
     for one in (*heard, *chunks, *lines()):
         assert one["content"] == {"/AGENTS.md": CANARY}
@@ -168,7 +170,7 @@ def test_content_is_told_without_its_secrets_or_not_at_all():
 
     chunks = []
     for redact in (lambda text: text.replace(CANARY, "[redacted]"), breaks):
-        teller = Teller(chunks.append, trace_content=True, redact=redact)
+        teller = EventContext(chunks.append, trace_content=True, redact=redact)
         emit(teller, "loaded", content=lambda: {"/AGENTS.md": f"- {CANARY}"})
     assert [one["content"] for one in chunks] == [{"/AGENTS.md": "- [redacted]"}, {}]
 
@@ -177,7 +179,7 @@ def test_content_is_told_without_its_secrets_or_not_at_all():
 def test_a_text_that_was_refused_is_never_told(event):
     heard, chunks = [], []
     with listen(heard.append), json_log(logging.DEBUG) as lines:
-        teller = Teller(chunks.append, trace_content=True)
+        teller = EventContext(chunks.append, trace_content=True)
         emit(teller, event, reason="secret", content=lambda: {"/AGENTS.md": CANARY})
     assert len(heard) == len(chunks) == len(lines()) == 1
     assert CANARY not in str((heard, chunks, lines()))
@@ -189,9 +191,9 @@ def test_a_text_that_was_refused_is_never_told(event):
 def test_it_is_known_whether_anybody_listens():
     logger.setLevel(logging.WARNING)
     assert not is_heard(None)
-    assert not is_heard(Teller())
+    assert not is_heard(EventContext())
     assert is_heard(print)
-    assert is_heard(Teller(print))
+    assert is_heard(EventContext(print))
     with listen(Counters()):
         assert is_heard(None)
     assert not is_heard(None)
@@ -249,6 +251,6 @@ def test_a_log_handler_that_fails_does_not_end_the_work():
 
 def test_content_that_cannot_be_made_does_not_end_the_work():
     chunks = []
-    teller = Teller(chunks.append, trace_content=True)
+    teller = EventContext(chunks.append, trace_content=True)
     emit(teller, "loaded", content=lambda: {}["missing"])
     assert chunks[0]["content"] == {}

@@ -22,7 +22,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from memoryware import FileMissing, LoadError
 from memoryware._twins import blocking, finish, in_thread, native
 from memoryware._version import __version__
-from memoryware.events import Teller, emit, is_heard, logger, span
+from memoryware.events import EventContext, emit, is_heard, logger, span
 from memoryware.scope import MemoryScope
 
 CANARY = "the canary sings at noon"
@@ -59,7 +59,7 @@ def app(name="run"):
 
 
 def test_work_gets_a_span_with_its_facts_as_attributes(exported):
-    with app(), span("memory.load", Teller(by=WHO, memory="team"), backend="Disk") as work:
+    with app(), span("memory.load", EventContext(by=WHO, memory="team"), backend="Disk") as work:
         work.note(sources=["/a.md", "/b.md"], characters=12, failed=[])
     ours = exported()["memory.load"]
     assert dict(ours.attributes) == {
@@ -161,7 +161,7 @@ def test_a_fact_that_comes_after_the_end_is_too_late_and_does_no_harm(exported, 
 
 def test_an_event_is_an_event_of_the_current_span(exported):
     with app():
-        emit(Teller(by=WHO), "written", path="/a.md", tool="edit_file", lines_added=2)
+        emit(EventContext(by=WHO), "written", path="/a.md", tool="edit_file", lines_added=2)
     (told,) = exported()["run"].events
     assert told.name == "memory.written"
     assert dict(told.attributes) == {
@@ -187,7 +187,7 @@ def test_the_facts_of_an_event_may_go_onto_a_span_as_well(exported):
 def test_content_is_in_a_trace_only_with_the_switch(exported):
     for name, switch in (("off", False), ("on", True)):
         with app(name):
-            teller = Teller(trace_content=switch)
+            teller = EventContext(trace_content=switch)
             emit(teller, "loaded", content=lambda: {"/a.md": CANARY})
     assert CANARY not in exported()["off"].to_json()
     (told,) = exported()["on"].events

@@ -1,6 +1,6 @@
 """What an event says, event by event: a reader may rely on every key that stands here.
 
-An event is one flat dictionary: the keys of `Told` and those of its own class. It names
+An event is one flat dictionary: the keys of `EventPayload` and those of its own class. It names
 files, people, codes, numbers and digests, and no text of a memory file.
 """
 
@@ -24,8 +24,8 @@ Tier = Literal["quarantine", "working", "long_term"]
 """Where a tier keeps its entries."""
 
 
-class Told(TypedDict):
-    """What every event says."""
+class EventPayload(TypedDict):
+    """The keys that every event has."""
 
     type: Literal["memory"]
     """Always "memory", to tell these events from others of the same stream."""
@@ -41,7 +41,7 @@ class Told(TypedDict):
     """Texts by path, or the whole block. The key is there only with `trace_content=True`."""
 
 
-class Loaded(Told):
+class Loaded(EventPayload):
     """Memory was read."""
 
     event: Literal["loaded"]
@@ -63,7 +63,7 @@ class Loaded(Told):
     """Milliseconds that reading took."""
 
 
-class Injected(Told):
+class Injected(EventPayload):
     """Memory was put into a model call."""
 
     event: Literal["injected"]
@@ -77,7 +77,7 @@ class Injected(Told):
     """Tokens of the memory block, as the middleware counts them."""
 
 
-class Written(Told):
+class Written(EventPayload):
     """A memory file was changed."""
 
     event: Literal["written"]
@@ -101,7 +101,7 @@ class Written(Told):
     """Kinds of secrets that were taken out of the text before it was stored."""
 
 
-class WriteBlocked(Told):
+class WriteBlocked(EventPayload):
     """A change was refused, and nothing was stored."""
 
     event: Literal["write_blocked"]
@@ -119,7 +119,7 @@ class WriteBlocked(Told):
     """The line of each of these, counted from 1."""
 
 
-class ApprovalAsked(Told):
+class ApprovalAsked(EventPayload):
     """A change waits until a person has agreed."""
 
     event: Literal["approval_asked"]
@@ -133,7 +133,7 @@ class ApprovalAsked(Told):
     """Why a person is asked."""
 
 
-class Recorded(Told):
+class Recorded(EventPayload):
     """Entries went into a tier."""
 
     event: Literal["recorded"]
@@ -145,7 +145,7 @@ class Recorded(Told):
     """Characters of their texts."""
 
 
-class Rejected(Told):
+class Rejected(EventPayload):
     """An entry was not taken into a tier."""
 
     event: Literal["rejected"]
@@ -155,7 +155,7 @@ class Rejected(Told):
     """A code that says why."""
 
 
-class Retrieved(Told):
+class Retrieved(EventPayload):
     """Entries were recalled from the tiers."""
 
     event: Literal["retrieved"]
@@ -169,7 +169,7 @@ class Retrieved(Told):
     """Milliseconds that it took."""
 
 
-class RetrievalError(Told):
+class RetrievalError(EventPayload):
     """Recalling failed; the run went on without."""
 
     event: Literal["retrieval_error"]
@@ -179,7 +179,7 @@ class RetrievalError(Told):
     """Milliseconds until it failed."""
 
 
-class Promoted(Told):
+class Promoted(EventPayload):
     """Entries went up to a higher tier."""
 
     event: Literal["promoted"]
@@ -189,7 +189,7 @@ class Promoted(Told):
     """How many."""
 
 
-class NodeState(Told):
+class NodeState(EventPayload):
     """A node of memory in a graph has begun or ended."""
 
     event: Literal["node_state"]
@@ -234,7 +234,7 @@ KINDS: Final[dict[EventName, type]] = {
     get_args(kind.__annotations__["event"])[0]: kind for kind in get_args(MemoryEvent)
 }
 """The class of each event."""
-COMMON: Final = frozenset(Told.__required_keys__)
+COMMON: Final = frozenset(EventPayload.__required_keys__)
 """The keys of every event."""
 LISTS: Final = frozenset(
     key
@@ -245,7 +245,9 @@ LISTS: Final = frozenset(
 """The keys that hold a list, in whichever event."""
 OWN_KEYS: Final[dict[EventName, tuple[str, ...]]] = {
     name: tuple(
-        key for key in kind.__annotations__ if key not in Told.__annotations__ and key != "event"
+        key
+        for key in kind.__annotations__
+        if key not in EventPayload.__annotations__ and key != "event"
     )
     for name, kind in KINDS.items()
 }

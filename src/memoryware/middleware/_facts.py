@@ -6,14 +6,14 @@ from collections import Counter
 from typing import Any
 
 from memoryware.backends._text import text_in
-from memoryware.events import Span, Teller, emit
+from memoryware.events import EventContext, Span, emit
 from memoryware.middleware._block import Block
 from memoryware.middleware._loading import Loaded
 from memoryware.middleware.file_tools._access import digest_of
 from memoryware.sources.policy import Reason, Verdict
 
 
-def tell_loaded(to: Teller, backend: Any, loaded: Loaded, work: Span) -> None:
+def tell_loaded(to: EventContext, backend: Any, loaded: Loaded, work: Span) -> None:
     """Tell that memory was read."""
     problems = dict(loaded.problems)
     known = {*loaded.contents, *problems}
@@ -33,7 +33,7 @@ def tell_loaded(to: Teller, backend: Any, loaded: Loaded, work: Span) -> None:
     )
 
 
-def tell_injected(to: Teller, block: Block) -> None:
+def tell_injected(to: EventContext, block: Block) -> None:
     """Tell that memory was put into a model call."""
     emit(
         to,
@@ -47,7 +47,7 @@ def tell_injected(to: Teller, block: Block) -> None:
 
 
 def tell_written(
-    to: Teller,
+    to: EventContext,
     call: Any,
     path: str,
     before: bytes | None,
@@ -72,7 +72,9 @@ def tell_written(
     )
 
 
-def tell_blocked(to: Teller, call: Any, path: str, reason: Reason, verdict: Verdict | None) -> None:
+def tell_blocked(
+    to: EventContext, call: Any, path: str, reason: Reason, verdict: Verdict | None
+) -> None:
     """Tell that a change was refused."""
     findings = verdict.findings if verdict else ()
     emit(
@@ -86,7 +88,7 @@ def tell_blocked(to: Teller, call: Any, path: str, reason: Reason, verdict: Verd
     )
 
 
-def tell_asked(to: Teller, call: Any, path: str, verdict: Verdict) -> None:
+def tell_asked(to: EventContext, call: Any, path: str, verdict: Verdict) -> None:
     """Tell that a change waits for a person."""
     emit(to, "approval_asked", path=path, **_of(call), reason=verdict.asks)
 

@@ -27,7 +27,7 @@ from memoryware.backends._acting import acting
 from memoryware.backends._foreign import Guest
 from memoryware.backends._text import text_in
 from memoryware.errors import LockTimeout
-from memoryware.events import Teller, logger, span
+from memoryware.events import EventContext, logger, span
 from memoryware.guard import Guard
 from memoryware.middleware._approval import SOURCE, Decision, Question, ask
 from memoryware.middleware._bounded import Bounded
@@ -97,7 +97,7 @@ class WriteContext:
     pending: Mapping[str, PendingWrite]
     caller: str
     would_join: Joining | None
-    teller: Teller
+    teller: EventContext
     thread: Callable[[], Thread] = lambda: _NO_THREAD
     messages: Sequence[Any] = ()
 

@@ -26,7 +26,7 @@ from memoryware import _langchain
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware._warning import warn_once
-from memoryware.events import Teller, has_tracer, is_heard, logger, span
+from memoryware.events import EventContext, has_tracer, is_heard, logger, span
 from memoryware.middleware._changes import CHANGING, planned
 from memoryware.middleware._edit_memory import unavailable
 from memoryware.middleware._facts import tell_injected, tell_loaded
@@ -736,13 +736,13 @@ class MemoryHooks(
         names = ", ".join(self._reading.layout.names)
         return f"none of {names} near {self._reading.start} (Layout(names=...) has others)"
 
-    def _teller(self, runtime: Any) -> Teller:
+    def _teller(self, runtime: Any) -> EventContext:
         """Return to whom events are told, and on whose behalf things are done."""
         scope = MemoryScope.of(runtime, _langchain.current_config())
         writer = _langchain.stream_writer_of(runtime)
         guard = self._reading.guard
         redact = guard.redact if guard else None
-        return Teller(writer, scope, self.name, self._trace_content, redact)
+        return EventContext(writer, scope, self.name, self._trace_content, redact)
 
     def _tool_backend(self, runtime: Any) -> Any:
         return self._get_backend(runtime.state, runtime, runtime.config)

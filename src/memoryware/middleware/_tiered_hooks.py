@@ -22,7 +22,7 @@ from memoryware import _langchain
 from memoryware._clock import NewId
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, native
-from memoryware.events import Teller, emit, is_heard, logger
+from memoryware.events import EventContext, emit, is_heard, logger
 from memoryware.middleware._edit_memory import not_done, unavailable
 from memoryware.middleware._needed_hooks import NeededHooks, with_signature
 from memoryware.middleware._options import approximate_tokens
@@ -258,7 +258,7 @@ class TieredHooks(
             state.get("messages") or (),
             scope,
             self._options.role_in(config),
-            Teller(writer, scope, self.name, redact=redact),
+            EventContext(writer, scope, self.name, redact=redact),
         )
 
     async def _shown(self, via: Via, request: ModelRequest[Any], now: Moment) -> ModelRequest[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AnyMessage
 
 from memoryware._twins import Via
-from memoryware.events import Teller, emit, logger
+from memoryware.events import EventContext, emit, logger
 from memoryware.middleware._tiered_messages import call_of, is_own, newest_human
 from memoryware.middleware._tiered_options import Options
 from memoryware.middleware._tiered_runs import Answered, Run, Runs, Step
@@ -35,7 +35,11 @@ class Recaller:
         return run.step is None or (again and run.step != step_of(state))
 
     async def recall(
-        self, via: Via, run: Run, state: Mapping[str, Any], who: tuple[MemoryScope, Role, Teller]
+        self,
+        via: Via,
+        run: Run,
+        state: Mapping[str, Any],
+        who: tuple[MemoryScope, Role, EventContext],
     ) -> None:
         """Put into a run what memory knows of the newest question of a person."""
         found = (
@@ -45,7 +49,7 @@ class Recaller:
         run.block = self.block_of(found)
 
     async def search(
-        self, via: Via, query: str, who: tuple[MemoryScope, Role, Teller]
+        self, via: Via, query: str, who: tuple[MemoryScope, Role, EventContext]
     ) -> Recall | None:
         """Return what memory knows of a query; None if it could not be asked.
 
@@ -92,7 +96,7 @@ class Recaller:
         via: Via,
         run: Run,
         messages: Sequence[AnyMessage],
-        who: tuple[MemoryScope, Role, Teller],
+        who: tuple[MemoryScope, Role, EventContext],
     ) -> list[AnyMessage]:
         """Return the messages of a request in which the tool of this run shows what it has found.
 
@@ -120,7 +124,7 @@ class Recaller:
         run: Run,
         answer: Answered,
         call: Mapping[str, Any],
-        who: tuple[MemoryScope, Role, Teller],
+        who: tuple[MemoryScope, Role, EventContext],
     ) -> str:
         """Return what a query finds now, that was asked before the run was interrupted."""
         query = (call.get("args") or {}).get("query")

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from memoryware._twins import Via
 from memoryware.errors import MemorywareError, StoreUnavailable, StoreUnconfirmed
-from memoryware.events import Teller, emit, logger
+from memoryware.events import EventContext, emit, logger
 from memoryware.middleware._tiered_messages import (
     answers_in,
     final_answer,
@@ -71,7 +71,7 @@ class Moment:
     messages: Messages
     scope: MemoryScope
     role: Role
-    teller: Teller
+    teller: EventContext
 
 
 class Recorder:

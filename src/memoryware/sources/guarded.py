@@ -13,7 +13,7 @@ from memoryware.backends._text import decode, text_in
 from memoryware.backends._wrapping import FileChange, WrappingBackend
 from memoryware.backends.protocol import BackendLike
 from memoryware.errors import FileDenied, FileError, SecretRefused
-from memoryware.events import Teller, emit
+from memoryware.events import EventContext, emit
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import MemoryLimits
@@ -103,7 +103,7 @@ def _tell(path: str, verdict: Verdict) -> None:
     runtime = _langchain.current_runtime()
     writer = getattr(runtime, "stream_writer", None)
     emit(
-        Teller(writer, MemoryScope.current()),
+        EventContext(writer, MemoryScope.current()),
         "write_blocked",
         path=path,
         tool="",

@@ -27,7 +27,7 @@ from memoryware._copying import FreshOnUnpickling
 from memoryware._runner import ASYNC, BLOCKING, Runner
 from memoryware._warning import warn_once
 from memoryware.errors import ScopeMissing, SettingError
-from memoryware.events import Teller
+from memoryware.events import EventContext
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.settings import Ranking, TierLimits
@@ -342,10 +342,10 @@ class Parts:
         """Return a text without secrets."""
         return self.guard.redact(text) if self.guard else text
 
-    def teller(self, scope: MemoryScope) -> Teller:
+    def teller(self, scope: MemoryScope) -> EventContext:
         """Return to whom events are told: the stream of the run around this call, if any."""
         writer = _langchain.stream_writer_of(_langchain.current_runtime())
-        return Teller(writer, scope, redact=self.guard.redact if self.guard else None)
+        return EventContext(writer, scope, redact=self.guard.redact if self.guard else None)
 
 
 def _parts_with(options: dict[str, Any]) -> Parts:

@@ -22,7 +22,7 @@ from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.backends import _foreign
 from memoryware.errors import FileDenied, MemorywareError
-from memoryware.events import Teller, emit, logger
+from memoryware.events import EventContext, emit, logger
 from memoryware.guard import printable_text
 from memoryware.middleware._own_tools import register
 from memoryware.middleware._rules import PathRules
@@ -147,7 +147,7 @@ async def _perform(
 
 def _tell_blocked(tool: FileTool, runtime: Any, path: str) -> None:
     scope = MemoryScope.of(runtime, _langchain.current_config())
-    teller = Teller(getattr(runtime, "stream_writer", None), scope)
+    teller = EventContext(getattr(runtime, "stream_writer", None), scope)
     call = getattr(runtime, "tool_call_id", None) or ""
     emit(teller, "write_blocked", path=path, tool=tool.name, tool_call=call, reason="rules")
 
