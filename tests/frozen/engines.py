@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
-"""What memoryware 0.1.0 (commit 393ca13) wrote; never made anew."""
+"""What memoryware 0.1.0 (commit 393ca13) wrote; never made anew.
+
+Its SQLite file has version 3; that of version 4 is the same file as commit 823c620 opened it.
+"""
 _COPY = re.compile(r"COPY (\w+) \(([^)]*)\) FROM stdin;\n(.*?)^\\\.\n", re.DOTALL | re.MULTILINE)
 _PGVECTOR = "@pgvector"
 """Stands for the schema of pgvector, which each database chooses."""

@@ -103,7 +103,7 @@ def write_data() -> None:
         (engines.DATA / "labels.json").write_text(json.dumps(labels, indent=0) + "\n")
         (engines.DATA / "journal.jsonl").write_bytes((folder / "journal").read_bytes())
         engines.keep("sqlite-3.db", (folder / "memory.db").read_bytes())
-        for version in range(1, len(STEPS)):
+        for version in (1, 2):
             older = folder / f"{version}.db"
             engines.sqlite_of_version(folder / "memory.db", older, STEPS[:version])
             engines.keep(f"sqlite-{version}.db", older.read_bytes())

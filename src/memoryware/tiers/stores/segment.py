@@ -53,6 +53,8 @@ class Segment:
         generation: The generation of the group up to which its changes are here.
         space: The number of the embedding space whose vectors are here; 0 for none.
         records: Decoded memories by number; whoever changes a row drops its record.
+        unpacked: How many rows came one by one since the engine packed them last, where it does.
+        has_damaged_blocks: Whether a block could not be loaded.
     """
 
     def __init__(self, generation: int, space: int) -> None:
@@ -63,6 +65,8 @@ class Segment:
         self._vectors = Vectors()
         self._names = {name: Names(self._columns[name]) for name in ("session", "document")}
         self._removed = self._total = 0
+        self.unpacked = 0
+        self.has_damaged_blocks = False
         # Derived from the columns, and dropped with each change of them.
         self._allowed: dict[Any, Any] = {}
         self._bounds: tuple[bool, int, int] | None = None
@@ -108,6 +112,7 @@ class Segment:
             "size": lengths,
         }
         start = len(self)
+        self.unpacked += len(rows)
         self._extend_columns(values, hashes_of(b"".join(words)), lengths)
         self._vectors.extend(start, data)
 
@@ -230,6 +235,8 @@ class Segment:
             if wanted is not None:
                 key = name, wanted
                 if key not in self._allowed:
+                    if len(self._allowed) >= _ALLOWED:
+                        self._allowed.clear()
                     self._allowed[key] = self._named(column[name], wanted)
                 if self._allowed[key] is not None:
                     masks.append(self._allowed[key])
@@ -333,8 +340,13 @@ class Segment:
         """Add the rows of blocks, which are newer than all that are here.
 
         Returns:
-            False if a block is damaged or of another form; nothing has changed then.
+            False if a block is damaged or of another form; no row was added then.
         """
+        is_sound = self._load(blocks)
+        self.has_damaged_blocks |= not is_sound
+        return is_sound
+
+    def _load(self, blocks: Sequence[bytes]) -> bool:
         np = numpy()
         unpacked = [_unpack(block) for block in blocks]
         parts = [arrays for arrays in unpacked if arrays is not None]
@@ -367,6 +379,8 @@ _COLUMNS: Final = {
     "size": "i4",
 }
 _WORN: Final = 500
+_ALLOWED: Final = 16
+"""Conditions on names whose rows are remembered."""
 _KNOWN: Final = frozenset(
     {"tenant", "groups", "agents", "sessions", "live_at", "ahead", "since", "before"}
 )

@@ -22,7 +22,7 @@ from memoryware.tiers.stores.locking import ThreadQueue, Ticket
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql.port import Port
-from memoryware.tiers.stores.sqlite import schema
+from memoryware.tiers.stores.sqlite import blocks, schema
 from memoryware.tiers.stores.sqlite.rows import SqliteRows, has, key_of
 from memoryware.tiers.stores.sqlite.schema import APPLICATION, STEPS
 from memoryware.tiers.stores.sqlite.search import SearchingTransaction
@@ -42,6 +42,9 @@ _LONG_LOG: Final = 4 * 1024 * 1024
 _NO_FOLDER: Final = "it cannot be opened; is its folder there, and may it be written?"
 CACHE: Final = 16
 """Mebibytes of a file that a connection may keep: what one group has lies all over the file."""
+IDLE: Final = 1.0
+"""Seconds without a use of the file after which blocks are written."""
+_PACKER: Final = "memoryware-packer"
 _AGAIN: Final = 0.01
 """Seconds until a connection is prepared again."""
 _RAISED: Final = "user-defined function raised"
@@ -82,6 +85,8 @@ class SqliteFile:
         self._interrupted: BaseException | None = None
         self._forking: Ticket | None = None
         self._read_only = False
+        self._packing: threading.Thread | None = None
+        self._used = 0.0
         self._identity: Identity | None = None
         self._db: sqlite3.Connection | None = self._connect()
         _OPEN.add(self)
@@ -93,7 +98,10 @@ class SqliteFile:
 
     async def run(self, work: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
         """Return the result of an operation on this file; if it fails nothing has changed."""
-        return self._turns.alone(lambda: self._whole(work))
+        result = self._turns.alone(lambda: self._whole(work))
+        if self._shared.unpacked:
+            self._pack_later()
+        return result
 
     def _whole(self, operation: Callable[[Port], Coroutine[Any, Any, T]]) -> T:
         outside = len(self._open)
@@ -184,6 +192,46 @@ class SqliteFile:
                 raise interrupted from None
             raise StoreUnavailable(f"{self.path}: {_said(error, self._timeout)}") from error
 
+    # Blocks.
+
+    def _pack_later(self) -> None:
+        self._used = monotonic()
+        if self._packing is None or not self._packing.is_alive():
+            self._packing = threading.Thread(
+                target=_pack_when_idle, args=(weakref.ref(self),), daemon=True, name=_PACKER
+            )
+            self._packing.start()
+
+    def pack_if_idle(self) -> bool:
+        """Write some blocks if nobody has used the file for a while; return whether to go on."""
+        if monotonic() - self._used < IDLE:
+            return True
+        with suppress(StoreUnavailable):
+            return self._turns.alone(self._pack_some)
+        return False
+
+    def _pack_some(self) -> bool:
+        """Write some of the blocks that are missing; return whether more are missing."""
+        unpacked, db = self._shared.unpacked, self._db
+        if not unpacked or db is None or db.in_transaction or self._read_only:
+            return False
+        if not self._is_in_place():
+            return False
+        key, group = next(iter(unpacked.items()))
+        segment, is_more = self._shared.segments.get(key), False
+        with suppress(sqlite3.Error):  # somebody else writes, or there is no room: another time
+            try:
+                db.execute("PRAGMA busy_timeout = 0")
+                is_more = segment is not None and blocks.write_some(db, group, segment)
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
+        if not is_more:
+            del unpacked[key]
+            if segment is not None:
+                segment.unpacked = 0
+        self._shorten_log()
+        return bool(unpacked)
+
     def _late(self) -> StoreUnavailable:
         return StoreUnavailable(
             f"{self.path} has been busy for {self._timeout} seconds (lock_timeout)"
@@ -201,6 +249,8 @@ class SqliteFile:
         self._closed = True
         if self._unwiped:
             self._wipe(_WIPING)
+        while self._pack_some():
+            pass
         self._drop()
 
     def _drop(self) -> None:
@@ -383,6 +433,7 @@ class SqliteFile:
     def begin_anew(self) -> None:
         """Forget in a child what belongs to its parent."""
         self._turns, self._open = ThreadQueue(self._timeout, self._late), []
+        self._packing = None
         self._shared.clear()
         if self._db is not None:
             _ABANDONED.append(self._db)  # closing it would give up locks of the parent
@@ -414,6 +465,16 @@ def _said(error: Exception, timeout: float) -> str:
     }
     known = next((hint for sign, hint in hints.items() if sign in text), None)
     return f"{known} ({text})" if known else text
+
+
+def _pack_when_idle(reference: weakref.ref[SqliteFile]) -> None:
+    """Write blocks of a file while it is idle, as long as it is open."""
+    while True:
+        sleep(IDLE)
+        file = reference()
+        if file is None or not file.pack_if_idle():
+            return
+        del file  # while this sleeps, whoever opened it may drop it
 
 
 _OPEN: Final[weakref.WeakSet[SqliteFile]] = weakref.WeakSet()

@@ -175,7 +175,19 @@ CREATE TABLE change (
 ) WITHOUT ROWID
 """
 
-STEPS: Final = (_FIRST, _SECOND, _THIRD, FOURTH)
+_FIFTH: Final = """
+-- What a segment keeps of the memories of a large group whose number is above one and up to
+-- another; derived from their rows, see `blocks`. A write deletes those of what it touches.
+CREATE TABLE block (
+  id INTEGER PRIMARY KEY, grp INTEGER NOT NULL, space INTEGER NOT NULL,
+  above INTEGER NOT NULL, last INTEGER NOT NULL, data BLOB NOT NULL
+);
+CREATE UNIQUE INDEX block_last ON block (grp, last);
+-- Whether a group has blocks: few have, and a write need not look for them.
+ALTER TABLE part ADD COLUMN packed INTEGER NOT NULL DEFAULT 0
+"""
+
+STEPS: Final = (_FIRST, _SECOND, _THIRD, FOURTH, _FIFTH)
 """Statements, with a semicolon between them; step n brings a file from version n to n + 1.
 
 The fourth only makes the tables: see `migration` for the rows.
@@ -306,4 +318,5 @@ def make_words_anew(db: sqlite3.Connection) -> None:
         " WHERE grp = part.id AND tier = 1)"
     )
     db.execute("DELETE FROM change")
+    db.execute("DELETE FROM block")
     db.execute("INSERT OR REPLACE INTO about VALUES ('words', ?)", (WORDS_VERSION,))

@@ -24,6 +24,8 @@ from memoryware.tiers.stores.segment import Segment, is_known
 from memoryware.tiers.stores.selecting import beside, newest_best
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
+from memoryware.tiers.stores.sqlite.blocks import BLOCKS
+from memoryware.tiers.stores.sqlite.blocks import ROWS as BLOCK_ROWS
 from memoryware.tiers.stores.sqlite.rows import SqliteRows
 from memoryware.tiers.stores.sqlite.transaction import (
     READ_AT_ONCE,
@@ -51,6 +53,8 @@ _SEGMENT: Final = (
     " WHERE grp = ? AND tier = 1"
 )
 """The rows of a segment; see `segment.Row`."""
+_LOADED: Final = 512
+"""Blocks that are loaded at once."""
 
 
 class SearchingTransaction(SqliteTransaction):
@@ -111,8 +115,10 @@ class SearchingTransaction(SqliteTransaction):
         if segment is None:
             space = space or next((one.number for one in self._shared.spaces if one.current), 0)
             segment = Segment(cold, space)
-            await self._read_tail(part, segment)
+            self._read_group(part, segment)
         segments.put(key, segment)
+        if segment.unpacked >= BLOCK_ROWS and segment.is_packable:
+            self._shared.unpacked[key] = part
         if self._writes or self.db.in_transaction:
             self._shared.unsure.add(key)
         return segment
@@ -139,17 +145,41 @@ class SearchingTransaction(SqliteTransaction):
                     return None
         if segment.is_worn:
             return None
-        await self._read_tail(part, segment)
+        self._read_rows(part, segment, segment.last)
         segment.generation = cold
         return segment
 
-    async def _read_tail(self, part: int, segment: Segment) -> None:
+    def _read_group(self, part: int, segment: Segment) -> None:
+        """Read a group from its blocks, and from its rows what is in none."""
+        done = first = 0
+        waiting: list[bytes] = []
+
+        def load() -> None:
+            if waiting and not segment.load(waiting):
+                self._read_rows(part, segment, first, done)
+            waiting.clear()
+
         with self._errors():
             self._must_go_on()
-            rows = self.db.execute(
-                f"{_SEGMENT} AND record.seq > ? ORDER BY record.seq",
-                (segment.space, part, segment.last),
-            )
+            for above, last, data in self.db.execute(BLOCKS, (part, segment.space)):
+                if above != done or len(waiting) == _LOADED:
+                    load()
+                    if above != done:
+                        self._read_rows(part, segment, done, above)
+                    first = above
+                waiting.append(data)
+                done = last
+        load()
+        self._read_rows(part, segment, done)
+
+    def _read_rows(self, part: int, segment: Segment, above: int, last: int | None = None) -> None:
+        """Read the rows of a group whose number is above one, and at most another."""
+        sql, values = f"{_SEGMENT} AND record.seq > ?", [segment.space, part, above]
+        if last is not None:
+            sql, values = f"{sql} AND record.seq <= ?", [*values, last]
+        with self._errors():
+            self._must_go_on()
+            rows = self.db.execute(f"{sql} ORDER BY record.seq", values)
             while some := rows.fetchmany(READ_AT_ONCE):
                 segment.extend(some)
 

@@ -56,6 +56,7 @@ class Shared:
         spaces: The embedding spaces.
         provenances: Numbers of rows of `provenance` by their body.
         unsure: Groups whose segments have seen what is not committed yet.
+        unpacked: Groups, with their numbers, of which rows were read that are in no block.
     """
 
     segments: Segments
@@ -63,10 +64,12 @@ class Shared:
     spaces: Sequence[SpaceRow] = ()
     provenances: dict[str, int] = field(default_factory=dict)
     unsure: set[str] = field(default_factory=set)
+    unpacked: dict[str, int] = field(default_factory=dict)
 
     def clear(self) -> None:
         """Forget everything."""
         self.segments.clear()
+        self.unpacked.clear()
         self.forget_shared()
 
     def forget_shared(self) -> None:
@@ -206,7 +209,7 @@ class SqliteTransaction:
         parts, self._parts = self._parts, {}
         now = time_ns() // 1000
         for part in parts.values():
-            ((generation, left),) = await self.execute(
+            ((generation, left, is_packed),) = await self.execute(
                 _COLD_WRITTEN if part.is_cold else _WRITTEN,
                 now, *part.counts, part.waiting, part.words, part.newest, part.number,
             )  # fmt: skip
@@ -214,8 +217,12 @@ class SqliteTransaction:
                 await self.execute("DELETE FROM change WHERE grp = ?", part.number)
                 await self.execute("DELETE FROM part WHERE id = ?", part.number)
                 self._numbers.pop(part.key, None)
+                if is_packed:
+                    await self.execute("DELETE FROM block WHERE grp = ?", part.number)
             elif part.is_cold:
                 touched = sorted(set(part.touched))
+                if is_packed and touched:
+                    await self.execute(_DROP_BLOCKS, part.number, json.dumps(touched))
                 named = array("q", touched).tobytes() if len(touched) <= TOUCHED else None
                 await self.execute(_CHANGED, part.number, generation, named)
                 if not generation % PRUNED_EVERY:
@@ -480,6 +487,7 @@ class SqliteTransaction:
             high = (one[0] + 1) << SPACE_BITS
             await self.execute("DELETE FROM vector WHERE id >= ? AND id < ?", low, high)
         await self.execute("DELETE FROM space WHERE id != ?", space)
+        await self.execute("DELETE FROM block WHERE space != ?", space)
         await self.execute("UPDATE record SET space = 0 WHERE space != ?", space)
         await self._share_anew()
 
@@ -537,11 +545,18 @@ _NEW_PART: Final = (
 _WRITTEN: Final = (
     "UPDATE part SET generation = max(generation + 1, ?), quarantine = quarantine + ?,"
     " long_term = long_term + ?, working = working + ?, waiting = waiting + ?, words = words + ?,"
-    " newest = max(newest, ?) WHERE id = ? RETURNING generation, quarantine + long_term + working"
+    " newest = max(newest, ?) WHERE id = ? RETURNING generation,"
+    " quarantine + long_term + working, packed"
 )
 _COLD_WRITTEN: Final = _WRITTEN.replace(
     "max(generation + 1, ?)", "max(generation + 1, ?1), cold = max(generation + 1, ?1)"
 )
+_DROP_BLOCKS: Final = (
+    "DELETE FROM block WHERE id IN (SELECT (SELECT CASE WHEN above < touched.value THEN id END"
+    " FROM block WHERE grp = ?1 AND last >= touched.value ORDER BY last LIMIT 1)"
+    " FROM json_each(?2) AS touched)"
+)
+"""Deletes the blocks that touched memories are in, with what is in them of forgotten ones."""
 _CHANGED: Final = "INSERT INTO change (grp, generation, numbers) VALUES (?, ?, ?)"
 _PRUNED: Final = (
     "DELETE FROM change WHERE grp = ? AND generation <= (SELECT generation FROM change"
