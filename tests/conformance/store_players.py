@@ -18,6 +18,7 @@ from conformance import (
     search_faults,
     store_faults,
     tier_faults,
+    transaction_faults,
 )
 from memoryware.conformance import (
     LongTermStoreConformance,
@@ -29,24 +30,30 @@ from memoryware.tiers.stores.embedded import (
     EmbeddedLongTerm,
     EmbeddedQuarantine,
     EmbeddedStore,
+    EmbeddedTransaction,
     EmbeddedWorking,
-    _EmbeddedTransaction,
 )
-from memoryware.tiers.stores.protocol import Space, Store, Tier, TierHandle
+from memoryware.tiers.stores.protocol import TIERS, Space, Store, Tier, TierHandle
 
-TIERS: dict[str, tuple[type[TierSuite], type]] = {
+SUITES: dict[str, tuple[type[TierSuite], type]] = {
     "quarantine": (QuarantineStoreConformance, EmbeddedQuarantine),
     "working": (WorkingStoreConformance, EmbeddedWorking),
     "long_term": (LongTermStoreConformance, EmbeddedLongTerm),
 }
 FAULTS: dict[str, list[type]] = {
-    "quarantine": [*store_faults.FAULTS, *paging_faults.FAULTS, *tier_faults.QUARANTINE],
+    "quarantine": [
+        *store_faults.FAULTS,
+        *paging_faults.FAULTS,
+        *tier_faults.QUARANTINE,
+        *transaction_faults.FAULTS,
+    ],
     "working": [*store_faults.FAULTS, *paging_faults.FAULTS, *tier_faults.WORKING],
     "long_term": [
         *store_faults.FAULTS,
         *paging_faults.FAULTS,
         *long_term_faults.FAULTS,
         *search_faults.FAULTS,
+        *transaction_faults.FAULTS,
     ],
 }
 
@@ -63,15 +70,32 @@ class FaultyStore(EmbeddedStore):
         super().__init__(5.0)
         self.tier, self.kind = tier, kind
         setattr(self, tier, kind(5.0))
+        self.transaction_type = getattr(kind, "transaction_type", EmbeddedTransaction)
         self.other: EmbeddedStore | None = None
 
     def halves(self) -> tuple[Store, Store]:
         return (self.other or self), self
 
     async def transaction(self, work: Any, *, about: Any = None, writes: bool = True) -> Any:
-        if getattr(self.kind, "isolated", True):
-            return await super().transaction(work, about=about, writes=writes)
-        return await work(_EmbeddedTransaction(self))
+        if not getattr(self.kind, "isolated", True):
+            return await work(self.transaction_type(self))
+        undone, became = getattr(self.kind, "undone", TIERS), {}
+
+        async def noted(transaction: Any) -> Any:
+            try:
+                return await work(transaction)
+            except BaseException:
+                became.update({tier: getattr(self, tier).snapshot() for tier in TIERS})
+                if getattr(transaction, "swallows", False):
+                    return None
+                raise
+
+        try:
+            return await super().transaction(noted, about=about, writes=writes)
+        except BaseException:
+            for tier in {*became} - {*undone}:
+                getattr(self, tier).roll_back(became[tier])
+            raise
 
     async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
         known = getattr(self.long_term, "known_spaces", None)
@@ -88,7 +112,7 @@ class _RightHalf(FaultyStore):
     """The blocking half of a store whose other half is faulty."""
 
     def __init__(self, faulty: FaultyStore) -> None:
-        super().__init__(faulty.tier, TIERS[faulty.tier][1])
+        super().__init__(faulty.tier, SUITES[faulty.tier][1])
         self.faulty = faulty
         ours = vars(getattr(self, self.tier))
         ours.update({name: vars(getattr(faulty, self.tier))[name] for name in ours})
@@ -155,7 +179,7 @@ def in_order(tier: str, isolated: bool = True) -> list[tuple[str, dict[str, Any]
             notices a fault is then the fault, not the missing isolation.
     """
     suite = _suite(tier, deadline=60)
-    kind = type("Right", (TIERS[tier][1],), {"isolated": isolated})
+    kind = type("Right", (SUITES[tier][1],), {"isolated": isolated})
     taken = []
     for number, (name, arguments) in enumerate(tests_of(suite)):
         start = time.perf_counter()
@@ -171,7 +195,7 @@ def in_order(tier: str, isolated: bool = True) -> list[tuple[str, dict[str, Any]
 
 def first_failure(tier: str, fault: type) -> str | None:
     """Return the first test that a faulty store fails, None if it passes all."""
-    kind = type(fault.__name__, (fault, TIERS[tier][1]), {})
+    kind = type(fault.__name__, (fault, SUITES[tier][1]), {})
     suite = _suite(tier, deadline=5 if fault.__name__ != "Nothing" else 60)
     masked = not getattr(fault, "isolated", True) and not getattr(fault, "noticed_by_any", False)
     for name, arguments in in_order(tier, isolated=not masked):
@@ -184,4 +208,4 @@ def first_failure(tier: str, fault: type) -> str | None:
 
 def _suite(tier: str, deadline: float) -> TierSuite:
     space = {"deadline": deadline, "__module__": __name__}
-    return type("Played", (TIERS[tier][0],), space)()
+    return type("Played", (SUITES[tier][0],), space)()

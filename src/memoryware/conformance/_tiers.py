@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
 import pytest
 import pytest_asyncio
 
+from memoryware._runner import ASYNC, BLOCKING, run_blocking
 from memoryware.conformance._guarded import Door, Guarded
 from memoryware.conformance._lawful import Answers, lawful
 from memoryware.conformance._threads import at_once, in_thread
@@ -28,8 +29,11 @@ from memoryware.tiers.stores.protocol import (
     Sight,
     Space,
     Stores,
+    Transaction,
 )
+from memoryware.tiers.stores.views import run_in
 
+T = TypeVar("T")
 OpenStores = Callable[[], Stores]
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """When everything in these suites begins."""
@@ -149,6 +153,18 @@ class Asked:
         counted: dict[Space, int] = await self._ask("spaces")
         assert await self._ask("known_spaces") == [*counted], "both name the same, in this order"
         return counted
+
+    async def transaction(
+        self, work: Callable[[Transaction], Awaitable[T]], *, writes: bool = True
+    ) -> T:
+        """Run a unit of work about the group of these suites in the store itself."""
+        runner = ASYNC if self.door == "native" else BLOCKING
+        operation = partial(
+            run_in, self.target.store, runner, work, Select.within(ACME), writes=writes
+        )
+        if self.door == "native":
+            return await operation()
+        return await in_thread(lambda: run_blocking(operation()), self.deadline)
 
     async def ids(self, which: Select, **more: Any) -> list[str]:
         """Return the ids of what is found, in the order of the store."""

@@ -18,6 +18,7 @@ from memoryware.conformance.tier_keeping import TierKeepingConformance
 from memoryware.conformance.tier_loading import TierLoadingConformance
 from memoryware.conformance.tier_paging import TierPagingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
+from memoryware.conformance.tier_transactions import TierTransactionsConformance
 from memoryware.conformance.vectors import VectorsConformance, by_vector
 from memoryware.conformance.words import WordsConformance, by_words
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
@@ -34,6 +35,7 @@ class LongTermStoreConformance(
     TierLoadingConformance,
     TierPagingConformance,
     TierSelectingConformance,
+    TierTransactionsConformance,
 ):
     """Every test that a store of tier 3 has to pass.
 

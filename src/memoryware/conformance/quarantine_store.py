@@ -22,12 +22,17 @@ from memoryware.conformance.tier_keeping import TierKeepingConformance
 from memoryware.conformance.tier_loading import TierLoadingConformance
 from memoryware.conformance.tier_paging import TierPagingConformance
 from memoryware.conformance.tier_selecting import TierSelectingConformance
+from memoryware.conformance.tier_transactions import TierTransactionsConformance
 from memoryware.errors import StoreUnavailable
 from memoryware.tiers.model import Entry
 
 
 class QuarantineStoreConformance(
-    TierKeepingConformance, TierLoadingConformance, TierPagingConformance, TierSelectingConformance
+    TierKeepingConformance,
+    TierLoadingConformance,
+    TierPagingConformance,
+    TierSelectingConformance,
+    TierTransactionsConformance,
 ):
     """Every test that a store of tier 1 has to pass.
 

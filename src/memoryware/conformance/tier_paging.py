@@ -47,6 +47,16 @@ class TierPagingConformance(TierSuite):
         page = await store.find(within(contains="c"), limit=1)
         assert (len(page.items), page.total) == (1, 1)
 
+    async def test_a_long_list_is_not_cut(self, store: Asked) -> None:
+        loaded = [self.make(f"{n}") for n in range(120)]
+        await store.load(loaded)
+        newest = loaded[::-1]
+        page = await store.find(within())
+        assert (page.items, page.total) == (newest, 120)
+        assert (await store.find(within(), limit=110)).items == newest[:110]
+        assert (await store.find(within(), offset=10)).items == newest[10:]
+        assert (await store.find(within(), after=page.marks[9])).items == newest[10:]
+
     async def test_a_mark_leads_from_page_to_page(self, store: Asked) -> None:
         await self.keep_all(store, *"abcdefg")
         seen, mark = list[tuple[list[str], int, int]](), None

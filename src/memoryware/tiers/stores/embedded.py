@@ -12,11 +12,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
 from memoryware._copying import SharedOnCopy
 from memoryware._runner import run_blocking
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
+from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.codec import copy_of
@@ -49,7 +50,7 @@ from memoryware.tiers.stores.selecting import (
 from memoryware.tiers.text.terms import words_of
 
 R = TypeVar("R", Entry, Memory)
-S = TypeVar("S", bound="Holder[Any]")
+S = TypeVar("S", bound="EmbeddedTier[Any]")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -77,7 +78,7 @@ def key_of(record: Entry | Memory) -> Key:
 
 
 @dataclass
-class Index:
+class MemoryIndex:
     """What is kept beside memories."""
 
     words: dict[Key, Counter[str]] = field(default_factory=dict)
@@ -86,14 +87,14 @@ class Index:
     dimensions: dict[str, int] = field(default_factory=dict)
     current: str | None = None
 
-    def copy(self) -> Index:
+    def copy(self) -> MemoryIndex:
         """Return one that can be changed apart; the words of a text are never changed."""
         vectors = {name: dict(known) for name, known in self.vectors.items()}
-        return Index(dict(self.words), vectors, dict(self.dimensions), self.current)
+        return MemoryIndex(dict(self.words), vectors, dict(self.dimensions), self.current)
 
 
-class Records(dict[Key, T]):
-    """Records in the order in which they were stored, and the number of each in it."""
+class OrderedRecords(dict[Key, T]):
+    """OrderedRecords in the order in which they were stored, and the number of each in it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,27 +111,27 @@ class Records(dict[Key, T]):
         super().__delitem__(key)
         del self.numbers[key]
 
-    def copy(self) -> Records[T]:
+    def copy(self) -> OrderedRecords[T]:
         """Return one that can be changed apart."""
-        made: Records[T] = Records()
+        made: OrderedRecords[T] = OrderedRecords()
         made.update(self)
         made.numbers, made._last = dict(self.numbers), self._last
         return made
 
 
 @dataclass
-class State(Generic[R]):
-    """Records in the order in which they were stored, and their index."""
+class TierState(Generic[R]):
+    """OrderedRecords in the order in which they were stored, and their index."""
 
-    records: Records[R] = field(default_factory=Records[Any])
-    index: Index = field(default_factory=Index)
+    records: OrderedRecords[R] = field(default_factory=OrderedRecords[Any])
+    index: MemoryIndex = field(default_factory=MemoryIndex)
 
-    def copy(self) -> State[R]:
+    def copy(self) -> TierState[R]:
         """Return one that can be changed apart."""
-        return State(self.records.copy(), self.index.copy())
+        return TierState(self.records.copy(), self.index.copy())
 
 
-class Held(Generic[R]):
+class CopyOnWrite(Generic[R]):
     """The state of a store, and a draft of the next one while a thread makes it.
 
     A draft becomes the state in one step. Whoever is interrupted leaves a draft that nobody
@@ -138,17 +139,21 @@ class Held(Generic[R]):
     """
 
     def __init__(self) -> None:
-        self._state: State[R] = State()
-        self._draft: tuple[object, State[R]] | None = None
+        self._state: TierState[R] = TierState()
+        self._draft: tuple[object, TierState[R]] | None = None
+        self.changes = 0
+        """How many changes were begun; one that is undone counts as well, so that what was read
+        of it is never mistaken for what another one made."""
 
     @property
-    def now(self) -> State[R]:
+    def now(self) -> TierState[R]:
         """What this thread sees."""
         draft = self._draft
         return draft[1] if draft is not None and draft[0] == _me() else self._state
 
-    def roll_back(self, state: State[R]) -> None:
+    def roll_back(self, state: TierState[R]) -> None:
         """Return to an earlier state; what was changed since is gone."""
+        self.changes += 1
         self._state, self._draft = state, None
 
     def change(self, work: Callable[[], T]) -> T:
@@ -158,6 +163,7 @@ class Held(Generic[R]):
         """
         outer = self._draft if self._draft is not None and self._draft[0] == _me() else None
         try:
+            self.changes += 1
             self._draft = _me(), self.now.copy()
             result = work()
             if outer is None:
@@ -173,52 +179,12 @@ def _me() -> object:
     return os.getpid(), threading.get_ident()
 
 
-class Holder(SharedOnCopy, Generic[R]):
-    """A store that holds its records itself."""
-
-    def __init__(self, lock_timeout: float = 30.0) -> None:
-        self._held: Held[R] = Held()
-        self._turns = ThreadQueue(lock_timeout, self._late)
-        self._lock_timeout = lock_timeout
-        self._closed = False
-
-    def close(self) -> None:
-        """Let nobody use the store anymore; what it holds goes with it."""
-        self._closed = True
-
-    def alone(self, work: Callable[[], T]) -> T:
-        """Return what a piece of work returns while no other thread uses the store.
-
-        Raises:
-            StoreUnavailable: If the store is closed, or others take too long.
-        """
-        self._must_be_open()
-        return self._turns.alone(work)
-
-    def snapshot(self) -> State[R]:
-        """Return the state of now; changes make new ones."""
-        return self._held.now
-
-    def roll_back(self, state: State[R]) -> None:
-        """Return to an earlier state."""
-        self._held.roll_back(state)
-
-    def _late(self) -> StoreUnavailable:
-        return StoreUnavailable(
-            f"Somebody else has been writing for {self._lock_timeout} seconds; try again"
-        )
-
-    def _must_be_open(self) -> None:
-        if self._closed:
-            raise StoreUnavailable("This memory was closed; open a new one")
-
-
 def changing(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
     """Let one thread at a time into a method that changes a store, as a whole or not at all."""
 
     @wraps(method)
     def whole(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._held.change(lambda: method(self, *args, **kwargs))
+        return self._data.change(lambda: method(self, *args, **kwargs))
 
     return in_turn(whole)
 
@@ -237,16 +203,57 @@ def in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P
 # Tiers.
 
 
-class HeldRecords(Holder[R]):
-    """Records in the order in which they were stored, for one thread at a time."""
+class EmbeddedTier(SharedOnCopy, Generic[R]):
+    """The records of one tier in the order in which they were stored, for one thread at a time."""
+
+    def __init__(self, lock_timeout: float = 30.0) -> None:
+        self._data: CopyOnWrite[R] = CopyOnWrite()
+        self._turns = ThreadQueue(lock_timeout, self._late)
+        self._lock_timeout = lock_timeout
+        self._closed = False
+
+    def close(self) -> None:
+        """Let nobody use the store anymore; what it holds goes with it."""
+        self._closed = True
+
+    def alone(self, work: Callable[[], T]) -> T:
+        """Return what a piece of work returns while no other thread uses the store.
+
+        Raises:
+            StoreUnavailable: If the store is closed, or others take too long.
+        """
+        self._must_be_open()
+        return self._turns.alone(work)
 
     @property
-    def _records(self) -> Records[R]:
-        return self._held.now.records
+    def changes(self) -> int:
+        """How many changes were begun so far."""
+        return self._data.changes
+
+    def snapshot(self) -> TierState[R]:
+        """Return the state of now; changes make new ones."""
+        return self._data.now
+
+    def roll_back(self, state: TierState[R]) -> None:
+        """Return to an earlier state."""
+        self._data.roll_back(state)
+
+    def _late(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"Somebody else has been writing for {self._lock_timeout} seconds; try again"
+        )
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("This memory was closed; open a new one")
 
     @property
-    def _index(self) -> Index:
-        return self._held.now.index
+    def _records(self) -> OrderedRecords[R]:
+        return self._data.now.records
+
+    @property
+    def _index(self) -> MemoryIndex:
+        return self._data.now.index
 
     @in_turn
     def find(
@@ -327,7 +334,7 @@ def part_of(record: Entry | Memory) -> tuple[str | None, str | None]:
     return record.scope.tenant, record.scope.group_id
 
 
-class EmbeddedQuarantine(HeldRecords[Entry]):
+class EmbeddedQuarantine(EmbeddedTier[Entry]):
     """Tier 1 in this process."""
 
     @changing
@@ -343,7 +350,7 @@ class EmbeddedQuarantine(HeldRecords[Entry]):
         return without_doubles(records, self._records.values())
 
 
-class EmbeddedWorking(HeldRecords[Entry]):
+class EmbeddedWorking(EmbeddedTier[Entry]):
     """Tier 2 in this process."""
 
     @changing
@@ -366,7 +373,7 @@ class EmbeddedWorking(HeldRecords[Entry]):
         return len(gone)
 
 
-class EmbeddedLongTerm(HeldRecords[Memory]):
+class EmbeddedLongTerm(EmbeddedTier[Memory]):
     """Tier 3 in this process."""
 
     @changing
@@ -512,73 +519,7 @@ def _check_length(vector: Vector, space: Space) -> None:
 # The store.
 
 
-class EmbeddedStore(SharedOnCopy, Store):
-    """Keeps all tiers in this process.
-
-    Args:
-        lock_timeout: Seconds to wait for other threads.
-    """
-
-    def __init__(self, lock_timeout: float = 30.0) -> None:
-        self.quarantine = EmbeddedQuarantine(lock_timeout)
-        self.working = EmbeddedWorking(lock_timeout)
-        self.long_term = EmbeddedLongTerm(lock_timeout)
-
-    async def transaction(
-        self,
-        work: Callable[[Transaction], Awaitable[T]],
-        *,
-        about: Select | None = None,  # noqa: ARG002 - writers of all groups take turns
-        writes: bool = True,  # noqa: ARG002 - readers do as well
-    ) -> T:
-        async def run() -> T:
-            return await work(_EmbeddedTransaction(self))
-
-        def undone_on_error() -> T:
-            tiers: Sequence[Any] = (self.quarantine, self.working, self.long_term)
-            before = [tier.snapshot() for tier in tiers]
-            try:
-                return run_blocking(run())
-            except BaseException:
-                for tier, state in zip(tiers, before, strict=True):
-                    tier.roll_back(state)
-                raise
-
-        inner = (self.working, self.quarantine)
-        alone = undone_on_error
-        for tier in inner:
-            alone = _in_turn(tier, alone)
-        return self.long_term.alone(alone)
-
-    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
-        result: Stretch[Any] = self._tier(tier).walk(mark, limit=limit)
-        return result
-
-    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
-        result: list[Any] = self._tier(tier).load(records)
-        return result
-
-    async def purge(self, now: datetime) -> int:
-        return self.working.purge(now)
-
-    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:  # noqa: ARG002
-        return self.long_term.spaces()
-
-    async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
-        self.long_term.adopt(space, drop_others=drop_others)
-
-    async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        return self.long_term.unembedded(space, limit=limit)
-
-    async def close(self) -> None:
-        for tier in (self.quarantine, self.working, self.long_term):
-            tier.close()
-
-    def _tier(self, tier: Tier) -> Any:
-        return getattr(self, tier)
-
-
-class _EmbeddedTransaction(Transaction):
+class EmbeddedTransaction(Transaction):
     """Passes on to the tiers, which let only this thread in meanwhile."""
 
     def __init__(self, store: EmbeddedStore) -> None:
@@ -629,8 +570,80 @@ class _EmbeddedTransaction(Transaction):
     async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
         return self._store.long_term.vectors_of(memories, space)
 
+    async def generation(self, scope: MemoryScope) -> int | None:  # noqa: ARG002 - of all groups
+        tiers = (self._store.quarantine, self._store.working, self._store.long_term)
+        return sum(tier.changes for tier in tiers)
+
     def _tier(self, tier: Tier) -> Any:
         return getattr(self._store, tier)
+
+
+class EmbeddedStore(SharedOnCopy, Store):
+    """Keeps all tiers in this process.
+
+    Args:
+        lock_timeout: Seconds to wait for other threads.
+    """
+
+    transaction_type: ClassVar[type[EmbeddedTransaction]] = EmbeddedTransaction
+
+    def __init__(self, lock_timeout: float = 30.0) -> None:
+        self.quarantine = EmbeddedQuarantine(lock_timeout)
+        self.working = EmbeddedWorking(lock_timeout)
+        self.long_term = EmbeddedLongTerm(lock_timeout)
+
+    async def transaction(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        about: Select | None = None,  # noqa: ARG002 - writers of all groups take turns
+        writes: bool = True,  # noqa: ARG002 - readers do as well
+    ) -> T:
+        async def run() -> T:
+            return await work(self.transaction_type(self))
+
+        def undone_on_error() -> T:
+            tiers: Sequence[Any] = (self.quarantine, self.working, self.long_term)
+            before = [tier.snapshot() for tier in tiers]
+            try:
+                return run_blocking(run())
+            except BaseException:
+                for tier, state in zip(tiers, before, strict=True):
+                    tier.roll_back(state)
+                raise
+
+        inner = (self.working, self.quarantine)
+        alone = undone_on_error
+        for tier in inner:
+            alone = _in_turn(tier, alone)
+        return self.long_term.alone(alone)
+
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
+        result: Stretch[Any] = self._tier(tier).walk(mark, limit=limit)
+        return result
+
+    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
+        result: list[Any] = self._tier(tier).load(records)
+        return result
+
+    async def purge(self, now: datetime) -> int:
+        return self.working.purge(now)
+
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:  # noqa: ARG002
+        return self.long_term.spaces()
+
+    async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
+        self.long_term.adopt(space, drop_others=drop_others)
+
+    async def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
+        return self.long_term.unembedded(space, limit=limit)
+
+    async def close(self) -> None:
+        for tier in (self.quarantine, self.working, self.long_term):
+            tier.close()
+
+    def _tier(self, tier: Tier) -> Any:
+        return getattr(self, tier)
 
 
 def _in_turn(tier: EmbeddedQuarantine | EmbeddedWorking, work: Callable[[], T]) -> Callable[[], T]:
