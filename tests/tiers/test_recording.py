@@ -315,6 +315,21 @@ async def test_the_whole_list_is_kept_by_each_write_if_so_wanted(door, making):
     assert [one.content for one in hot(p)] == [third]
 
 
+async def test_a_write_that_renews_its_list_revives_nothing_and_leaves_other_groups(door, making):
+    p = making(ttl_scope="list")
+    first, second, third, *_ = numbered(3)
+    other = replace(SCOPE, group_id="another group")
+    await run(door, record, p, first, SCOPE)
+    await run(door, record, p, second, other)
+    p.clock.forward(hours=25)
+    await run(door, record, p, third, SCOPE)
+    kept = [p.stores.working.find(Select.within(scope)).items for scope in (SCOPE, other)]
+    assert [[entry.content for entry in entries] for entries in kept] == [[third], [second]]
+    assert hot(p, other) == []
+    assert await run(door, cleanup_working_memory, p) == 1
+    assert p.stores.working.find(Select.within(other)).items == []
+
+
 async def test_the_newest_fifty_stay(door, making):
     p = making()
     texts = numbered(60)

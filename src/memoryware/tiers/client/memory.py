@@ -110,7 +110,8 @@ class TieredMemory(
         on_error: "warn" lets an agent run on when its memory fails, "raise" ends the run.
             What you call yourself raises either way, except `retrieve`.
         ttl_scope: "item" lets each entry of working memory expire after its own time, "list"
-            lets every write keep the whole list.
+            lets every write renew the whole list of its group; what has expired before is
+            removed and not revived. Other groups wait for `cleanup_working_memory`.
         hot_ranking: "relevance", the default, ranks working memory by what fits the query, by
             the same measure as long-term memory; "recency" ranks it by age alone.
         share_outside: Show text that came from outside to all users of its group at once. By
