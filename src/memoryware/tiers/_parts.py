@@ -375,7 +375,13 @@ def current_in(parts: Parts, scope: MemoryScope, **conditions: Any) -> Select:
     within that time on purpose: ask `Memory.has_begun` where that matters.
     """
     skew = timedelta(hours=parts.limits.clock_skew_hours)
-    return Select.within(scope, live_at=parts.clock(), ahead=skew, **conditions)
+    return Select(
+        tenant=scope.tenant,
+        groups=(scope.group_id,),
+        live_at=parts.clock(),
+        ahead=skew,
+        **conditions,
+    )
 
 
 def group_of(scope: MemoryScope, doing: str) -> MemoryScope:

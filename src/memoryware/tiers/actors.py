@@ -130,13 +130,7 @@ class Actor:
             SettingError: If it names nobody, or is no text, or too long.
         """
         checking.text("by", by or "")
-        if not folded(by or ""):
-            raise SettingError("by: say who does it, such as by='ann' or by='agent:helper'")
-        name = by.encode("utf-8", "replace").decode().strip()
-        check_name("by", name)
-        if identity_of(name) in _NOBODY and not _PREFIX.fullmatch(name.translate(_COLONS)):
-            raise SettingError(f"by={name!r}: names nobody; pass a name, such as by='ann'")
-        return cls(name, _origin_of(name))
+        return _actor_named(by or "")
 
     @property
     def is_person(self) -> bool:
@@ -156,6 +150,17 @@ class Actor:
         """Say whether a name of the same kind of actor may mean this one; "" may mean anyone."""
         mine, theirs = identity_of(self.origin.name), identity_of(name)
         return not mine or not theirs or mine == theirs
+
+
+@remembered(1024)  # the same few people and machines act again and again
+def _actor_named(by: str) -> Actor:
+    if not folded(by):
+        raise SettingError("by: say who does it, such as by='ann' or by='agent:helper'")
+    name = by.encode("utf-8", "replace").decode().strip()
+    check_name("by", name)
+    if identity_of(name) in _NOBODY and not _PREFIX.fullmatch(name.translate(_COLONS)):
+        raise SettingError(f"by={name!r}: names nobody; pass a name, such as by='ann'")
+    return Actor(name, _origin_of(name))
 
 
 @remembered(1024)  # asked of every promotion that a recall or a subject compares

@@ -11,6 +11,7 @@ from functools import partial
 from types import NoneType
 from typing import Any, Final, get_args
 
+from memoryware._remembering import remembered
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryMissing, EntryRefused, SettingError, StoreUnconfirmed
 from memoryware.events import emit
@@ -18,15 +19,14 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, Refusal, note_recorded, warn_without_group
-from memoryware.tiers.echo.matching import Excerpt, repeated_ids
 from memoryware.tiers.echo.repetition import (
     DUPLICATE,
     ECHO,
     NO_REPETITION,
     Repetition,
+    echo_sources,
     find_repetition,
     half_repeated,
-    recalled_block_sources,
     strip_recalled_blocks,
 )
 from memoryware.tiers.filters.filter_chain import ExactDuplicate, ask_filters, waiting_filters
@@ -43,7 +43,7 @@ from memoryware.tiers.model import (
     inherited_receipts,
     taken_back,
 )
-from memoryware.tiers.screening import has_secrets, lineage, mended, owner, redacted
+from memoryware.tiers.screening import lineage, mended, owner, redacted, without_secrets
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, Layer, Output, Recorded
 
@@ -74,8 +74,10 @@ class EntryOrigin:
     shown: tuple[ContextItem, ...] = ()
 
     def __post_init__(self) -> None:
-        checking.choice("role", self.role, get_args(Role))
-        checking.instance("provenance", self.provenance, (Provenance, NoneType))
+        if self.role != "agent":
+            checking.choice("role", self.role, get_args(Role))
+        if self.provenance is not None:
+            checking.instance("provenance", self.provenance, (Provenance, NoneType))
         if self.key is not None:
             check_name("key", self.key)
         for item in self.shown:
@@ -122,15 +124,24 @@ def build_entry(
     metadata: Mapping[str, Any] | None,
     origin: EntryOrigin,
 ) -> Entry:
-    """Create an entry of a valid text; pure computation, see `create_entry`."""
+    """Create an entry of a text of valid length; pure computation, see `create_entry`."""
     guard = parts.guard
-    text, metadata = _without_secrets(guard, text), redacted(guard, metadata)
+    text, metadata = without_secrets(guard, mended(text)), redacted(guard, metadata)
     owner(parts, scope)
-    provenance = lineage(parts, origin.provenance or _default_provenance(scope, origin, text))
-    echo_of = _echo(parts, text, provenance, origin.shown)
-    now = parts.clock()
+    if origin.provenance is not None or origin.shown:
+        made = origin.provenance or _default_provenance(scope, origin, text)
+        provenance = lineage(parts, made)
+    else:  # its names are those of the scope
+        provenance = _producer(origin.role, scope.node_id or "", scope.agent_id or "")
+    echo_of = echo_sources(
+        text,
+        origin.shown,
+        echo_chars=parts.limits.echo_chars,
+        sees_prompt=provenance.origin.kind not in ("user", "person"),
+    )
+    now, id_ = parts.clock(), parts.new_id()
     return Entry(
-        id=parts.new_id(),
+        id=id_,
         scope=scope,
         content=text,
         created_at=now,
@@ -143,33 +154,22 @@ def build_entry(
             "role": origin.role,
             "created_at": now.isoformat(),
         },
-        key=_redacted_key(guard, origin.key),
+        key=None if origin.key is None else _redacted_key(guard, origin.key),
         refused=ECHO if echo_of is not None else None,
         echo_of=echo_of or (),
     )
 
 
-def _echo(
-    parts: Parts, text: str, provenance: Provenance, shown: Sequence[ContextItem]
-) -> tuple[str, ...] | None:
-    """Return the ids of shown items that a text only repeats; None if it says something."""
-    excerpts = Excerpt.of(shown, parts.limits.echo_chars)
-    sources = recalled_block_sources(text, excerpts)
-    if sources is not None:
-        return sources
-    if provenance.origin.kind in ("user", "person"):  # they do not see the prompt
-        return None
-    return repeated_ids(text, excerpts) or None
+@remembered(1024)  # a run records with the same names again and again
+def _producer(role: Role, node: str, agent: str) -> Provenance:
+    return Provenance(Origin("tool", node) if role == "tool" else Origin("agent", agent))
 
 
 def _default_provenance(scope: MemoryScope, origin: EntryOrigin, text: str) -> Provenance:
-    is_tool = origin.role == "tool"
-    producer = (
-        Origin("tool", scope.node_id or "") if is_tool else Origin("agent", scope.agent_id or "")
-    )
+    made = _producer(origin.role, scope.node_id or "", scope.agent_id or "")
     sources = half_repeated(text, origin.shown)
     roots = [root for source in sources for root in source.provenance.roots]
-    return Provenance(producer, tuple(source.id for source in sources), tuple(roots))
+    return Provenance(made.origin, tuple(source.id for source in sources), tuple(roots))
 
 
 def _valid_text(content: Any, limit: int) -> str:
@@ -183,20 +183,12 @@ def _valid_text(content: Any, limit: int) -> str:
             f"the text has {len(content)} characters, and memory keeps at most entry_chars={limit};"
             " cut it, or raise the limit: TierLimits(entry_chars=...)"
         )
-    return mended(content)
+    return content
 
 
-def _without_secrets(guard: Guard | None, text: str) -> str:
-    if guard is None or not has_secrets(guard, text):
-        return text
-    findings = guard.describe(guard.scan(text))
-    logger.warning("secrets were cut out of a text before it was kept: %s", findings)
-    return guard.redact(text)
-
-
-def _redacted_key(guard: Guard | None, key: str | None) -> str | None:
+def _redacted_key(guard: Guard | None, key: str) -> str:
     """Return an idempotency key, or a digest of it if it has a secret."""
-    if key is None or guard is None or not guard.scan(key):
+    if guard is None or not guard.scan(key):
         return key
     return hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
 
@@ -406,8 +398,9 @@ class _Outcome:
 async def _record_at_once(entry: Entry, parts: Parts) -> _Outcome:
     """Record an entry inside a transaction over all tiers; its filters do not wait."""
     now = parts.clock()
-    recent = (await parts.tiers.working.find(Select.within(entry.scope, live_at=now))).items
-    entry = await _with_fate_of_sources(parts, entry)
+    recent = await parts.tiers.working.live(entry.scope, now)
+    if entry.provenance.sources:
+        entry = await _with_fate_of_sources(parts, entry)
     refused = entry.refused or (entry.status if entry.status in DECIDED else None)
     decision = _Decision(entry=entry, refused=refused)
     if refused is None:
@@ -507,7 +500,7 @@ async def _offer_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> Rec
 
 async def _outcome_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> _Outcome:
     now = parts.clock()
-    recent = (await parts.tiers.working.find(Select.within(entry.scope, live_at=now))).items
+    recent = await parts.tiers.working.live(entry.scope, now)
     if is_replay and (needless := _needless(parts, entry, recent, now)):
         return needless
     others = [other for other in recent if other.id != entry.id]
@@ -612,7 +605,8 @@ def _report_kept(parts: Parts, entry: Entry, kept: Entry) -> tuple[Entry, bool]:
     note_recorded(parts.stores.quarantine, kept)
     if kept.id != entry.id:
         return kept, False
-    _tell_recorded(parts, kept, "quarantine")
+    teller = parts.teller(kept.scope)
+    emit(teller, "recorded", tier="quarantine", entries=1, characters=len(kept.content))
     return kept, True
 
 
@@ -625,10 +619,8 @@ async def _with_fate_of_sources(parts: Parts, entry: Entry) -> Entry:
     if not sources:
         return entry
     which = Select.within(entry.scope, ids=sources)
-    stored: dict[str, Entry | Memory] = {}
-    for tier in (parts.tiers.quarantine, parts.tiers.long_term):
-        view: Any = tier
-        stored |= {record.id: record for record in (await view.find(which)).items}
+    pages = await parts.tiers.find_many([("quarantine", which), ("long_term", which)])
+    stored: dict[str, Entry | Memory] = {record.id: record for page in pages for record in page}
     hidden = [record for record in stored.values() if record.revocation is not None]
     for receipt in dict.fromkeys(id_ for one in hidden for id_ in inherited_receipts(one)):
         entry = taken_back(entry, receipt)
@@ -758,18 +750,17 @@ def _reported(parts: Parts, outcome: _Outcome) -> Recorded:
     entry, refused = outcome.entry, outcome.refused
     if outcome.is_new:
         note_recorded(parts.stores.quarantine, entry)
-        _tell_recorded(parts, entry, "quarantine")
+    teller = parts.teller(entry.scope)
+    if outcome.is_new:
+        size = len(entry.content)
+        emit(teller, "recorded", tier="quarantine", entries=1, characters=size)
     is_working = outcome.pushed is not None and refused is None
     if is_working and outcome.pushed is not None:
-        _tell_recorded(parts, outcome.pushed, "working")
+        size = len(outcome.pushed.content)
+        emit(teller, "recorded", tier="working", entries=1, characters=size)
     elif refused is not None and not outcome.is_repeated:
-        _tell_refusal(parts, entry, refused)
+        emit(teller, "rejected", tier="working", reason=refused)
     return Recorded(entry=entry, working=is_working or outcome.is_there, refused=refused)
-
-
-def _tell_recorded(parts: Parts, entry: Entry, tier: Layer) -> None:
-    teller = parts.teller(entry.scope)
-    emit(teller, "recorded", tier=tier, entries=1, characters=len(entry.content))
 
 
 def _tell_refusal(parts: Parts, entry: Entry, reason: str) -> None:

@@ -66,6 +66,32 @@ def bm25(
     return score
 
 
+def bm25_scores(
+    counts: Sequence[Sequence[int]],
+    sizes: Sequence[int],
+    having: Sequence[int],
+    count: int,
+    mean: float,
+) -> list[float]:
+    """Return the BM25 score of each of several texts, which `bm25` returns of one.
+
+    Args:
+        counts: For each word of the query, how often it stands in each text.
+        sizes: How many words each text has.
+        having: For each word of the query, in how many texts it stands.
+        count: How many texts there are.
+        mean: How many words a text has on average.
+    """
+    scores = [0.0] * len(sizes)
+    norms = [length_norm(size, mean) for size in sizes]
+    for texts, column in zip(having, counts, strict=True):
+        rare = rarity(texts, count)
+        for at, often in enumerate(column):
+            if often:
+                scores[at] += term_score(rare, often, norms[at])
+    return scores
+
+
 def whole_score(having: Mapping[str, int], count: int) -> float:
     """Return about what a text scores by `bm25` that has every word of a query once."""
     return math.fsum(rarity(texts, count) for texts in having.values())

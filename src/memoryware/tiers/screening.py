@@ -86,6 +86,20 @@ def redact_text(guard: Guard, text: str) -> str:
     return guard.redact(text) if has_secrets(guard, text) else text
 
 
+def without_secrets(guard: Guard | None, text: str) -> str:
+    """Return a text without secrets, and log of which kinds they were.
+
+    Args:
+        guard: Finds secrets; None looks for none.
+        text: The text.
+    """
+    if guard is None or not has_secrets(guard, text):
+        return text
+    findings = guard.describe(guard.scan(text))
+    logger.warning("secrets were cut out of a text before it was kept: %s", findings)
+    return guard.redact(text)
+
+
 def mended(text: str) -> str:
     """Return a text that UTF-8 can hold: surrogates are joined or replaced.
 
@@ -232,7 +246,7 @@ def lineage(parts: Parts, provenance: Provenance) -> Provenance:
     return provenance
 
 
-def without_secrets(parts: Parts, verdict: Verdict) -> Verdict:
+def clean_verdict(parts: Parts, verdict: Verdict) -> Verdict:
     """Return a verdict whose issues have lost their secrets.
 
     Raises:

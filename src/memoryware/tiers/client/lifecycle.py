@@ -312,7 +312,7 @@ class LifecycleOperations(OperationsMixin):
     def _verdict(self, verdict: Verdict) -> Verdict:
         """Return a verdict without secrets."""
         checking.instance("verdict", verdict, (Verdict,))
-        return screening.without_secrets(self.parts, verdict)
+        return screening.clean_verdict(self.parts, verdict)
 
 
 def _revocable(what: Revocable) -> Revocable:

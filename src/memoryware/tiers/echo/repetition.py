@@ -232,6 +232,24 @@ def recalled_block_sources(text: str, shown: Sequence[StoredText] = ()) -> tuple
     return tuple(filter(None, composed_of(block, shown) or ()))
 
 
+def echo_sources(
+    text: str, shown: Sequence[StoredText], *, echo_chars: int, sees_prompt: bool
+) -> tuple[str, ...] | None:
+    """Return the ids of shown records that a text only repeats; None if it adds something.
+
+    Args:
+        text: The text.
+        shown: What memory had shown to its maker.
+        echo_chars: How much of each record is compared.
+        sees_prompt: Whether its maker reads the prompt; a person does not.
+    """
+    excerpts = Excerpt.of(shown, echo_chars) if shown else []
+    sources = recalled_block_sources(text, excerpts)
+    if sources is not None:
+        return sources
+    return (repeated_ids(text, excerpts) or None) if sees_prompt and excerpts else None
+
+
 def half_repeated(text: str, stored: Iterable[T]) -> list[T]:
     """Return the stored texts of which a text repeats at least half.
 

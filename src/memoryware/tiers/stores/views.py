@@ -19,13 +19,14 @@ from typing import Any, Generic, TypeVar
 from memoryware._runner import ASYNC, BLOCKING, Runner, in_thread, run_blocking
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.scoring import bm25, whole_score
+from memoryware.tiers.scoring import bm25_scores, whole_score
 from memoryware.tiers.stores.protocol import (
     Choose,
     Hit,
     Page,
     Query,
     Searched,
+    SeenColumns,
     Select,
     Sight,
     Space,
@@ -107,13 +108,16 @@ class Tiers:
         if self._transaction is not None:
             return await work(self)
         stores = self._stores
-        runner = _runner_inside(stores.long_term.store, self.runner)
+        half = stores.long_term.store.halves()[self.runner.suspends]
+        runner = ASYNC if half.suspends else BLOCKING
 
         async def inside(transaction: Transaction) -> T:
             return await work(Tiers(stores, runner, transaction))
 
-        about = Select.within(scope) if isinstance(scope, MemoryScope) else scope
-        return await run_in(stores.long_term.store, self.runner, inside, about, writes=writes)
+        about = _group(scope) if isinstance(scope, MemoryScope) else scope
+        return await _call_half(
+            half, self.runner, lambda half: half.transaction(inside, about=about, writes=writes)
+        )
 
     async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[list[Any]]:
         """Return everything that fits each of several selections, in as few reads as possible.
@@ -167,6 +171,11 @@ class RecordView(Generic[R]):
 
         return await self.run(work, which)
 
+    async def live(self, scope: MemoryScope, now: datetime) -> list[R]:
+        """Return the records of a tenant and group that may be shown at a moment."""
+        which = Select(tenant=scope.tenant, groups=(scope.group_id,), live_at=now)
+        return (await self.find(which)).items
+
     async def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
         async def work(transaction: Transaction) -> list[R]:
             return await transaction.edit(self._tier, which, change)
@@ -200,7 +209,7 @@ class RecordView(Generic[R]):
         """Run a unit of work in the open transaction, or in one of its own."""
         if self._transaction is not None:
             return await work(self._transaction)
-        about = Select.within(which) if isinstance(which, MemoryScope) else which
+        about = _group(which) if isinstance(which, MemoryScope) else which
         return await run_in(self._store, self._runner, work, about, writes=writes)
 
 
@@ -286,12 +295,15 @@ class LongTermView(RecordView[Memory]):
             nonlocal whole
             having = dict(zip(query.words, sight.having, strict=True))
             whole = whole_score(having, sight.count)
+            if isinstance(seen := sight.seen, SeenColumns):
+                counts = [column.tolist() for column in seen.counts]
+                sizes = seen.sizes.tolist()
+            else:
+                counts = [[one.counts[at] for one in seen] for at in range(len(query.words))]
+                sizes = [one.size for one in seen]
+            found = bm25_scores(counts, sizes, sight.having, sight.count, sight.mean)
             scores.clear()
-            for place, seen in enumerate(sight.seen):
-                words_seen = dict(zip(query.words, seen.counts, strict=True))
-                score = bm25(words_seen, having, sight.count, sight.mean, seen.size)
-                if score > 0:
-                    scores[place] = score
+            scores.update((place, score) for place, score in enumerate(found) if score > 0)
             return _best_places(scores, limit)
 
         searched = await self.search(query, which, choose)
@@ -400,7 +412,12 @@ async def call(
     An operation that blocks runs in a thread for the event loop; one that needs an event loop
     runs on a loop of its own for a blocking client.
     """
-    half = store.halves()[runner.suspends]
+    return await _call_half(store.halves()[runner.suspends], runner, operation)
+
+
+async def _call_half(
+    half: Store, runner: Runner, operation: Callable[[Store], Coroutine[Any, Any, T]]
+) -> T:
     if half.suspends == runner.suspends:
         return await operation(half)
     if runner.suspends:
@@ -408,9 +425,8 @@ async def call(
     return asyncio.run_coroutine_threadsafe(operation(half), _loop()).result()
 
 
-def _runner_inside(store: Store, runner: Runner) -> Runner:
-    """Return the runner for what happens inside a transaction of a store."""
-    return ASYNC if store.halves()[runner.suspends].suspends else BLOCKING
+def _group(scope: MemoryScope) -> Select:
+    return Select(tenant=scope.tenant, groups=(scope.group_id,))
 
 
 def _common_scope(records: Sequence[Memory]) -> MemoryScope | None:
