@@ -107,10 +107,12 @@ class Actor:
     Attributes:
         name: As it was passed.
         origin: The origin of a text that this actor writes.
+        is_person: Whether this is a human being.
     """
 
     name: str
     origin: Origin
+    is_person: bool
 
     @classmethod
     def of(cls, by: str) -> Actor:
@@ -129,13 +131,7 @@ class Actor:
         Raises:
             SettingError: If it names nobody, or is no text, or too long.
         """
-        checking.text("by", by or "")
-        return _actor_named(by or "")
-
-    @property
-    def is_person(self) -> bool:
-        """Whether this is a human being."""
-        return self.origin.trust >= Trust.USER
+        return _actor_named(by if type(by) is str else _text_of(by))
 
     def is_same(self, by: str) -> bool:
         """Say whether a name may mean this actor as well, however it is written.
@@ -152,6 +148,16 @@ class Actor:
         return not mine or not theirs or mine == theirs
 
 
+def _text_of(by: Any) -> str:
+    """Return "" for nothing.
+
+    Raises:
+        SettingError: For anything else that is no text.
+    """
+    checking.text("by", by or "")
+    return by or ""
+
+
 @remembered(1024)  # the same few people and machines act again and again
 def _actor_named(by: str) -> Actor:
     if not folded(by):
@@ -160,7 +166,8 @@ def _actor_named(by: str) -> Actor:
     check_name("by", name)
     if identity_of(name) in _NOBODY and not _PREFIX.fullmatch(name.translate(_COLONS)):
         raise SettingError(f"by={name!r}: names nobody; pass a name, such as by='ann'")
-    return Actor(name, _origin_of(name))
+    origin = _origin_of(name)
+    return Actor(name, origin, origin.trust >= Trust.USER)
 
 
 @remembered(1024)  # asked of every promotion that a recall or a subject compares

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EmbeddingFailed, EntryRefused, PromotionRefused
 from memoryware.events import emit, logger
 from memoryware.scope import MemoryScope
@@ -261,7 +262,7 @@ async def _reported(parts: Parts, outcome: _Outcome, prepared: _Prepared) -> Pro
         return promotion
     if promotion.memories and not promotion.existing:
         emit(teller, "promoted", tier="long_term", entries=len(promotion.ids))
-    if promotion.memories and not promotion.unembedded:
+    if promotion.memories and not promotion.unembedded and parts.embedder is not None:
         space = prepared.space if prepared.is_current and not promotion.existing else None
         await _retry(parts, space)
     return promotion
@@ -295,7 +296,9 @@ async def _checked(parts: Parts, what: What, scope: MemoryScope | None, actor: A
             await check(parts, material, actor)
     if prepared.content.strip():
         work = partial(chunks_of, prepared.content, parts.splitter, parts.limits)
-        prepared.chunks = await parts.runner.offload(work)
+        # A splitter of the application may take long, whatever the length of the text.
+        is_long = parts.splitter is not None or len(prepared.content) > OFFLOAD_CHARS
+        prepared.chunks = await parts.runner.offload(work) if is_long else work()
     return prepared
 
 
@@ -335,7 +338,8 @@ async def _promoted_material(
     if not material.content.strip():
         return _Outcome(Promotion(), material.scope)
     await check(parts, material, actor)
-    refuse_rejected_statements(material)
+    if material.covers:
+        refuse_rejected_statements(material)
     how = _as_proposed(parts, material, how)
     place = await supersession.place_of(parts, material, actor, how)
     asked = _Asked(material, actor, how, prepared)
@@ -465,14 +469,18 @@ async def _added(parts: Parts, place: Place, asked: _Asked) -> Promotion:
 
 def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: datetime) -> list[Memory]:
     material, how = asked.material, asked.how
-    now, document = parts.clock(), parts.new_id()
+    now, document, ids = parts.clock(), parts.new_id(), [parts.new_id() for _ in chunks]
+    scope = material.scope
+    if scope.agent_id != how.agent_id:
+        scope = replace(scope, agent_id=how.agent_id)
     if how.valid_from is None:
         now = max(now, begins)  # what it replaces was promoted by a machine whose clock is ahead
-    digest, said = hash_of(material.content), redacted(parts.guard, how.metadata)
-    made = []
+    digest = hash_of(material.content)
+    metadata = redacted(parts.guard, how.metadata) if how.metadata else {}
+    memories = []
     for index, chunk in enumerate(chunks):
-        known = {
-            **said,
+        chunk_metadata = {
+            **metadata,
             "source": "promotion",
             "promoted_at": now.isoformat(),
             "promoted_by": asked.actor.name,
@@ -481,10 +489,10 @@ def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: dateti
             "source_entry_ids": list(material.provenance.sources),
             "content_hash": digest,
         }
-        one = Memory(
-            id=parts.new_id(),
+        memory = Memory(
+            id=ids[index],
             document_id=document,
-            scope=replace(material.scope, agent_id=how.agent_id),
+            scope=scope,
             content=chunk,
             created_at=now,
             provenance=material.provenance,
@@ -492,13 +500,13 @@ def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: dateti
             chunk_index=index,
             chunk_count=len(chunks),
             content_hash=digest,
-            metadata=known,
+            metadata=chunk_metadata,
             subject=how.subject,
             valid_from=begins,
             verdict=material.verdict,
         )
-        made.append(one)
-    return made
+        memories.append(memory)
+    return memories
 
 
 async def _vectors(
@@ -553,13 +561,15 @@ async def _mark(parts: Parts, asked: _Asked, made: Promotion) -> None:
         )
 
     material = asked.material
-    seen = await edited(parts, material.entries, change)
+    seen = await edited(parts, material.entries, change) if material.entries else {}
     decided = [entry for entry in seen.values() if entry.status in DECIDED]
     if decided:
         status = decided[0].status
         raise PromotionRefused(
             f"Entry {decided[0].id} was {status} meanwhile; nothing was promoted", (status,)
         )
+    if material.copies == () and not material.repeats:
+        return
     trust = material.provenance.trust
     repeats = await repeats_of(
         parts,
@@ -569,7 +579,8 @@ async def _mark(parts: Parts, asked: _Asked, made: Promotion) -> None:
         ids=material.repeats,
         copies=material.copies,
     )
-    await edited(parts, [one for one in repeats if one.id not in seen], change)
+    if others := [entry for entry in repeats if entry.id not in seen]:
+        await edited(parts, others, change)
 
 
 async def _retry(parts: Parts, space: Space | None) -> None:

@@ -16,9 +16,10 @@ from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
-from memoryware.tiers._parts import Parts
+from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.model import Provenance, Verdict, plain
+from memoryware.tiers.values import Insight
 
 logger = logging.getLogger(__name__)
 
@@ -224,14 +225,43 @@ def named(parts: Parts, by: str) -> str:
     return by
 
 
-def owner(parts: Parts, scope: MemoryScope) -> MemoryScope:
-    """Return a scope whose names can be kept.
+def owner(parts: Parts, scope: MemoryScope | str) -> MemoryScope:
+    """Return a scope whose names can be kept; a text is read as its group.
 
     Raises:
         SettingError: For a secret in one.
     """
+    if not isinstance(scope, MemoryScope):
+        scope = scope_of(scope)
     refuse_secrets(parts, [(name, getattr(scope, name)) for name in _SCOPE_NAMES])
     return scope
+
+
+def owner_if_named(parts: Parts, scope: MemoryScope | str | None) -> MemoryScope | None:
+    """Return the same, or None: what is promoted may bring its own scope."""
+    return None if scope is None else owner(parts, scope)
+
+
+def promotable(parts: Parts, item: Any) -> Any:
+    """Return what is promoted, if the names that it brings can be kept.
+
+    Raises:
+        SettingError: For a secret in one.
+    """
+    if isinstance(item, Insight):
+        owner(parts, item.scope)
+        lineage(parts, item.provenance)
+    return item
+
+
+def clean_reason(parts: Parts, reason: str) -> str:
+    """Return why something is done, without secrets.
+
+    Raises:
+        SettingError: If it is no text.
+    """
+    checking.text("reason", reason)
+    return parts.redacted(reason)
 
 
 def lineage(parts: Parts, provenance: Provenance) -> Provenance:

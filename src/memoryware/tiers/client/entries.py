@@ -9,8 +9,7 @@ from typing import Any, Literal
 from memoryware._runner import run_blocking
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking, listing, recall, record
-from memoryware.tiers._parts import scope_of
-from memoryware.tiers.client.base import OperationsMixin
+from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.listing import LayerName
 from memoryware.tiers.listing import Wanted as Page
 from memoryware.tiers.model import Entry, Memory, Provenance, Role, Trust
@@ -21,8 +20,10 @@ from memoryware.tiers.values import ContextItem, Layer, Listing, Output, Recall,
 _TIERS: Collection[Layer] = ("quarantine", "working")
 
 
-class EntryOperations(OperationsMixin):
+class EntryOperations:
     """Recording what an agent produced."""
+
+    parts: Parts
 
     def record(
         self,
@@ -194,8 +195,10 @@ Sources = Sequence[Literal["hot", "cold"]]
 _LAYERS: Sources = ("hot", "cold")
 
 
-class RecallOperations(OperationsMixin):
+class RecallOperations:
     """Reading the tiers."""
+
+    parts: Parts
 
     def retrieve(
         self,

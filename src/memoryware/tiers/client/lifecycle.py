@@ -14,7 +14,6 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import audit, checking, forget, revoke, screening, transfer
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.audit import ACT_KINDS, ActKind, Asked, Audit, Sessions, Story, note
-from memoryware.tiers.client.base import OperationsMixin
 from memoryware.tiers.forget import Unwanted
 from memoryware.tiers.journal import Noted
 from memoryware.tiers.model import Entry, Memory, Origin, Verdict
@@ -24,8 +23,10 @@ from memoryware.tiers.transfer import ImportReport
 from memoryware.tiers.values import Counts, ForgetReceipt, Receipt
 
 
-class LifecycleOperations(OperationsMixin):
+class LifecycleOperations:
     """Taking back, forgetting, carrying over."""
+
+    parts: Parts
 
     def revoke(
         self,
@@ -54,7 +55,11 @@ class LifecycleOperations(OperationsMixin):
             SettingError: If nobody is named, for a `what` that is none of these, or a secret
                 in `by`.
         """
-        given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
+        given, who, why = (
+            (_revocable(what), scope_of(scope)),
+            screening.named(self.parts, by),
+            screening.clean_reason(self.parts, reason),
+        )
         done = revoke.revoke(self.parts, *given, by=who, reason=why, dry_run=dry_run)
         return run_blocking(done)
 
@@ -68,7 +73,11 @@ class LifecycleOperations(OperationsMixin):
         dry_run: bool = False,
     ) -> Receipt:
         """Async twin of `revoke`."""
-        given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
+        given, who, why = (
+            (_revocable(what), scope_of(scope)),
+            screening.named(self.parts, by),
+            screening.clean_reason(self.parts, reason),
+        )
         return await revoke.revoke(self.parts.native, *given, by=who, reason=why, dry_run=dry_run)
 
     def find_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
@@ -95,18 +104,22 @@ class LifecycleOperations(OperationsMixin):
             SettingError: If nobody is named, or what is given is no receipt.
         """
         given = _receipt(receipt)
-        return run_blocking(revoke.restore(self.parts, given, by=self._who(by)))
+        return run_blocking(revoke.restore(self.parts, given, by=screening.named(self.parts, by)))
 
     async def arestore(self, receipt: Receipt, *, by: str) -> Counts:
         """Async twin of `restore`."""
         given = _receipt(receipt)
-        return await revoke.restore(self.parts.native, given, by=self._who(by))
+        return await revoke.restore(self.parts.native, given, by=screening.named(self.parts, by))
 
     def mark_invalid(
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
         """Hide one text from recall, without what was made of it; `restore` shows it again."""
-        given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
+        given, who, why = (
+            (_revocable(what), scope_of(scope)),
+            screening.named(self.parts, by),
+            screening.clean_reason(self.parts, reason),
+        )
         alone = revoke.revoke(self.parts, *given, by=who, reason=why, descendants=False)
         return run_blocking(alone)
 
@@ -114,7 +127,11 @@ class LifecycleOperations(OperationsMixin):
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
         """Async twin of `mark_invalid`."""
-        given, who, why = (_revocable(what), scope_of(scope)), self._who(by), self._reason(reason)
+        given, who, why = (
+            (_revocable(what), scope_of(scope)),
+            screening.named(self.parts, by),
+            screening.clean_reason(self.parts, reason),
+        )
         return await revoke.revoke(self.parts.native, *given, by=who, reason=why, descendants=False)
 
     def attach_verdict(
@@ -301,8 +318,11 @@ class LifecycleOperations(OperationsMixin):
         *,
         dry_run: bool,
     ) -> ForgetReceipt:
-        limited, actor = _limited(scope_of(scope)), "" if by is None else self._who(by)
-        redacted = self._reason(reason)
+        limited, actor = (
+            _limited(scope_of(scope)),
+            "" if by is None else screening.named(self.parts, by),
+        )
+        redacted = screening.clean_reason(self.parts, reason)
         if isinstance(scope, str):
             await forget.require_group(parts, scope)
         return await forget.forget(
@@ -346,8 +366,10 @@ def _unwanted(
     return Unwanted(None if ids is None else checking.texts("ids", ids), origin, query, derived)
 
 
-class AuditOperations(OperationsMixin):
+class AuditOperations:
     """Looking back."""
+
+    parts: Parts
 
     def sessions(self, scope: MemoryScope | str, *, after: str | None = None) -> Sessions:
         """Return the sessions of this tenant and group, the one heard of last first.

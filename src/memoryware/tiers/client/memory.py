@@ -189,6 +189,16 @@ class TieredMemory(
             journal=_journal(journal),
         )
 
+    @property
+    def limits(self) -> TierLimits:
+        """Every limit."""
+        return self.parts.limits
+
+    @property
+    def on_error(self) -> OnError:
+        """What a failing tier does to a run."""
+        return self.parts.on_error
+
     @classmethod
     def open(
         cls,

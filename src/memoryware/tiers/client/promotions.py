@@ -10,9 +10,8 @@ from typing import Any
 from memoryware._runner import run_blocking
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
-from memoryware.tiers import checking, promote, proposals, reindex
-from memoryware.tiers._parts import scope_of
-from memoryware.tiers.client.base import OperationsMixin
+from memoryware.tiers import checking, promote, proposals, reindex, screening
+from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.material import What
 from memoryware.tiers.model import Entry, Memory, Origin, Trust
 from memoryware.tiers.reindex import OnProgress
@@ -23,8 +22,10 @@ from memoryware.tiers.supersede import How, Old
 from memoryware.tiers.values import ContextItem, Digest, Insight, Promotion, Reindexed
 
 
-class PromotionOperations(OperationsMixin):
+class PromotionOperations:
     """Bringing texts into long-term memory, and keeping them right there."""
+
+    parts: Parts
 
     def digest(
         self,
@@ -141,8 +142,10 @@ class PromotionOperations(OperationsMixin):
                 are no mapping, or a secret in `by`, `agent_id` or the scope.
         """
         how = self._how(subject, agent_id, metadata, valid_from)
-        given = self._material(what), self._owner_if_said(scope)
-        return run_blocking(promote.promote(self.parts, *given, by=self._who(by), how=how))
+        given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
+        return run_blocking(
+            promote.promote(self.parts, *given, by=screening.named(self.parts, by), how=how)
+        )
 
     async def apromote(
         self,
@@ -157,8 +160,10 @@ class PromotionOperations(OperationsMixin):
     ) -> Promotion:
         """Async twin of `promote`."""
         how = self._how(subject, agent_id, metadata, valid_from)
-        given = self._material(what), self._owner_if_said(scope)
-        return await promote.promote(self.parts.native, *given, by=self._who(by), how=how)
+        given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
+        return await promote.promote(
+            self.parts.native, *given, by=screening.named(self.parts, by), how=how
+        )
 
     def promote_many(
         self,
@@ -184,8 +189,13 @@ class PromotionOperations(OperationsMixin):
             EntryMissing: If there is no such entry in this scope.
             SettingError: As for `promote`.
         """
-        given = [self._material(item) for item in items], self._owner_if_said(scope)
-        return run_blocking(promote.promote_many(self.parts, *given, by=self._who(by)))
+        given = (
+            [screening.promotable(self.parts, item) for item in items],
+            screening.owner_if_named(self.parts, scope),
+        )
+        return run_blocking(
+            promote.promote_many(self.parts, *given, by=screening.named(self.parts, by))
+        )
 
     async def apromote_many(
         self,
@@ -195,8 +205,13 @@ class PromotionOperations(OperationsMixin):
         by: str,
     ) -> list[Promotion]:
         """Async twin of `promote_many`."""
-        given = [self._material(item) for item in items], self._owner_if_said(scope)
-        return await promote.promote_many(self.parts.native, *given, by=self._who(by))
+        given = (
+            [screening.promotable(self.parts, item) for item in items],
+            screening.owner_if_named(self.parts, scope),
+        )
+        return await promote.promote_many(
+            self.parts.native, *given, by=screening.named(self.parts, by)
+        )
 
     def supersede(
         self,
@@ -230,8 +245,14 @@ class PromotionOperations(OperationsMixin):
             SettingError: As for `promote`, and for an `old` that is none of these.
         """
         how = self._how(subject, None, metadata, valid_from)
-        given = _old(old), self._material(new), self._owner_if_said(scope)
-        return run_blocking(promote.supersede(self.parts, *given, by=self._who(by), how=how))
+        given = (
+            _old(old),
+            screening.promotable(self.parts, new),
+            screening.owner_if_named(self.parts, scope),
+        )
+        return run_blocking(
+            promote.supersede(self.parts, *given, by=screening.named(self.parts, by), how=how)
+        )
 
     async def asupersede(
         self,
@@ -246,8 +267,14 @@ class PromotionOperations(OperationsMixin):
     ) -> Promotion:
         """Async twin of `supersede`."""
         how = self._how(subject, None, metadata, valid_from)
-        given = _old(old), self._material(new), self._owner_if_said(scope)
-        return await promote.supersede(self.parts.native, *given, by=self._who(by), how=how)
+        given = (
+            _old(old),
+            screening.promotable(self.parts, new),
+            screening.owner_if_named(self.parts, scope),
+        )
+        return await promote.supersede(
+            self.parts.native, *given, by=screening.named(self.parts, by), how=how
+        )
 
     def propose(self, what: What, scope: MemoryScope | str | None = None, *, by: str) -> Entry:
         """Ask for a promotion, which somebody else may then do.
@@ -270,15 +297,19 @@ class PromotionOperations(OperationsMixin):
             EntryRefused: For an empty text, or one that is too long.
             SettingError: If nobody is named, or with a secret in `by` or the scope.
         """
-        given = self._material(what), self._owner_if_said(scope)
-        return run_blocking(proposals.propose(self.parts, *given, by=self._who(by)))
+        given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
+        return run_blocking(
+            proposals.propose(self.parts, *given, by=screening.named(self.parts, by))
+        )
 
     async def apropose(
         self, what: What, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
         """Async twin of `propose`."""
-        given = self._material(what), self._owner_if_said(scope)
-        return await proposals.propose(self.parts.native, *given, by=self._who(by))
+        given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
+        return await proposals.propose(
+            self.parts.native, *given, by=screening.named(self.parts, by)
+        )
 
     def reject(
         self,
@@ -308,7 +339,11 @@ class PromotionOperations(OperationsMixin):
             EntryMissing: If there is no such entry in this scope.
             SettingError: If nobody is named, or with a secret in `by`.
         """
-        given, who, why = (what, _maybe(scope)), self._who(by), self._reason(reason)
+        given, who, why = (
+            (what, _maybe(scope)),
+            screening.named(self.parts, by),
+            screening.clean_reason(self.parts, reason),
+        )
         return run_blocking(proposals.reject(self.parts, *given, by=who, reason=why))
 
     async def areject(
@@ -320,7 +355,11 @@ class PromotionOperations(OperationsMixin):
         reason: str = "",
     ) -> Entry:
         """Async twin of `reject`."""
-        given, who, why = (what, _maybe(scope)), self._who(by), self._reason(reason)
+        given, who, why = (
+            (what, _maybe(scope)),
+            screening.named(self.parts, by),
+            screening.clean_reason(self.parts, reason),
+        )
         return await proposals.reject(self.parts.native, *given, by=who, reason=why)
 
     def ungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
@@ -393,7 +432,7 @@ class PromotionOperations(OperationsMixin):
         if valid_from is not None:
             checking.moment("valid_from", valid_from)
         if agent_id is not None:
-            self._owner(MemoryScope(agent_id=agent_id))
+            screening.owner(self.parts, MemoryScope(agent_id=agent_id))
         return How(subject, agent_id, metadata or {}, valid_from)
 
 

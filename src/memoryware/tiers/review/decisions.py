@@ -29,7 +29,7 @@ from memoryware.tiers.model import (
     hash_of,
 )
 from memoryware.tiers.review.review_statements import says_nothing
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.text.segments import sentences_of
 from memoryware.tiers.text.terms import stems_of
 
@@ -127,13 +127,12 @@ async def repeats_of(
         is trusted more deserves a decision of its own, and so does one that somebody proposed
         or took out of a group.
     """
-    store = parts.tiers.quarantine
     which = Select.within(scope, statuses=WAITING)
-    entries: list[Entry] = []
-    if ids:
-        entries += (await store.find(which.also(ids=tuple(ids)))).items
+    requests: list[tuple[Tier, Select]] = [("quarantine", which.also(ids=tuple(ids)))]
     if copies is None:
-        copies = (await store.find(which.also(hashes=(hash_of(text),)))).items
+        requests.append(("quarantine", which.also(hashes=(hash_of(text),))))
+    entries, *rest = await parts.tiers.find_many(requests)
+    copies = rest[0] if copies is None else copies
     entries += [entry for entry in copies if _is_copy(entry, trust)]
     return list({entry.id: entry for entry in entries}.values())
 
