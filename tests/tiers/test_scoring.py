@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryware.tiers.scoring import cosine, cosine_table
+from memoryware.tiers.scoring import bm25, bm25_scores, cosine, cosine_table
 
 NUMBERS = st.floats(-1e3, 1e3).filter(lambda number: number == 0 or abs(number) > 1e-3)
 VECTORS = st.lists(st.none() | st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=6)
@@ -55,3 +55,19 @@ def test_without_numpy_the_answer_is_the_same():
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ast.literal_eval(made.stdout) == [[pytest.approx(0.8), None]]
     assert cosine_table([(1.0, 2.0)], [(2.0, 1.0), None]) == [[pytest.approx(0.8), None]]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 50)), max_size=8),
+    st.integers(0, 9),
+    st.sampled_from([0.0, 7.5]),
+)
+def test_many_texts_score_exactly_as_each_by_itself(texts, having, mean):
+    numpy = pytest.importorskip("numpy")
+    counts = [[text[place] for text in texts] for place in (0, 1)]
+    sizes = [text[2] for text in texts]
+    words = {"tea": having, "milk": 3}
+    expected = [bm25({"tea": tea, "milk": milk}, words, 9, mean, size) for tea, milk, size in texts]
+    assert bm25_scores(counts, sizes, [having, 3], 9, mean) == expected
+    arrays = [numpy.array(column, "i8") for column in counts]
+    assert bm25_scores(arrays, numpy.array(sizes, "i8"), [having, 3], 9, mean) == expected

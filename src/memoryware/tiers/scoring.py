@@ -67,28 +67,30 @@ def bm25(
 
 
 def bm25_scores(
-    counts: Sequence[Sequence[int]],
-    sizes: Sequence[int],
-    having: Sequence[int],
-    count: int,
-    mean: float,
+    counts: Sequence[Any], sizes: Any, having: Sequence[int], count: int, mean: float
 ) -> list[float]:
-    """Return the BM25 score of each of several texts, which `bm25` returns of one.
+    """Return the BM25 score of each of many texts, the same as `bm25` returns for each.
 
     Args:
-        counts: For each word of the query, how often it stands in each text.
-        sizes: How many words each text has.
+        counts: For each word of the query, how often each text has it: lists, or NumPy arrays.
+        sizes: How many words each text has: a list, or an array if the counts are arrays.
         having: For each word of the query, in how many texts it stands.
         count: How many texts there are.
         mean: How many words a text has on average.
     """
+    if not len(sizes):
+        return []
+    rarities = [rarity(texts, count) for texts in having]
+    if hasattr(sizes, "dtype"):
+        norms, total = length_norm(sizes, mean), sizes * 0.0
+        for rare, column in zip(rarities, counts, strict=True):
+            total += term_score(rare, column, norms)
+        return list(total.tolist())
     scores = [0.0] * len(sizes)
-    norms = [length_norm(size, mean) for size in sizes]
-    for texts, column in zip(having, counts, strict=True):
-        rare = rarity(texts, count)
-        for at, often in enumerate(column):
+    for rare, column in zip(rarities, counts, strict=True):
+        for place, often in enumerate(column):
             if often:
-                scores[at] += term_score(rare, often, norms[at])
+                scores[place] += term_score(rare, often, length_norm(sizes[place], mean))
     return scores
 
 

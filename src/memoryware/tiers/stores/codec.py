@@ -7,7 +7,7 @@ import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import datetime
 from functools import cache
 from operator import attrgetter
@@ -42,6 +42,9 @@ _ORDERED: Final[Mapping[type, tuple[str, ...]]] = {
 """The names of what each kind has; to ask for them takes as long as to read a record."""
 _NAMES: Final = {kind: frozenset(names) for kind, names in _ORDERED.items()}
 _VALUES: Final = {kind: attrgetter(*_ORDERED[kind]) for kind in (Entry, Memory)}
+_SETTERS: Final = {
+    kind: tuple(getattr(kind, name).__set__ for name in _ORDERED[kind]) for kind in (Entry, Memory)
+}
 _SCOPE: Final = _ORDERED[MemoryScope]
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool})
 _TUPLES: Final = frozenset(
@@ -56,12 +59,26 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 def copy_of(record: R) -> R:
     """Return an equal record that shares nothing that can be changed."""
-    changes: dict[str, Any] = {}
+    decided = getattr(record, "decided", None)  # of an entry
+    if not record.metadata and not decided:
+        return record
+    # `dataclasses.replace` takes three times as long: it checks and sets thirty fields by name.
+    kind = type(record)
+    copy = object.__new__(kind)
+    for set_value, value in zip(_SETTERS[kind], _VALUES[kind](record), strict=True):
+        set_value(copy, value)
     if record.metadata:
-        changes["metadata"] = deepcopy(dict(record.metadata))
-    if decided := getattr(record, "decided", None):  # of an entry
-        changes["decided"] = dict(decided)
-    return replace(record, **changes) if changes else record
+        object.__setattr__(copy, "metadata", _copy_of_metadata(record.metadata))
+    if decided:
+        object.__setattr__(copy, "decided", dict(decided))
+    return copy
+
+
+def _copy_of_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value if type(value) in _AS_THEY_ARE else deepcopy(value)
+        for name, value in metadata.items()
+    }
 
 
 def record_to_json(record: Entry | Memory) -> dict[str, Any]:

@@ -275,6 +275,24 @@ def seen_of(
     )
 
 
+def word_columns(seen: Sequence[Seen]) -> tuple[Sequence[Any], Any]:
+    """Return how often each memory has each word, a column for each word, and their sizes."""
+    if isinstance(seen, SeenColumns):
+        return seen.counts, seen.sizes
+    return [*zip(*(memory.counts for memory in seen), strict=True)], [
+        memory.size for memory in seen
+    ]
+
+
+def similarities(seen: Sequence[Seen]) -> dict[int, float]:
+    """Return the cosines of the memories that have a vector, by their places."""
+    if isinstance(seen, SeenColumns):
+        near = [] if seen.similarities is None else seen.similarities.tolist()
+        return {place: cosine for place, cosine in enumerate(near) if not math.isnan(cosine)}
+    near = [memory.similarity for memory in seen]
+    return {place: cosine for place, cosine in enumerate(near) if cosine is not None}
+
+
 @dataclass(frozen=True, slots=True)
 class Sight:
     """Everything that a search sees, thread by thread.

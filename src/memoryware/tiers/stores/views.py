@@ -26,7 +26,6 @@ from memoryware.tiers.stores.protocol import (
     Page,
     Query,
     Searched,
-    SeenColumns,
     Select,
     Sight,
     Space,
@@ -37,6 +36,8 @@ from memoryware.tiers.stores.protocol import (
     TierHandle,
     Transaction,
     Vector,
+    similarities,
+    word_columns,
 )
 from memoryware.tiers.stores.selecting import best_of
 
@@ -293,17 +294,11 @@ class LongTermView(RecordView[Memory]):
 
         def choose(sight: Sight) -> Sequence[int]:
             nonlocal whole
-            having = dict(zip(query.words, sight.having, strict=True))
-            whole = whole_score(having, sight.count)
-            if isinstance(seen := sight.seen, SeenColumns):
-                counts = [column.tolist() for column in seen.counts]
-                sizes = seen.sizes.tolist()
-            else:
-                counts = [[one.counts[at] for one in seen] for at in range(len(query.words))]
-                sizes = [one.size for one in seen]
-            found = bm25_scores(counts, sizes, sight.having, sight.count, sight.mean)
+            whole = whole_score(dict(zip(query.words, sight.having, strict=True)), sight.count)
+            counts, sizes = word_columns(sight.seen)
+            values = bm25_scores(counts, sizes, sight.having, sight.count, sight.mean)
             scores.clear()
-            scores.update((place, score) for place, score in enumerate(found) if score > 0)
+            scores.update((place, value) for place, value in enumerate(values) if value > 0)
             return _best_places(scores, limit)
 
         searched = await self.search(query, which, choose)
@@ -323,11 +318,7 @@ class LongTermView(RecordView[Memory]):
 
         def choose(sight: Sight) -> Sequence[int]:
             scores.clear()
-            scores.update(
-                (place, seen.similarity)
-                for place, seen in enumerate(sight.seen)
-                if seen.similarity is not None
-            )
+            scores.update(similarities(sight.seen))
             return _best_places(scores, limit)
 
         searched = await self.search(query, which, choose)
