@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from memoryware._remembering import remembered
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryMissing, EntryRefused
 from memoryware.guard import drop_hidden
@@ -22,7 +23,7 @@ from memoryware.tiers.model import (
     Verdict,
     hash_of,
 )
-from memoryware.tiers.screening import mended
+from memoryware.tiers.screening import mended, redact_text
 from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.values import Insight
 
@@ -37,6 +38,10 @@ _SAME_TEXT: Final = 200
 _OPEN: Final[tuple[Status, ...]] = ("pending", "proposed", "promoted")
 _ENDS: Final = ".!。！"
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+
+
+_written_by: Final = remembered(1024)(Provenance)
+"""The provenance of a text of somebody who acts again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +100,14 @@ async def material_of(
         EntryRefused: For what is no text or too long.
     """
     if isinstance(what, str):
-        where = group_of(scope or MemoryScope(), "a promotion")
+        where = MemoryScope() if scope is None else scope
+        if not where.group_id:
+            group_of(where, "a promotion")  # which says what is missing
         entry = await _entry_named(parts, what, where)
         if entry is not None:
             return await _of_entry(parts, entry, texts)
         text = await redacted_text(parts, what, texts)
-        return await _of_text(parts, text, where, Provenance(actor.origin), actor)
+        return await _of_text(parts, text, where, _written_by(actor.origin), actor)
     if not isinstance(what, Entry | Insight):
         raise EntryRefused(
             "a text, an entry, the id of an entry or an insight can be promoted, and this is"
@@ -185,8 +192,9 @@ async def _of_text(
     """
     same = await _same_text(parts, text, scope)
     if not same:
-        roots = own.roots if actor.is_person else (*own.roots, actor.origin)
-        lineage = Provenance(own.origin, own.sources, roots)
+        lineage = own
+        if not actor.is_person:
+            lineage = Provenance(own.origin, own.sources, (*own.roots, actor.origin))
         return Material(text, scope, lineage, is_text=True, copies=())
     mine = [one for one in same if not scope.user_id or one.scope.user_id in (None, scope.user_id)]
     entries = tuple(one for one in mine if one.status in _OPEN and one.refused != SOURCE_GONE)
@@ -297,7 +305,8 @@ async def redacted_text(parts: Parts, text: str, texts: dict[str, str] | None) -
         )
 
     def work() -> str:
-        return parts.redacted(mended(text))
+        whole = mended(text)
+        return redact_text(parts.guard, whole) if parts.guard else whole
 
     redacted = await parts.runner.offload(work) if len(text) > OFFLOAD_CHARS else work()
     if texts is not None:

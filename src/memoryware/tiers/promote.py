@@ -69,7 +69,8 @@ async def promote(
         EmbeddingMismatch: If the store has vectors of another model, and was not opened for
             that.
     """
-    actor, how = Actor.of(by), supersession.checked(parts, how)
+    actor = Actor.of(by)
+    how = how if how == AS_IS else supersession.checked(parts, how)
 
     async def work(prepared: _Prepared, inside: Parts) -> _Outcome:
         return await _promoted(inside, what, scope, actor, how, prepared)
@@ -94,7 +95,8 @@ async def supersede(
             no person would replace something that is trusted more.
         EntryRefused: For a blank text.
     """
-    actor, how = Actor.of(by), supersession.checked(parts, how)
+    actor = Actor.of(by)
+    how = how if how == AS_IS else supersession.checked(parts, how)
     own = new.scope if isinstance(new, Entry | Insight) else None
     where = group_of(scope or supersession.scope_of_old(old) or own or MemoryScope(), "superseding")
     await supersession.first_of(parts, old, where)  # before the new text is embedded
@@ -261,7 +263,7 @@ async def _reported(parts: Parts, outcome: _Outcome, prepared: _Prepared) -> Pro
         )
         return promotion
     if promotion.memories and not promotion.existing:
-        emit(teller, "promoted", tier="long_term", entries=len(promotion.ids))
+        emit(teller, "promoted", tier="long_term", entries=len(promotion.memories))
     if promotion.memories and not promotion.unembedded and parts.embedder is not None:
         space = prepared.space if prepared.is_current and not promotion.existing else None
         await _retry(parts, space)
@@ -340,7 +342,8 @@ async def _promoted_material(
     await check(parts, material, actor)
     if material.covers:
         refuse_rejected_statements(material)
-    how = _as_proposed(parts, material, how)
+    if material.entries:
+        how = _as_proposed(parts, material, how)
     place = await supersession.place_of(parts, material, actor, how)
     asked = _Asked(material, actor, how, prepared)
     if place.stronger:
@@ -351,7 +354,8 @@ async def _promoted_material(
             await supersession.end(parts, stronger, [known[0].document_id], stronger.valid_from)
         return _Outcome(await _waiting(parts, asked, place), material.scope)
     promotion = await _added(parts, place, asked)
-    await _mark(parts, asked, promotion)
+    if material.entries or material.repeats or material.copies != ():
+        await _mark(parts, asked, promotion)
     return _Outcome(promotion, material.scope)
 
 
@@ -463,7 +467,7 @@ async def _added(parts: Parts, place: Place, asked: _Asked) -> Promotion:
         memories=tuple(kept),
         unembedded=missing,
         superseded=place.replaces,
-        contradictions=place.contradictions(kept),
+        contradictions=place.contradictions(kept) if place.against else (),
     )
 
 
@@ -568,8 +572,6 @@ async def _mark(parts: Parts, asked: _Asked, made: Promotion) -> None:
         raise PromotionRefused(
             f"Entry {decided[0].id} was {status} meanwhile; nothing was promoted", (status,)
         )
-    if material.copies == () and not material.repeats:
-        return
     trust = material.provenance.trust
     repeats = await repeats_of(
         parts,

@@ -18,7 +18,7 @@ from memoryware.tiers.actors import Actor, authority_of
 from memoryware.tiers.material import Material
 from memoryware.tiers.model import Entry, Memory, Trust, folded, hash_of
 from memoryware.tiers.screening import mended
-from memoryware.tiers.stores.protocol import Hit, Select
+from memoryware.tiers.stores.protocol import Hit, Select, Tier
 from memoryware.tiers.text.comparison import contradiction_between, plain_statements
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
@@ -397,12 +397,13 @@ async def place_of(parts: Parts, material: Material, actor: Actor, how: How) -> 
     Raises:
         PromotionRefused: If it would begin before what it replaces.
     """
-    which = Select.within(material.scope, agents=(how.agent_id,))
-    replaced = await _named(parts, which, how)
+    replaced: dict[str, Memory] = {}
     against: list[tuple[Memory, str]] = []
-    if how.subject is not None:
+    if how.replaces or how.subject is not None:
+        named, of_subject = await _replaceable(parts, material.scope, how)
+        replaced = {memory.document_id: memory for memory in named}
         mine = max(material.provenance.trust, authority_of(actor.name))
-        for one in await _current(parts, which.also(subjects=spellings(how.subject))):
+        for one in of_subject:
             if one.content_hash == hash_of(material.content) or one.document_id in replaced:
                 continue
             if mine >= authority(one):
@@ -489,19 +490,26 @@ def scope_of_old(old: Old) -> MemoryScope | None:
     return None if isinstance(old, str) else old.scope
 
 
-async def _named(parts: Parts, which: Select, how: How) -> dict[str, Memory]:
-    """Return the documents that are replaced by name; they may be of another agent."""
-    if not how.replaces:
-        return {}
-    where = which.also(agents=None, documents=how.replaces)
-    return {one.document_id: one for one in await _current(parts, where)}
+async def _replaceable(
+    parts: Parts, scope: MemoryScope, how: How
+) -> tuple[list[Memory], list[Memory]]:
+    """Return the first chunk of each document that holds without end and may be replaced.
 
-
-async def _current(parts: Parts, which: Select) -> list[Memory]:
-    """Return the first chunk of each document that holds without end."""
-    store = parts.tiers.long_term
-    found = (await store.find(which.also(revocations=(None,)))).items
-    return [one for one in found if one.valid_to is None and one.chunk_index == 0]
+    Returns:
+        Those that are named, which may be of another agent, and those of the subject.
+    """
+    which = Select.within(scope, revocations=(None,))
+    requests: list[tuple[Tier, Select]] = []
+    if how.replaces:
+        requests.append(("long_term", which.also(documents=how.replaces)))
+    if how.subject is not None:
+        same = which.also(agents=(how.agent_id,), subjects=spellings(how.subject))
+        requests.append(("long_term", same))
+    pages = [
+        [one for one in page if one.valid_to is None and one.chunk_index == 0]
+        for page in await parts.tiers.find_many(requests)
+    ]
+    return pages[0] if how.replaces else [], pages[-1] if how.subject is not None else []
 
 
 def _begin(parts: Parts, replaced: Iterable[Memory], how: How) -> datetime:

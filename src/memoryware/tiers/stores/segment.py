@@ -207,7 +207,8 @@ class Segment:
         else:
             hits = np.sort(hits)
         rows, follows = self._shown(query, hits, fits)
-        counts = [counts_at(rows, *posting, len(self)) for posting in postings]
+        total = len(self)
+        counts = [counts_at(rows, *posting, total) for posting in postings]
         sizes = self._columns["size"].values[rows]
         seen = SeenColumns(counts, sizes, near.of(rows), follows)
         return Sight(seen, having, count, mean), self.seq[rows].tolist()
