@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -20,4 +20,4 @@ def utc_now() -> datetime:
 
 def random_id() -> str:
     """Return 32 random hexadecimal digits."""
-    return uuid.uuid4().hex
+    return os.urandom(16).hex()  # half of what `uuid.uuid4` takes; the ids name no version

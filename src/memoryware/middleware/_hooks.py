@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
 from functools import cache, partial, wraps
 from typing import Any, Final, Literal
 from weakref import ref
@@ -40,6 +39,7 @@ from memoryware.middleware._prompt import place, with_cache_mark
 from memoryware.middleware._provenance import Thread, added_lines, of_others, thread_of
 from memoryware.middleware._snapshots import Folders, Snapshots
 from memoryware.middleware._state import CONTENTS, CallNotes, Keys, PendingWrite
+from memoryware.middleware._steps import GUIDED, PromptChange, Step
 from memoryware.middleware._texts import BackendRuntime
 from memoryware.middleware.file_tools._access import digest_of
 from memoryware.middleware.preview import Preview, previewed
@@ -47,9 +47,6 @@ from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
 from memoryware.tiers.actors import declare_origins, has_declared
-
-GUIDED: ContextVar[bool] = ContextVar("memoryware_guided", default=False)
-"""Whether another memory of the agent has put the general guidelines into this request."""
 
 
 def _is_base(method: Any) -> bool:
@@ -86,39 +83,6 @@ Refresh = Literal["run", "call", "thread"]
 """When memory is read again: in each run, before each model call, or once per thread."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Prompt:
-    """How the last request was changed: the next one of a run is mostly changed in the same way.
-
-    Attributes:
-        loaded: What was shown.
-        before: The system message.
-        content: Its text, which somebody may replace in the same message.
-        tools: The tools of the request.
-        guided: Whether another memory had put the general guidelines there.
-        changes: What of the request was changed.
-    """
-
-    loaded: Loaded
-    before: SystemMessage | None
-    content: str | None
-    tools: list[Any]
-    guided: bool
-    changes: dict[str, Any]
-
-    def is_of(
-        self, loaded: Loaded, before: SystemMessage | None, tools: list[Any], *, guided: bool
-    ) -> bool:
-        """Say whether a request is changed in the same way."""
-        return (
-            self.loaded is loaded
-            and self.before is before
-            and (before is None or before.content is self.content)
-            and self.guided is guided
-            and self.tools == tools
-        )
-
-
 class MemoryHooks(
     NeededHooks,
     OverridableParts,
@@ -143,7 +107,8 @@ class MemoryHooks(
     _prompt_verified = False
     _declared: tuple[str | None, int] = (None, 0)
     """The snapshot whose files were declared last, and the run in which that was."""
-    _last_prompt: _Prompt | None = None
+    _last_prompt: PromptChange | None = None
+    _last_step: Step | None = None
     _guided: tuple[SystemMessage, bool] | None = None
     """Whether the last system message has the general guidelines: the same one comes again."""
     _inside_names: tuple[list[Any], frozenset[str]] | None = None
@@ -267,13 +232,19 @@ class MemoryHooks(
     async def _around_model(
         self, via: Via, request: ModelRequest[Any], handler: Any
     ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
-        own, update = self._settled(request), dict[str, Any]()
-        if own is None:
+        update, step = dict[str, Any](), self._last_step
+        if step is not None and not step.fits(request, self._snapshots):
+            step = None
+        if step is not None:
+            loaded = step.prompt.loaded
+            state = self._with_contents(request.state, loaded)
+            changed = request.override(**step.prompt.changes, state=state)
+            guides = GUIDED.set(True) if step.guides else None
+        else:
             update = await self._refreshed(via, request)
             if update:
                 request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
-            own = self._snapshots.own(request.state)
-        changed, guides = self._prepared(request, own)
+            changed, guides = self._prepared(request, self._snapshots.own(request.state))
         try:
             if self._prompt_verified:
                 answer = handler(changed)
@@ -283,16 +254,11 @@ class MemoryHooks(
         finally:
             if guides is not None:
                 GUIDED.reset(guides)
-        calls = self._calls_in(changed, response)
+        watched = step.watched if step is not None else self._watched(changed)
+        calls = self._calls_in(changed, response, watched)
         if not calls and not update:
             return response
         return await self._answered(via, changed, response, calls, update)
-
-    def _settled(self, request: ModelRequest[Any]) -> Loaded | None:
-        """Return what is loaded if that is all there is to do: in most steps but the first."""
-        if not self._prompt_verified or self._refresh == "call" or self._reading.nested:
-            return None
-        return self._snapshots.own(request.state)
 
     def _prepared(
         self, request: ModelRequest[Any], own: Loaded | None
@@ -312,24 +278,56 @@ class MemoryHooks(
         if snapshot is None or self._declared != (snapshot, id(run)) or not has_declared(run):
             self._declare_files(own or self._loaded_in(changed.state))
             self._declared = (snapshot, id(run))
-        if own is not None and is_heard(_langchain.stream_writer_of(changed.runtime)):
+        heard = is_heard(_langchain.stream_writer_of(changed.runtime))
+        if own is not None and heard:
             self._tell_injected(changed, own)
-        return changed, GUIDED.set(True) if self._guides(changed) else None
+        guides = self._guides(changed)
+        if not heard:
+            self._keep_step(request, changed, own, guides=guides)
+        return changed, GUIDED.set(True) if guides else None
 
-    def _calls_in(self, request: ModelRequest[Any], response: Any) -> list[Any]:
+    def _keep_step(
+        self,
+        request: ModelRequest[Any],
+        changed: ModelRequest[Any],
+        own: Loaded | None,
+        *,
+        guides: bool,
+    ) -> None:
+        """Keep how a request was changed, if the next one of the run can be changed in that way."""
+        prompt, runtime = self._last_prompt, changed.runtime
+        is_settled = self._prompt_verified and self._refresh != "call" and not self._reading.nested
+        if (
+            is_settled
+            and type(self).modify_request is MemoryHooks.modify_request
+            and prompt is not None
+            and prompt.loaded is own
+            # another thread may have put its own prompt there meanwhile
+            and prompt.changes.get("system_message", prompt.before) is changed.system_message
+            and prompt.before is request.system_message
+        ):
+            run, writer = _langchain.run_handle(runtime), getattr(runtime, "stream_writer", None)
+            snapshot: Any = changed.state.get(self._keys.snapshot)
+            watched = self._watched(changed)
+            self._last_step = Step(run, writer, snapshot, prompt, guides, watched)
+
+    def _watched(self, request: ModelRequest[Any]) -> frozenset[str]:
+        """Return the names of tools whose calls have to be noted."""
+        names = self._inside_tools_of(request.tools or ()) | CHANGING
+        return names | {self._own_tool} if self._own_tool else names
+
+    def _calls_in(
+        self, request: ModelRequest[Any], response: Any, watched: frozenset[str]
+    ) -> list[Any]:
         """Return the calls that a model has just made, if anything has to be noted of them."""
         messages = response.result if isinstance(response, ModelResponse) else [response]
         calls: list[Any] = []
         for message in messages:
             if isinstance(message, AIMessage):
                 calls += message.tool_calls
-        if not calls:
-            return calls
-        self._offers.note(request.tools, calls)
-        inside, own_tool = self._inside_tools_of(request.tools or ()), self._own_tool
         for call in calls:
-            name = call["name"]
-            if name in inside or name in CHANGING or name == own_tool:
+            if call["name"] in watched:
+                self._offers.note(request.tools, calls)
                 return calls
         return []
 
@@ -356,11 +354,15 @@ class MemoryHooks(
         near = folders == self._snapshots.folders(state)
         if own is not None and self._refresh != "call" and near:
             return {}
-        if own is None and self._may_carry_text(state) and not self._is_of_another(state, runtime):
+        config = _langchain.current_config()
+        if (
+            own is None
+            and self._may_carry_text(state, config)
+            and not self._is_of_another(state, runtime)
+        ):
             carried = self._snapshots.carried(state, all_ours=True)
             if carried is not None:
                 return {}
-        config = _langchain.current_config()
         loaded = await self._loaded_by_subclass(via, state, runtime)
         if loaded is None:
             loaded = await self._load(via, state, runtime, config, folders)
@@ -378,13 +380,13 @@ class MemoryHooks(
             return self._as_text(loaded, runtime)
         return dict(self._snapshots.keep(loaded, folders))
 
-    def _may_carry_text(self, state: Any) -> bool:
+    def _may_carry_text(self, state: Any, config: Any) -> bool:
         """Say whether texts in a state may be those of this memory.
 
         In a graph another memory around this one has put its own texts into the request. What
         this one has left in the thread stands beside the caller that it was loaded for.
         """
-        if not _langchain.runs_in_graph():
+        if not config:  # no graph
             return True
         is_ours = self._keys.caller in state or self._replaces_before_agent()
         return self._refresh == "thread" and is_ours
@@ -503,16 +505,16 @@ class MemoryHooks(
         """
         changes: dict[str, Any] = {}
         if loaded is not None:
-            contents = dict(loaded.contents)
-            changes["state"] = {
-                CONTENTS: contents,
-                **request.state,
-                self._keys.contents: contents,
-            }
+            changes["state"] = self._with_contents(request.state, loaded)
         if type(self).modify_request is not MemoryHooks.modify_request:
             return self.modify_request(request.override(**changes) if changes else request)
         changes |= self._prompt_changes(request, loaded or self._loaded_in(request.state))
         return request.override(**changes) if changes else request
+
+    def _with_contents(self, state: Any, loaded: Loaded) -> Any:
+        """Return a state with the texts, for this request only."""
+        contents = dict(loaded.contents)
+        return {CONTENTS: contents, **state, self._keys.contents: contents}
 
     def _prompt_changes(self, request: ModelRequest[Any], loaded: Loaded | None) -> dict[str, Any]:
         """Return what of a request changes, so that the model is shown memory."""
@@ -525,7 +527,9 @@ class MemoryHooks(
         if not self._formats_itself() and not self.add_cache_control:
             content = None if before is None else before.content
             if content is None or isinstance(content, str):  # blocks may be changed in place
-                self._last_prompt = _Prompt(loaded, before, content, list(offered), guided, changes)
+                self._last_prompt = PromptChange(
+                    loaded, before, content, list(offered), guided, changes
+                )
         return changes
 
     def _worked_out(
