@@ -395,6 +395,10 @@ class PostgresLimits(_Ranged):
     """Seconds to wait for a group that somebody else is writing."""
     exact_vectors: int = _limit(10_000, 0)
     """Memories up to which all are compared with a query; among more an index is asked."""
+    indexed: int = _limit(250_000, 0)
+    """Memories of the groups searched last that a process holds in segments, so that the server is
+    asked for changes only; 0 for none. It takes NumPy and up to 1,800 bytes of a memory with a
+    vector of 384 numbers. A group of more than 20,000 memories is always searched by the server."""
     index_breadth: int = _limit(200, 1, 1000)
     """Candidates that the index of vectors looks at in one go: more find more, and take longer."""
 

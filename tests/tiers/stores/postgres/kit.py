@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 from contextlib import contextmanager
 
@@ -173,8 +174,11 @@ def old(address, monkeypatch):
 
 
 def _first_guard(name, was=schema.guard):
-    return was(name).replace(schema.policy("part"), "")
+    newer = (schema.policy(table) for table in ("part", "change"))
+    return functools.reduce(lambda text, one: text.replace(one, ""), newer, was(name))
 
 
 def _first_grants(name, role, *, bound, was=schema.grants):
-    return was(name, role, bound=bound).replace(f'GRANT SELECT ON {name}.part TO "{role}"; ', "")
+    return was(name, role, bound=bound).replace(
+        f'GRANT SELECT ON {name}.part, {name}.change TO "{role}"; ', ""
+    )

@@ -176,7 +176,7 @@ def test_words_that_another_version_made_are_made_anew(stores, address):
     for one in kept:
         stores.long_term.add([one])
     postgres.asked(address, "UPDATE about SET value = %s WHERE name = 'words'", WORDS_VERSION - 1)
-    postgres.asked(address, "UPDATE word_index SET tokens = '{1}', often = '{1}'")
+    postgres.asked(address, "UPDATE word_index SET tokens = '{1}', often = '{1}', words = ''")
     assert stores.long_term.by_words(["order"], within(), limit=5) == []
     again = postgres_stores(address)
     assert len(again.long_term.by_words(["order"], within(), limit=5)) == 3

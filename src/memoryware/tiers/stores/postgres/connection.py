@@ -480,7 +480,7 @@ class Pipeline(ABC):
         """
         opening = [self._statement(sql, values) for sql, values in commands]
         if mode:
-            self._opening = [Statement(mode.encode()), *opening]
+            self._opening, self._each = [Statement(mode.encode()), *opening], []
         else:
             self._opening = self._each = opening
         return opening
@@ -493,6 +493,14 @@ class Pipeline(ABC):
             await self.flush()
             self._must_be_answered(statement)
         return statement.rows
+
+    async def queue(self, sql: str, values: Sequence[object] = ()) -> None:
+        """Send a statement of which nobody needs rows, with the next one that is waited for."""
+        statement = self._statement(sql, values)
+        statement.returns_rows, self.has_written = False, True
+        self._queue.append(statement)
+        if len(self._queue) >= _QUEUED:
+            await self.flush()
 
     async def execute_all(self, statements: Sequence[Command]) -> list[Sequence[Row]]:
         """Send several statements in one round trip, and return the rows of each."""

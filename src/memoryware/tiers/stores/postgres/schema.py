@@ -15,6 +15,7 @@ from typing import Any, Final
 import psycopg
 
 from memoryware.errors import StoreNewer, StoreUnavailable
+from memoryware.tiers.stores.columns import packed_words
 from memoryware.tiers.stores.postgres.connection import (
     Address,
     Command,
@@ -39,7 +40,7 @@ INDEXED: Final = 4000
 
 TABLES: Final = ("record", "source", "root", "word_index", "vector")
 """What records are made of; each row belongs to a tenant."""
-GUARDED: Final = (*TABLES, "part")
+GUARDED: Final = (*TABLES, "part", "change")
 """All tables whose rows belong to a tenant."""
 _BY_OWNER: Final = "/* by owner */"
 """Stands where a table is said to be in parts."""
@@ -163,7 +164,116 @@ DO $$ DECLARE role OID; BEGIN
 END $$;
 """
 
-STEPS: Final = (_FIRST, _SECOND)
+_SUPERSEDED: Final = (
+    """substring(body FROM '"valid_from": ?"[^"]*", ?(?:"valid_to": ?"[^"]*", ?)?"""
+    """"superseded_by": ?"((?:[^"\\\\]|\\\\.)*)"')"""
+)
+"""The document that took the place of a memory, as JSON spells it; no key of its metadata."""
+
+SLOTS: Final = 64
+"""Changes of long-term memory of a group that clients can follow one by one."""
+NAMED: Final = 2000
+"""Memories that one change names at most; of more of them clients read the group anew."""
+_BEFORE: Final = f"""
+-- As JSON spells it, so that ids with quotes or beyond ASCII are in it as well; see `spelled`.
+ALTER TABLE record DROP COLUMN superseded;
+ALTER TABLE record ADD COLUMN superseded TEXT COLLATE "C" GENERATED ALWAYS AS (
+  CASE WHEN tier = 'long_term' THEN
+    CASE WHEN length({_SUPERSEDED}) > 200 THEN md5({_SUPERSEDED}) ELSE {_SUPERSEDED} END
+  END
+) STORED;
+CREATE INDEX record_superseded ON record (tier, tenant, superseded) WHERE superseded IS NOT NULL;
+-- Hashes of the words of a memory in their order, of which clients make their segments. An older
+-- version that is still running leaves them out, and clients make them of the content then.
+ALTER TABLE word_index ADD COLUMN words BYTEA;
+-- What a client compares its segment of a group with, and how much there is to read.
+ALTER TABLE part ADD COLUMN cold BIGINT NOT NULL DEFAULT 0, -- the last change of long-term memory
+  ADD COLUMN changes BIGINT NOT NULL DEFAULT 0, -- how many changes of it there were
+  ADD COLUMN memories BIGINT NOT NULL DEFAULT 0, ADD COLUMN words BIGINT NOT NULL DEFAULT 0;
+INSERT INTO part (key, owner, generation, memories, words)
+  SELECT hashtextextended(part, 0), owner, nextval('record_seq'), count(*), sum(size)
+    FROM record WHERE tier = 'long_term' GROUP BY 1, 2
+  ON CONFLICT (key, owner) DO UPDATE SET memories = excluded.memories, words = excluded.words;
+-- The last changes of each group, so that a client reads only these. A ring: nobody cleans up.
+CREATE TABLE change (
+  key BIGINT NOT NULL, owner TEXT COLLATE "C" NOT NULL, slot INTEGER NOT NULL,
+  cold BIGINT NOT NULL, -- `part.cold` as it was after this change
+  numbers BIGINT[], -- what was added, changed or removed; NULL for too many to name
+  PRIMARY KEY (key, owner, slot)
+) WITH (fillfactor = 50);
+DROP TRIGGER record_added ON record;
+DROP TRIGGER record_changed ON record;
+DROP TRIGGER record_gone ON record;
+DROP FUNCTION raise_generation();
+-- `cold` is a time, and so never the same after a failover to a server that had missed changes.
+CREATE FUNCTION note_group(
+  of_key BIGINT, of_owner TEXT, touched BIGINT[], more BIGINT, longer BIGINT
+) RETURNS VOID LANGUAGE plpgsql SET search_path = @schema, pg_temp AS $$
+  DECLARE
+    at BIGINT;
+    state RECORD;
+  BEGIN
+    IF touched IS NOT NULL THEN
+      at := extract(epoch FROM clock_timestamp()) * 1000000;
+    END IF;
+    INSERT INTO part AS known (key, owner, generation, cold, changes, memories, words)
+      VALUES (of_key, of_owner, nextval('record_seq'), coalesce(at, 0), 0, more, longer)
+      ON CONFLICT (key, owner) DO UPDATE SET generation = nextval('record_seq'),
+        cold = CASE WHEN at IS NULL THEN known.cold ELSE greatest(known.cold + 1, at) END,
+        changes = known.changes + (at IS NOT NULL)::integer,
+        memories = known.memories + more, words = known.words + longer
+      RETURNING known.cold, known.changes INTO state;
+    IF touched IS NOT NULL THEN
+      INSERT INTO change (key, owner, slot, cold, numbers)
+        VALUES (of_key, of_owner, state.changes % {SLOTS}, state.cold,
+          CASE WHEN cardinality(touched) <= {NAMED} THEN touched END)
+        ON CONFLICT (key, owner, slot)
+          DO UPDATE SET cold = excluded.cold, numbers = excluded.numbers;
+    END IF;
+  END $$;
+"""
+_TRIGGER: Final = """
+CREATE FUNCTION note_{name}() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path = @schema, pg_temp AS $$ BEGIN
+    PERFORM note_group(hashed, owner, numbers, memories, words) FROM (
+      SELECT hashtextextended(part, 0) AS hashed, owner,
+        array_agg(DISTINCT seq) FILTER (WHERE tier = 'long_term') AS numbers,
+        coalesce(sum(sign) FILTER (WHERE tier = 'long_term'), 0) AS memories,
+        coalesce(sum(sign * size) FILTER (WHERE tier = 'long_term'), 0)::bigint AS words
+      FROM ({rows}) AS row GROUP BY 1, 2 ORDER BY 1, 2
+    ) AS touched;
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER record_{name} AFTER {event} ON record REFERENCING {tables}
+  FOR EACH STATEMENT EXECUTE FUNCTION note_{name}();
+"""
+_GRANTED: Final = """
+DO $$ DECLARE role OID; BEGIN
+  FOR role IN SELECT DISTINCT grantee FROM pg_class, aclexplode(relacl)
+    WHERE pg_class.oid = 'record'::regclass AND grantee <> relowner AND grantee <> 0
+  LOOP EXECUTE format('GRANT SELECT ON change TO %I', role::regrole::text); END LOOP;
+END $$;
+"""
+
+_NEW: Final = "SELECT seq, part, owner, tier, size, 1 AS sign FROM changed"
+_OLD: Final = "SELECT seq, part, owner, tier, size, -1 AS sign FROM former"
+_FORMER, _CHANGED = "OLD TABLE AS former", "NEW TABLE AS changed"
+_THIRD: Final = "".join(
+    (
+        _BEFORE,
+        _TRIGGER.format(name="added", event="INSERT", tables=_CHANGED, rows=_NEW),
+        _TRIGGER.format(
+            name="changed",
+            event="UPDATE",
+            tables=f"{_FORMER} {_CHANGED}",
+            rows=f"{_NEW} UNION ALL {_OLD}",
+        ),
+        _TRIGGER.format(name="gone", event="DELETE", tables=_FORMER, rows=_OLD),
+        _GRANTED,
+    )
+)
+
+STEPS: Final = (_FIRST, _SECOND, _THIRD)
 """Step n brings a schema from version n to n + 1."""
 
 
@@ -257,7 +367,7 @@ def grants(schema: str, role: str, *, bound: bool) -> str:
             f"GRANT {spaces} ON {schema}.space TO {name}",
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON {schema}.done TO {name}",
             f"GRANT SELECT ON {schema}.about TO {name}",
-            f"GRANT SELECT ON {schema}.part TO {name}",
+            f"GRANT SELECT ON {schema}.part, {schema}.change TO {name}",
             f"GRANT USAGE ON SEQUENCE {schema}.record_seq TO {name}",
         )
     )
@@ -270,13 +380,13 @@ _AGAIN: Final = 0.1
 """Seconds until it is asked again."""
 _BATCH: Final = 500
 _ROLE: Final = "(SELECT oid FROM pg_roles WHERE rolname = %s)"
-_WITH_GENERATIONS: Final = 2
-"""The version from which on groups have a generation."""
+_GUARDED_SINCE: Final = {"part": 2, "change": 3}
+"""The version from which on there are tables that were not in the first one."""
 _KEPT: Final = "interval '1 day'"
 """How long it is kept what a connection did last."""
 _INDEX: Final = (
-    "INSERT INTO word_index (seq, owner, tokens, often) VALUES (%s, %s, %s::bigint[],"
-    " %s::smallint[])"
+    "INSERT INTO word_index (seq, owner, tokens, often, words) VALUES (%s, %s, %s::bigint[],"
+    " %s::smallint[], %s)"
 )
 
 
@@ -504,8 +614,9 @@ def _upgrade(address: Address, db: Db, path: str, vectors: str) -> _State:
             _index_anew(db)
         if new.guarded and not old.guarded:
             db.execute(guard(address.schema).encode())
-        elif old.guarded and old.version < _WITH_GENERATIONS:
-            db.execute(policy("part").encode())
+        for table, version in _GUARDED_SINCE.items() if old.guarded else ():
+            if old.version < version:
+                db.execute(policy(table).encode())
         about = {"memoryware": new.version, "words": new.words, "partitions": parts}
         for name, value in (about | {"guarded": int(new.guarded)}).items():
             db.execute(
@@ -537,7 +648,8 @@ def _index_anew(db: Db) -> None:
             memory, last = sql_rows.record_of("long_term", row), row[2]
             words = words_of(memory.content)
             made = counted_tokens(sql_rows.names_of(memory.scope), words)
-            db.execute(_INDEX, [last, owner_of(memory.scope.tenant), *made])
+            owner = owner_of(memory.scope.tenant)
+            db.execute(_INDEX, [last, owner, *made, packed_words(words)])
             db.execute("UPDATE record SET size = %s WHERE seq = %s", [len(words), last])
 
 

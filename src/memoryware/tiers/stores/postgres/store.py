@@ -28,6 +28,7 @@ import asyncio
 import os
 import random
 import secrets
+import select
 import sys
 import threading
 import time
@@ -55,7 +56,6 @@ from memoryware.tiers.stores.postgres.connection import (
     Pipeline,
     RolledBack,
     Session,
-    Statement,
     address_of,
     connect_options,
     first_line,
@@ -64,7 +64,8 @@ from memoryware.tiers.stores.postgres.connection import (
 )
 from memoryware.tiers.stores.postgres.rows import PostgresRows
 from memoryware.tiers.stores.postgres.schema import OpenedDatabase, admitted, opened
-from memoryware.tiers.stores.postgres.transaction import RESERVE, PostgresTransaction
+from memoryware.tiers.stores.postgres.search import GroupSegments, SearchingTransaction
+from memoryware.tiers.stores.postgres.transaction import READ, RESERVE
 from memoryware.tiers.stores.protocol import Select, Stores
 from memoryware.tiers.stores.sql.port import Port
 from memoryware.tiers.stores.sql.store import SqlStore
@@ -160,7 +161,13 @@ class Pool(ABC, Generic[C]):
             while self._idle[0][1] + self._limits.idle_timeout < monotonic():
                 self._idle.popleft()[0].pgconn.finish()
         with suppress(IndexError):
-            return self._idle.pop()[0]
+            while True:
+                db = self._idle.pop()[0]
+                # A transaction that is sent with its COMMIT has to ask a new connection what
+                # became of it, unless it is seen here that the server has closed this one.
+                if _is_open(db.pgconn):
+                    return db
+                db.pgconn.finish()
         return None
 
     def _connection_failed(self, error: psycopg.Error, longest: float, *, is_late: bool) -> None:
@@ -194,6 +201,22 @@ class Pool(ABC, Generic[C]):
 
     @abstractmethod
     async def _pause(self, seconds: float) -> None: ...
+
+
+def _is_open(pgconn: Any) -> bool:
+    """Return whether the server has not closed a connection, as far as its socket tells."""
+    if not hasattr(select, "poll"):  # Windows, where select() takes sockets of any number
+        is_readable = bool(select.select([pgconn.socket], [], [], 0)[0])
+    else:
+        waiting = select.poll()
+        waiting.register(pgconn.socket, select.POLLIN)
+        is_readable = bool(waiting.poll(0))
+    try:
+        for _ in range(2 if is_readable else 0):
+            pgconn.consume_input()  # last words or answers that nobody waited for, then the end
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 class BlockingPool(Pool[BlockingConnection]):
@@ -288,7 +311,6 @@ _FENCED: Final = (
 It waits for a transaction that has written its mark and is not over. The server may still have
 statements of the lost connection before it, with their COMMIT: the fence makes them fail.
 """
-_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 def postgres_stores(
@@ -313,9 +335,10 @@ def postgres_stores(
     if lock_timeout is not None:
         limits = replace(limits, lock_timeout=max(0.001, lock_timeout))
     database = opened(address_of(url, limits))
+    segments = GroupSegments(database.address.limits.indexed)
     # psycopg cannot wait in the event loop that is usual on Windows: threads serve there.
-    native = None if sys.platform == "win32" else AsyncServer(database)
-    return Stores.of(SqlStore(BlockingServer(database), native))
+    native = None if sys.platform == "win32" else AsyncServer(database, segments)
+    return Stores.of(SqlStore(BlockingServer(database, segments), native))
 
 
 def admit_role(
@@ -346,9 +369,10 @@ class Server(ABC):
 
     suspends: bool
     rows = PostgresRows()
-    has_segments = False
+    has_segments = True
 
-    def __init__(self, database: OpenedDatabase) -> None:
+    def __init__(self, database: OpenedDatabase, segments: GroupSegments | None = None) -> None:
+        self._segments = segments or GroupSegments(database.address.limits.indexed)
         self._database, self._address = database, database.address
         self._limits = database.address.limits
         self._lock, self._process, self._is_closed = threading.Lock(), os.getpid(), False
@@ -356,14 +380,15 @@ class Server(ABC):
     @asynccontextmanager
     async def transaction(
         self, which: Select | None, *, writes: bool = False, snapshot: bool = True
-    ) -> AsyncIterator[PostgresTransaction]:
+    ) -> AsyncIterator[SearchingTransaction]:
         pool = self._own()
         db = await pool.take(self._limits.pool_timeout)
         pipeline = pool.pipeline(db)
         try:
             try:
-                numbers = self._begin(pipeline, which, writes=writes, snapshot=snapshot)
-                yield PostgresTransaction(pipeline, self._database, numbers)
+                transaction = self._begin(pipeline, which, writes=writes, snapshot=snapshot)
+                transaction.segments = self._segments
+                yield transaction
                 await self._commit(pool, pipeline)
             except BaseException:
                 await pipeline.roll_back()
@@ -397,16 +422,17 @@ class Server(ABC):
 
     def _begin(
         self, pipeline: Pipeline, which: Select | None, *, writes: bool, snapshot: bool
-    ) -> Statement | None:
-        """Begin a transaction; return the statement that reserves numbers for new records."""
+    ) -> SearchingTransaction:
+        """Begin a transaction; one that reads begins once it needs to see one moment."""
         settings = self._database.settings(which)
         if not writes:
-            pipeline.begin(_READ if snapshot else "", [settings])
-            return None
+            pipeline.begin(READ if snapshot else "", [settings])
+            late = None if snapshot else [settings]
+            return SearchingTransaction(pipeline, self._database, late=late)
         # The numbers after the locks: they are in the order of storing.
         commands = [settings, *self._address.locks(which), *([RESERVE] if which else [])]
         begun = pipeline.begin("BEGIN", commands)
-        return begun[-1] if which else None
+        return SearchingTransaction(pipeline, self._database, begun[-1] if which else None)
 
     async def _commit(self, pool: Pool[Any], pipeline: Pipeline) -> None:
         """Commit; where the answer is lost, look whether the mark of the transaction is there."""
@@ -479,8 +505,8 @@ class BlockingServer(Server):
 
     suspends = False
 
-    def __init__(self, database: OpenedDatabase) -> None:
-        super().__init__(database)
+    def __init__(self, database: OpenedDatabase, segments: GroupSegments | None = None) -> None:
+        super().__init__(database, segments)
         self._pool: BlockingPool | None = None
 
     def _own(self) -> BlockingPool:
@@ -509,8 +535,8 @@ class AsyncServer(Server):
 
     suspends = True
 
-    def __init__(self, database: OpenedDatabase) -> None:
-        super().__init__(database)
+    def __init__(self, database: OpenedDatabase, segments: GroupSegments | None = None) -> None:
+        super().__init__(database, segments)
         self._pools: dict[asyncio.AbstractEventLoop, AsyncPool] = {}
 
     def _own(self) -> AsyncPool:

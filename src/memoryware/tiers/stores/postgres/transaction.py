@@ -7,8 +7,16 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from memoryware.errors import StoreUnavailable
+from memoryware.tiers.model import lineages
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
-from memoryware.tiers.stores.postgres.connection import HalfVector, Pipeline, Statement, owner_of
+from memoryware.tiers.stores.columns import packed_words
+from memoryware.tiers.stores.postgres.connection import (
+    Command,
+    HalfVector,
+    Pipeline,
+    Statement,
+    owner_of,
+)
 from memoryware.tiers.stores.postgres.rows import PostgresRows, counted_tokens, token_of
 from memoryware.tiers.stores.postgres.schema import INDEXED, OpenedDatabase, vector_index
 from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
@@ -33,9 +41,18 @@ _SCORES: Final = (
 )
 """The same of any number of words."""
 _NORM: Final = "?::float8 * (1 - ?::float8 + ?::float8 * record.size / ?::float8) AS norm"
+READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_ADDED: Final = (
+    "WITH new AS ({} RETURNING seq, owner), sources AS (INSERT INTO source (seq, owner, name)"
+    " SELECT seq, owner, unnest(?::text[]) FROM new) INSERT INTO root (seq, owner, name)"
+    " SELECT seq, owner, unnest(?::text[]) FROM new"
+)
+"""Adds an entry with its lineage."""
 _NUMBERS: Final = "SELECT nextval('record_seq') FROM generate_series(1, ?::integer)"
 RESERVE: Final = (_NUMBERS, [4])
 """Reserves numbers for the records that most transactions add, with their first statement."""
+_TOGETHER: Final = 20
+"""Records that one statement adds where there are many."""
 _WORDS: Final = 24
 """Words that a statement names one by one, which is quicker."""
 _PUT: Final = (
@@ -66,10 +83,15 @@ class PostgresTransaction(WideRecords):
     rows = PostgresRows()
 
     def __init__(
-        self, pipeline: Pipeline, database: OpenedDatabase, reserved: Statement | None = None
+        self,
+        pipeline: Pipeline,
+        database: OpenedDatabase,
+        reserved: Statement | None = None,
+        late: Sequence[Command] | None = None,
     ) -> None:
         self._pipeline, self._limits = pipeline, database.address.limits
-        self._reserved = reserved
+        self._database, self._reserved, self._late = database, reserved, late
+        self._has_new_memories = False
         self._spaces_key = database.address.key("spaces")
         self._vectors, self._apart = database.vectors, f"OPERATOR({database.vectors}.<=>)"
         mine = _MINE if database.partitioned else ""
@@ -82,6 +104,41 @@ class PostgresTransaction(WideRecords):
     async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         for values in rows:
             await self._pipeline.execute(sql, values)
+
+    async def settle(self) -> None:
+        if self._late is not None:
+            self._pipeline.begin(READ, self._late)
+            self._late = None
+
+    async def insert(
+        self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]
+    ) -> list[int]:
+        if tier == "long_term":
+            self._has_new_memories = True
+        if tier == "long_term" or len(records) != 1:
+            return await super().insert(tier, records, spaces)
+        # An entry needs no number before it is there, so that nothing is waited for.
+        (entry,) = records
+        linked = lineages(entry)
+        sources = dict.fromkeys(_ROWS.key(name) for one in linked for name in one.sources)
+        roots = dict.fromkeys(_ROWS.key(str(root)) for one in linked for root in one.roots)
+        await self._pipeline.queue(
+            _ADDED.format(insertion(_ROWS.columns)),
+            [*_ROWS.row_of(tier, entry, 0), [*sources], [*roots]],
+        )
+        return []
+
+    async def replace(self, tier: str, seq: int, old: Any, new: Any) -> None:
+        self._has_new_memories = self._has_new_memories or tier == "long_term"
+        await super().replace(tier, seq, old, new)
+
+    async def drop(self, tier: str, numbers: Sequence[int]) -> None:
+        self._has_new_memories = self._has_new_memories or tier == "long_term"
+        await super().drop(tier, numbers)
+
+    async def add_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
+        self._has_new_memories = True
+        await super().add_vectors(space, vectors)
 
     async def generation(self, tenant: str | None, group: str | None) -> int | None:
         """Return a number that every change of a group raises; 0 before the first one."""
@@ -100,8 +157,17 @@ class PostgresTransaction(WideRecords):
     ) -> list[int]:
         # Numbers first: rows that return theirs would have to be waited for.
         numbers = await self._numbers(len(rows))
-        sql = insertion(("seq", *columns))
-        await self.many(sql, [(seq, *row) for seq, row in zip(numbers, rows, strict=True)])
+        made = [(seq, *row) for seq, row in zip(numbers, rows, strict=True)]
+        if len(made) < _TOGETHER:
+            await self.many(insertion(("seq", *columns)), made)
+            return numbers
+        # A trigger notes each statement in the generation of the group.
+        for start in range(0, len(made), _TOGETHER):
+            some = made[start : start + _TOGETHER]
+            sql = insertion(("seq", *columns)) + f", ({', '.join('?' * len(made[0]))})" * (
+                len(some) - 1
+            )
+            await self._pipeline.execute(sql, [value for row in some for value in row])
         return numbers
 
     async def alone(self) -> None:
@@ -121,9 +187,10 @@ class PostgresTransaction(WideRecords):
     async def index(self, texts: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
         rows = []
         for seq, names, words in texts:
-            rows.append((seq, *counted_tokens(names, words)))
+            rows.append((seq, *counted_tokens(names, words), packed_words(words)))
         await self.many(
-            "INSERT INTO word_index (seq, tokens, often) VALUES (?, ?::bigint[], ?::smallint[])",
+            "INSERT INTO word_index (seq, tokens, often, words)"
+            " VALUES (?, ?::bigint[], ?::smallint[], ?)",
             rows,
         )
 

@@ -428,7 +428,7 @@ class WideRecords:
         ((count,),) = await tx.execute(f"SELECT count(*) FROM record WHERE {where}", *values)
         return int(count)
 
-    async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory]:
+    async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory] | None:
         tx: Any = self
         if not numbers:
             return {}

@@ -1,0 +1,294 @@
+"""Searches of long-term memory in segments that this process holds of groups.
+
+A segment is as good as its generation: each search asks for that of the group, and in the same
+round trip for what has changed since. Roles without a right to the group get neither, so that
+they see nothing in the segment. The server searches for itself (see `transaction`) where the
+group is too large for a segment, several groups are searched at once, the transaction has changed
+memories itself, or NumPy is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Any, Final
+
+from memoryware.errors import EmbeddingMismatch
+from memoryware.tiers.model import Memory
+from memoryware.tiers.stores.codec import packed
+from memoryware.tiers.stores.columns import has_numpy, numpy, packed_words
+from memoryware.tiers.stores.postgres.connection import owner_of
+from memoryware.tiers.stores.postgres.rows import PostgresRows
+from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
+from memoryware.tiers.stores.protocol import Query, Select, Sight, Space
+from memoryware.tiers.stores.segment import Segment, Segments, is_known
+from memoryware.tiers.stores.sql.port import Row
+from memoryware.tiers.stores.sql.rows import part_of, unflat
+from memoryware.tiers.text.terms import words_of
+
+_ROWS: Final = PostgresRows()
+_LARGEST: Final = 20_000
+"""Memories of a group that has a segment: of more, vectors would be kept less exactly, and each
+search would ask the server for those of its best."""
+_RECORDS: Final = 4096
+"""Decoded memories of a group that are kept."""
+_TRIES: Final = 5
+"""How often a search looks at a group that others change meanwhile, before the server does it."""
+_SPACES: Final = "SELECT id, name, dimension, current FROM space"
+_COLUMNS: Final = (
+    "SELECT record.seq, record.created, record.valid_from, record.valid_to, record.agent_id,"
+    " record.session_id, record.document, record.revocation IS NOT NULL AS revoked,"
+    " word_index.words, {vectors}.halfvec_send(vector.data) AS data,"
+    " CASE WHEN log.is_followed THEN record.body END AS body,"
+    " CASE WHEN log.is_followed OR word_index.words IS NULL THEN record.content END AS content"
+    " FROM record LEFT JOIN word_index ON word_index.seq = record.seq"
+    " AND word_index.owner = record.owner"
+    " LEFT JOIN vector ON vector.space = here.space AND vector.seq = record.seq"
+    " AND vector.owner = record.owner"
+    " WHERE here.cold <> $3 AND record.tier = 'long_term' AND record.part = $1"
+    " AND record.owner = $2"
+)
+_FOLLOW: Final = f"""
+SELECT here.cold, here.memories, here.space, log.is_followed, log.touched, row.*
+FROM (
+  SELECT part.key, part.owner, part.cold, part.memories,
+    (SELECT id FROM space WHERE current) AS space
+  FROM part WHERE part.key = hashtextextended($1, 0) AND part.owner = $2
+) AS here
+LEFT JOIN LATERAL (
+  SELECT coalesce(bool_or(change.cold = $3)
+      AND bool_and(change.cold = $3 OR change.numbers IS NOT NULL), false) AS is_followed,
+    (SELECT array_agg(DISTINCT number) FROM change AS later, unnest(later.numbers) AS number
+      WHERE later.key = here.key AND later.owner = here.owner AND later.cold > $3
+      AND number <= $4) AS touched
+  FROM change WHERE here.cold <> $3 AND change.key = here.key AND change.owner = here.owner
+    AND change.cold >= $3
+) AS log ON here.cold <> $3
+LEFT JOIN LATERAL (
+  {_COLUMNS} AND here.memories <= $5
+    AND record.seq > CASE WHEN log.is_followed THEN $4 ELSE 0 END
+  UNION ALL
+  {_COLUMNS} AND log.is_followed AND record.seq = ANY(log.touched) AND record.seq <= $4
+) AS row ON true
+"""
+"""The state of a group, and the memories that a segment of generation `$3`, whose newest number is
+`$4`, does not have or has otherwise; all of them if it cannot be followed."""
+_MISSING: Final = (
+    "SELECT seq, body, content, (SELECT cold FROM part"
+    " WHERE part.key = hashtextextended(?, 0) AND part.owner = ?) FROM record"
+    " WHERE seq = ANY(?::bigint[]) AND owner = ? AND tier = 'long_term' AND part = ?"
+)
+_PLANNED_ONCE: Final = "SELECT pg_catalog.set_config('plan_cache_mode', ?, true)"
+"""Planning takes several times as long as following a segment does."""
+
+
+class GroupSegments:
+    """The segments of one process; threads and event loops share them.
+
+    Attributes:
+        most: Memories that all of them hold together at most.
+        lock: Held by whoever reads or changes a segment; nobody waits for the server meanwhile.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._begin()
+
+    def _begin(self) -> None:
+        self.lock, self._process = threading.Lock(), os.getpid()
+        self._segments = Segments(self.most)
+
+    def of_process(self) -> Segments:
+        """Return the segments; the child of a fork begins anew, as a thread may hold the lock."""
+        if self._process != os.getpid():
+            self._begin()
+        return self._segments
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was searched last: the names of the group, its segment, and the generation of that."""
+
+    part: str
+    segment: Segment
+    generation: int
+
+
+class SearchingTransaction(PostgresTransaction):
+    """A transaction that can search in segments as well."""
+
+    segments: GroupSegments
+    _seen: _Seen | None = None
+    _looks = 0
+
+    async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
+        self._seen, self._looks = None, self._looks + 1
+        groups, most = which.groups or (), min(self.segments.most, _LARGEST)
+        is_fit = len(groups) == 1 and is_known(which) and not self._has_new_memories
+        if not is_fit or not most or self._looks > _TRIES or not has_numpy():
+            await self.settle()
+            return None
+        part = str(_ROWS.key(part_of(which.tenant, groups[0])))
+        data = None
+        if query.vector is not None and query.space is not None:
+            data = packed(query.vector, query.space)
+        for _ in range(_TRIES):
+            found = await self._looked(part, query, which, data, most)
+            if found is not None:
+                return found
+        await self.settle()
+        return None
+
+    async def _looked(
+        self, part: str, query: Query, which: Select, data: bytes | None, most: int
+    ) -> tuple[Sight, Sequence[int]] | None:
+        """Return what is seen; None if the group changed meanwhile, or has no segment."""
+        owner, key = owner_of(which.tenant), (which.tenant, part)
+        segments = self.segments.of_process()
+        with self.segments.lock:
+            segment = segments.get(key)
+            base, last = (segment.generation, segment.last) if segment else (-1, 0)
+        values = [part, owner, base, last, most]
+        commands: list[Any] = [
+            (_PLANNED_ONCE, ["force_generic_plan"]),
+            (_FOLLOW.replace("{vectors}", self._vectors), values),
+            (_PLANNED_ONCE, ["force_custom_plan"]),
+        ]
+        commands += [(_SPACES, [])] if data is not None else []
+        _, rows, _, *spaces = await self._pipeline.execute_all(commands)
+        space = _searched_space(query, spaces[0]) if data is not None else 0
+        if not rows:
+            return Sight((), (0,) * len(query.words), 0, 0.0), ()
+        cold, memories, current = rows[0][:3]
+        if memories > most:
+            self._looks = _TRIES
+            return None
+        keyed = _keyed(which)
+        with self.segments.lock:
+            segment = self._followed(segments.get(key), base, cold, current or 0, rows)
+            if segment is None:
+                segments.drop(key)
+                return None
+            segments.put(key, segment)
+            if space and space != segment.space:
+                space = 0  # nothing is embedded in it yet
+            self._seen = _Seen(part, segment, cold)
+            return segment.search(query, keyed, data if space else None, _not_measured)
+
+    def _followed(
+        self, segment: Segment | None, base: int, cold: int, space: int, rows: Sequence[Row]
+    ) -> Segment | None:
+        """Return a segment as the group is now; None if it has to be read anew.
+
+        Another thread may have gone on with the segment while the server was asked.
+        """
+        if segment is not None and segment.generation == cold and space == segment.space:
+            return segment
+        read = [row[5:] for row in rows if row[5] is not None]
+        is_followed, touched = rows[0][3:5]
+        if base == -1 or not is_followed:
+            if base == cold:
+                return None  # it was dropped meanwhile, or is of another space
+            segment = Segment(cold, space)
+            segment.extend([_row_of(row) for row in sorted(read, key=itemgetter(0))])
+            return segment
+        if segment is None or segment.generation != base or space != segment.space:
+            return None
+        newer = sorted((row for row in read if row[0] > segment.last), key=itemgetter(0))
+        changed = {row[0]: row for row in read if row[0] <= segment.last}
+        for number in touched or ():
+            if number not in changed:
+                segment.remove(number)
+            elif not segment.update(_row_of(changed[number])):
+                return None
+        segment.extend([_row_of(row) for row in newer])
+        for row in read:
+            segment.records[row[0]] = _ROWS.record("long_term", (row[0], row[10], row[11]))
+        segment.generation = cold
+        return None if segment.is_worn else segment
+
+    async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory] | None:
+        if self._seen is None:
+            return await super().memories(which, numbers)
+        seen, owner = self._seen, owner_of(which.tenant)
+        with self.segments.lock:
+            known = self._known(seen, numbers)
+        missing = [number for number in numbers if number not in known]
+        if missing:
+            rows = await self.execute(_MISSING, seen.part, owner, missing, owner, seen.part)
+            if len(rows) < len(missing) or any(row[3] != seen.generation for row in rows):
+                return None  # somebody wrote since `sight`, which looks anew
+            read = {row[0]: _ROWS.record("long_term", row[:3]) for row in rows}
+            known |= read
+            with self.segments.lock:
+                if seen.segment.generation == seen.generation:
+                    if len(seen.segment.records) > _RECORDS:
+                        seen.segment.records.clear()
+                    seen.segment.records |= read
+        return {
+            number: _own(known[number]) if known[number].metadata else known[number]
+            for number in numbers
+        }
+
+    @staticmethod
+    def _known(seen: _Seen, numbers: Collection[int]) -> dict[int, Memory]:
+        if seen.segment.generation != seen.generation:
+            return {}  # another thread has gone on; what it knows may be newer
+        records = seen.segment.records
+        return {number: records[number] for number in numbers if number in records}
+
+
+def _searched_space(query: Query, spaces: Sequence[Row]) -> int:
+    """Return the number of the space of a query, 0 if nothing was embedded in it.
+
+    Raises:
+        EmbeddingMismatch: If it has another dimension, or is not the current one.
+    """
+    wanted = query.space
+    known = [(row[0], Space(unflat(row[1]), row[2]), row[3]) for row in spaces]
+    for _, space, _ in known:
+        if wanted is not None and space.name == wanted.name and space != wanted:
+            raise EmbeddingMismatch(str(space), str(wanted))
+    for _, space, is_current in known:
+        if is_current and space != wanted:
+            raise EmbeddingMismatch(str(space), str(wanted))
+    return next((number for number, space, _ in known if space == wanted), 0)
+
+
+def _row_of(row: Row) -> Row:
+    """Return a memory as a segment reads it."""
+    words = row[8] if row[8] is not None else packed_words(words_of(unflat(row[11])))
+    return (*row[:8], bytes(words), _little(row[9]))
+
+
+def _little(sent: bytes | None) -> bytes | None:
+    """Return a vector with the bytes of each number in the order of `packed`."""
+    if sent is None:
+        return None
+    np = numpy()
+    numbers: bytes = np.frombuffer(sent, ">u2", offset=4).astype("<u2").tobytes()
+    return numbers
+
+
+def _keyed(which: Select) -> Select:
+    """Return a selection with the names of agents and sessions as the database keeps them."""
+    changes = {
+        name: tuple(map(_ROWS.key, names))
+        for name in ("agents", "sessions")
+        if (names := getattr(which, name)) is not None
+    }
+    return which.also(**changes) if changes else which
+
+
+def _not_measured(numbers: Sequence[int]) -> Mapping[int, float]:
+    """Return no cosines: segments of this size have exact ones."""
+    raise AssertionError(f"{len(numbers)} vectors of a small segment are not exact")
+
+
+def _own(memory: Memory) -> Memory:
+    """Return a memory that its caller may change: metadata is a dictionary."""
+    return replace(memory, metadata=json.loads(json.dumps(dict(memory.metadata))))
