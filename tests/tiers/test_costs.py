@@ -41,11 +41,11 @@ SQLITE = {
 
 # operation: round trips today, to be
 POSTGRES = {
-    "record": (7, 3),
-    "promote a text": (12, 3),
-    "promote an entry": (13, 3),
-    "retrieve": (8, 2),
-    "retrieve long-term only": (7, 2),
+    "record": (3, 3),
+    "promote a text": (6, 3),
+    "promote an entry": (8, 3),
+    "retrieve": (3, 2),
+    "retrieve long-term only": (2, 2),
     "list": (1, 1),
 }
 REDIS = {"record": 3, "retrieve": 1}

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
+from counting import Relay
 from memoryware import MemoryScope
 from memoryware.conformance._documents import FLAT, document
 from memoryware.conformance._tiers import entry
@@ -119,7 +120,7 @@ def kill(address, *, idle=True):
     states = "state LIKE 'idle%'" if idle else "true"
     postgres.asked(
         address,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
         f" WHERE application_name = 'memoryware' AND {states}",
     )
 
@@ -182,3 +183,13 @@ def _first_grants(name, role, *, bound, was=schema.grants):
     return was(name, role, bound=bound).replace(
         f'GRANT SELECT ON {name}.part, {name}.change TO "{role}"; ', ""
     )
+
+
+def relay():
+    """Stands before the server and counts round trips."""
+    if os.environ.get("TEST_POSTGRES_URL"):
+        pytest.skip("stands before a server of its own")
+    folder = postgres.url().partition("host=")[2]
+    made = Relay(f"{folder}/.s.PGSQL.5432", ".s.PGSQL.5432", postgres=True)
+    yield made
+    made.close()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from dataclasses import replace
 
 import pytest
 
-from counting import Relay
 from memoryware import StoreUnavailable
 from memoryware._twins import finish
 from memoryware.conformance._documents import FLAT, document
@@ -22,16 +20,6 @@ from memoryware.tiers.stores.postgres.store import BlockingServer
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
 from tiers.stores.postgres.kit import DOORS, call, holding, through
-
-
-@pytest.fixture
-def relay():
-    if os.environ.get("TEST_POSTGRES_URL"):
-        pytest.skip("stands before a server of its own")
-    folder = postgres.url().partition("host=")[2]
-    made = Relay(f"{folder}/.s.PGSQL.5432", ".s.PGSQL.5432", postgres=True)
-    yield made
-    made.close()
 
 
 @pytest.fixture
