@@ -194,6 +194,77 @@ async def test_a_store_that_fails_is_said_so_and_can_be_used_again():
     assert quarantine.find(within()).items == [kept]
 
 
+class Torn(InMemoryStore):
+    """Stops in the middle of a batch, as a store without transactions may."""
+
+    puts_left: int | None = None
+
+    def batch(self, ops):
+        ops = list(ops)
+        if self.puts_left is None or not any(isinstance(op, PutOp) for op in ops):
+            return super().batch(ops)
+        first, self.puts_left = ops[: self.puts_left], None
+        super().batch(first)
+        raise ConnectionError("gone")
+
+
+SHOP = MemoryScope(tenant="acme", group_id="shop", user_id="ann")
+OLD, NEW = "Deliveries come on Tuesdays at nine.", "Invoices are paid within thirty days."
+TORN_OPERATIONS = {
+    "record": lambda memory, _: memory.record(NEW, SHOP, key="k"),
+    "promote a text": lambda memory, _: memory.promote(NEW, SHOP, by="ann"),
+    "promote an entry": lambda memory, ids: memory.promote(ids["entry"], SHOP, by="ann"),
+    "supersede": lambda memory, _: memory.promote(NEW, SHOP, by="ann", subject="deliveries"),
+    "revoke": lambda memory, ids: memory.revoke(ids["memory"], SHOP, by="ann"),
+    "forget": lambda memory, ids: memory.forget(SHOP, ids=[ids["memory"]], by="ann"),
+}
+
+
+def prepared(store):
+    """A memory with an entry and a promoted text, and their ids."""
+    memory = TieredMemory(langgraph_stores(store))
+    recorded = memory.record("Mrs Zander wants her parcels at the back door.", SHOP)
+    promoted = memory.promote(OLD, SHOP, by="ann", subject="deliveries")
+    return memory, {"entry": recorded.entry.id, "memory": promoted.ids[0]}
+
+
+def contents_of(memory):
+    """What a memory shows, and what it keeps in each tier."""
+    long_term = memory.parts.stores.long_term.find(Select.within(SHOP)).items
+    kept = [
+        sorted((one.content, one.valid_to is None, one.revocation is None) for one in long_term),
+        *(
+            sorted((one.content, one.status) for one in tier.find(Select.within(SHOP)).items)
+            for tier in (memory.parts.stores.quarantine, memory.parts.stores.working)
+        ),
+    ]
+    return kept, [item.content for item in memory.retrieve("deliveries invoices parcels", SHOP)]
+
+
+@pytest.mark.parametrize("name", TORN_OPERATIONS)
+def test_an_operation_that_stopped_half_way_can_be_repeated(name):
+    """A batch that stops after any number of items loses nothing and leaves nothing twice."""
+    memory, ids = prepared(InMemoryStore())
+    before = contents_of(memory)[0][0]
+    TORN_OPERATIONS[name](memory, ids)
+    expected = contents_of(memory)
+    stopped = 0
+    for puts in range(20):
+        store = Torn()
+        memory, ids = prepared(store)
+        store.puts_left = puts
+        try:
+            TORN_OPERATIONS[name](memory, ids)
+        except StoreUnavailable:
+            stopped += 1
+        store.puts_left = None
+        long_term = contents_of(memory)[0][0]
+        assert {text for text, *_ in before} <= {text for text, *_ in long_term} or name == "forget"
+        TORN_OPERATIONS[name](memory, ids)
+        assert contents_of(memory) == expected, puts
+    assert stopped == (0 if name == "record" else 20)  # quarantine takes an entry by itself then
+
+
 def test_what_is_not_ours_is_said():
     store = InMemoryStore()
     quarantine = langgraph_stores(store).quarantine
