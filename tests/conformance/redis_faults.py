@@ -17,7 +17,7 @@ from memoryware.conformance import WorkingStoreConformance
 from memoryware.conformance._tiers import Asked
 from memoryware.tiers.stores import redis as redis_store
 from memoryware.tiers.stores.protocol import TierHandle
-from memoryware.tiers.stores.redis import RedisSettings, lists
+from memoryware.tiers.stores.redis import ListChange, RedisLists, RedisSettings, lists
 from memoryware.tiers.stores.redis.server import RedisServer, Script
 
 SCRIPTS: dict[str, tuple[str, str, str]] = {
@@ -57,30 +57,29 @@ def _folded(tenant, group, was=lists.name_of):
     return was(tenant, group).casefold()
 
 
-async def _blind(of, plans, was=redis_store._swap):
+async def _blind(of, changes, was=RedisLists._swap):
     """Says that a change was made whether it was or not."""
-    await was(of, plans)
+    await was(of, changes)
     return True
 
 
-async def _one_by_one(of, plans, was=redis_store._swap):
+async def _one_by_one(of, changes, was=RedisLists._swap):
     """Changes one entry after the other, so that others see a part of it."""
-    if len(plans) == 1 and plans[0].changed and len(plans[0].ops) > 1:
-        whole = plans[0]
-        ops = whole.ops
-        whole.ops = ops[:1]
-        if not await was(of, plans):
-            whole.ops = ops
+    if len(changes) == 1 and changes[0].changed and len(changes[0].operations) > 1:
+        whole = changes[0]
+        operations = whole.operations
+        whole.operations = operations[:1]
+        if not await was(of, changes):
+            whole.operations = operations
             return False
-        names = [whole.seen.name]
-        (now,) = await redis_store._read(of, names)
-        rest = redis_store._Plan(now, ops[1:], whole.changed[1:], whole.expiries[1:])
+        (now,) = await of._read([whole.snapshot.name])
+        rest = ListChange(now, operations[1:], whole.changed[1:], whole.expiries[1:])
         await was(of, [rest])
         return True
-    return await was(of, plans)
+    return await was(of, changes)
 
 
-async def _no_index(of, which, was=redis_store._names):
+async def _no_index(of, which, was=RedisLists._names):
     """Knows no group that was not named."""
     return [] if which.groups is None else await was(of, which)
 
@@ -88,19 +87,19 @@ async def _no_index(of, which, was=redis_store._names):
 CODE: dict[str, tuple[Any, str, Any]] = {
     "mixes up None and its name": (lists, "name_of", _named),
     "mixes up cases": (lists, "name_of", _folded),
-    "changes blindly": (redis_store, "_swap", _blind),
-    "changes one after the other": (redis_store, "_swap", _one_by_one),
+    "changes blindly": (RedisLists, "_swap", _blind),
+    "changes one after the other": (RedisLists, "_swap", _one_by_one),
     "never notes when something expires": (
-        redis_store.Lists,
-        "named",
-        lambda of, name, expires: [("ZADD", of.groups, 0, name)],
+        RedisLists,
+        "index_commands",
+        lambda of, name, expires: [("ZADD", of._groups, 0, name)],
     ),
     "notes no groups": (
-        redis_store.Lists,
-        "named",
-        lambda of, name, expires: [("ZADD", of.expiry, "LT", expires or "+inf", name)],
+        RedisLists,
+        "index_commands",
+        lambda of, name, expires: [("ZADD", of._expiry, "LT", expires or "+inf", name)],
     ),
-    "finds only groups that are named": (redis_store, "_names", _no_index),
+    "finds only groups that are named": (RedisLists, "_names", _no_index),
     "sorts by nothing": (
         redis_store,
         "_newest_first",

@@ -335,7 +335,7 @@ def test_an_edit_that_was_overtaken_without_an_answer_is_not_made_twice(lossy, f
         return counted(record)
 
     # Somebody else changes it between the lost answer and the look whether it was done.
-    server_reads = far.store._blocking._server.ask
+    server_reads = far.store._server.ask
 
     async def ask(via, commands, **more):
         if lossy.lost and not seen[1:] and commands[0][0] == "LRANGE":
@@ -343,7 +343,7 @@ def test_an_edit_that_was_overtaken_without_an_answer_is_not_made_twice(lossy, f
             store.edit(within(), counted)
         return await server_reads(via, commands, **more)
 
-    far.store._blocking._server.ask = ask
+    far.store._server.ask = ask
     with pytest.raises(StoreUnconfirmed, match="did not say"):
         far.edit(within(), change)
     assert store.find(within()).items[0].metadata == {"count": 2}

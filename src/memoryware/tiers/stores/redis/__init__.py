@@ -6,15 +6,15 @@ nobody ever sees half of it. Redis 6.2 or later or any Valkey will do, without m
 cluster the list of a group is in one place, and a change of several groups is made group by
 group; elsewhere it happens as a whole.
 
-What has expired is told by your clock, as in every store: it is not shown, and `purge` removes
-it. Besides, the server counts for itself from the moment of each push and drops an entry when its
+Expired entries are recognized by your clock, as in every store: they are not shown, and `purge`
+removes them. Besides, the server counts from the moment of each push and drops an entry when its
 time and a grace are over, so nothing stays for ever because nobody purged. Two clocks are never
 compared.
 
 A push that was not answered is made once more, which does no harm. A change or a removal is
 looked up first, and made again only if it was not made. How safe a confirmed entry is when
 the server dies is for the server to say: with `appendonly yes` and `appendfsync always` it
-is on the disk; with the usual settings the last second may be lost.
+is on disk; with the usual settings the last second may be lost.
 """
 
 from __future__ import annotations
@@ -42,8 +42,54 @@ __all__ = ["RedisSettings", "RedisWorking"]
 
 T = TypeVar("T")
 
+_BATCH: Final = 100
+"""Lists that one question asks for."""
+_TYPICAL_LENGTH: Final = 10
+"""Entries that a list has about."""
+_UNLIMITED: Final = 2**31
+"""So many entries that nothing is cut."""
+_SHORTEST_PAUSE: Final = 0.0005
+_LONGEST_PAUSE: Final = 0.02
+"""Seconds at most between two attempts to change what others change as well."""
 
-class RedisWorking(SharedOnCopy, Store):
+
+class RedisStore(Store):
+    """Working memory for one kind of clients, blocking or asynchronous.
+
+    Each change is one script on the server, which is a unit by itself: a transaction of several
+    changes is not undone as a whole.
+    """
+
+    def __init__(self, server: RedisServer, runner: Runner) -> None:
+        self._server, self.suspends = server, runner.suspends
+        self._lists = RedisLists(server, runner)
+
+    async def transaction(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        about: Select | None = None,  # noqa: ARG002 - a script is alone with its lists
+        writes: bool = True,  # noqa: ARG002
+    ) -> T:
+        return await work(_RedisTransaction(self._lists))
+
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:  # noqa: ARG002
+        return await self._lists.walk(mark, limit)
+
+    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:  # noqa: ARG002
+        return await self._lists.load(records)
+
+    async def purge(self, now: datetime) -> int:
+        return await self._lists.purge(now)
+
+    async def close(self) -> None:
+        if self.suspends:
+            await self._server.aclose()
+        else:
+            self._server.close()
+
+
+class RedisWorking(SharedOnCopy, RedisStore):
     """Tier 2 in Redis or Valkey.
 
     Args:
@@ -59,74 +105,18 @@ class RedisWorking(SharedOnCopy, Store):
 
     def __init__(self, url: str, settings: RedisSettings | None = None) -> None:
         server = RedisServer(url, settings or RedisSettings())
-        self._blocking, self._native = _Half(server, BLOCKING), _Half(server, ASYNC)
+        super().__init__(server, BLOCKING)
+        self._native = RedisStore(server, ASYNC)
 
     def halves(self) -> tuple[Store, Store]:
-        return self._blocking, self._native
-
-    async def transaction(
-        self,
-        work: Callable[[Transaction], Awaitable[T]],
-        *,
-        about: Select | None = None,
-        writes: bool = True,
-    ) -> T:
-        return await self._blocking.transaction(work, about=about, writes=writes)
-
-    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
-        return await self._blocking.walk(tier, mark, limit=limit)
-
-    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
-        return await self._blocking.load(tier, records)
-
-    async def purge(self, now: datetime) -> int:
-        return await self._blocking.purge(now)
-
-    async def close(self) -> None:
-        await self._blocking.close()
-
-
-class _Half(Store):
-    """Working memory for one kind of clients.
-
-    Each change is one script on the server, which is a unit by itself: a transaction of several
-    changes is not undone as a whole.
-    """
-
-    def __init__(self, server: RedisServer, runner: Runner) -> None:
-        self._server, self.suspends = server, runner.suspends
-        self._lists = Lists(server, runner)
-
-    async def transaction(
-        self,
-        work: Callable[[Transaction], Awaitable[T]],
-        *,
-        about: Select | None = None,  # noqa: ARG002 - a script is alone with its lists
-        writes: bool = True,  # noqa: ARG002
-    ) -> T:
-        return await work(_RedisTransaction(self._lists))
-
-    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:  # noqa: ARG002
-        return await walk(self._lists, mark, limit)
-
-    async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:  # noqa: ARG002
-        return await load(self._lists, records)
-
-    async def purge(self, now: datetime) -> int:
-        return await purge(self._lists, now)
-
-    async def close(self) -> None:
-        if self.suspends:
-            await self._server.aclose()
-        else:
-            self._server.close()
+        return self, self._native
 
 
 class _RedisTransaction(Transaction):
     """Changes of lists, each of them at once."""
 
-    def __init__(self, lists: Lists) -> None:
-        self._lists = lists
+    def __init__(self, redis_lists: RedisLists) -> None:
+        self._lists = redis_lists
 
     async def find(
         self,
@@ -137,383 +127,385 @@ class _RedisTransaction(Transaction):
         offset: int = 0,
         after: str | None = None,
     ) -> Page[Any]:
-        return await find(self._lists, which, Part(limit, offset, after))
+        return await self._lists.find(which, Part(limit, offset, after))
 
     async def add(self, *_: Any, **__: Any) -> list[Any]:
         raise StoreUnavailable("Redis keeps working memory only, which entries are pushed to")
 
     async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:  # noqa: ARG002
-        return await edit(self._lists, which, change)
+        return await self._lists.edit(which, change)
 
     async def delete(self, tier: Tier, which: Select) -> int:  # noqa: ARG002
-        return await delete(self._lists, which)
+        return await self._lists.delete(which)
 
     async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        await push(self._lists, entry, keep, renew=renew)
-
-
-# Operations.
-
-
-Change = Callable[[Entry], Entry]
-
-_AT_ONCE: Final = 100
-"""Lists that one question asks for."""
-_IN_A_LIST: Final = 10
-"""Entries that a list has about."""
-_ALL: Final = 2**31
-"""So many entries that nothing is cut."""
-_SHORTEST_PAUSE: Final = 0.0005
-_LONGEST_PAUSE: Final = 0.02
-"""Seconds at most between two attempts to change what others change as well."""
+        await self._lists.push(entry, keep, renew=renew)
 
 
 @dataclass(frozen=True)
-class Lists:
-    """The lists of all groups on one server, and two indexes of them.
+class ListSnapshot:
+    """A list as it was read.
 
-    `groups` has the name of every group, in order, so that those of a tenant stand together;
-    `expiry` has them by when their first entry expires, or earlier. A name that has no list
-    anymore does no harm and goes with the next purge; a list without its name never stays:
-    names are put in before a list and again behind it.
+    Attributes:
+        name: The name of its group.
+        raw: Its elements as the server has them.
+        elements: Its elements taken apart.
     """
-
-    server: RedisServer
-    runner: Runner
-
-    def key(self, name: str) -> str:
-        return lists.key_of(self.server.settings.prefix, name)
-
-    @property
-    def groups(self) -> str:
-        return f"{self.server.settings.prefix}groups"
-
-    @property
-    def expiry(self) -> str:
-        return f"{self.server.settings.prefix}expiry"
-
-    def named(self, name: str, expires: str) -> list[Command]:
-        """Return the commands that put a name into the indexes; one that is early stays so."""
-        due = ("ZADD", self.expiry, "LT", expires or "+inf", name)
-        return [("ZADD", self.groups, 0, name), due]
-
-    def unnamed(self, names: Sequence[str]) -> list[Command]:
-        """Return the commands that take names out of the indexes."""
-        return [("ZREM", self.groups, *names), ("ZREM", self.expiry, *names)] if names else []
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """A list as it was seen."""
 
     name: str
     raw: Sequence[bytes]
     elements: Sequence[lists.Element]
 
-    def has(self, mark: str) -> bool:
-        """Say whether something in it was written under a mark."""
-        return any(one.mark == mark for one in self.elements)
+    def has_mark(self, mark: str) -> bool:
+        """Return whether one of its elements was written under a mark."""
+        return any(element.mark == mark for element in self.elements)
 
 
 @dataclass
-class _Plan:
-    """What is to be done to a list.
+class ListChange:
+    """A change of a list, which is made only while the list is as it was read.
 
     Attributes:
-        seen: The list for which it was made.
-        ops: The words of each change.
+        snapshot: The list as it was read.
+        operations: The arguments of `SWAP` for each element that changes.
         changed: The entries as they will be, with their numbers.
         expiries: When they expire.
     """
 
-    seen: _Seen
-    ops: list[tuple[str | int, ...]] = field(default_factory=list)
+    snapshot: ListSnapshot
+    operations: list[tuple[str | int, ...]] = field(default_factory=list)
     changed: list[tuple[int, Entry]] = field(default_factory=list)
     expiries: list[str] = field(default_factory=list)
 
 
-async def push(of: Lists, entry: Entry, keep: int, *, renew: bool) -> None:
-    """Put an entry first in the list of its group."""
-    name = lists.name_of(entry.scope.tenant, entry.scope.group_id)
-    expires = lists.micros_of(entry.expires_at)
-    life = lists.life_of(entry, of.server.settings.grace)
-    written = lists.written_of(entry, _mark())
-    values = (keep, int(renew), lists.id_of(entry), expires, life, written)
-    indexed = of.named(name, expires)
-    run = lists.PUSH.on(of.key(name), values=values)
-    await of.server.ask(of.runner, [*indexed, run, *indexed], together=True)
+Plan = Callable[[ListSnapshot], ListChange]
+"""Computes the change of a list; it runs again if others have changed the list meanwhile."""
 
 
-async def find(of: Lists, which: Select, part: Part) -> Page[Entry]:
-    """Return a page of what fits, what was stored last first."""
-    with _asking():
-        read = await _read(of, await _names(of, which))
-    found = [
-        (_number(seen.name, one), one.entry)
-        for seen in read
-        for one in seen.elements
-        if fits(one.entry, which)
-    ]
-    return page_of(_newest_first(found), part)
+class RedisLists:
+    """The lists of all groups on one server, and two indexes of them.
 
+    `groups` has the name of every group, in order, so that those of a tenant are neighbours;
+    `expiry` has them by when their first entry expires, or earlier. A name without a list does no
+    harm and goes with the next purge; a list without its name never stays: names are added before
+    a list is written, and once more behind it.
+    """
 
-async def edit(of: Lists, which: Select, change: Change) -> list[Entry]:
-    """Change what fits; in a cluster group by group, else all of it or nothing."""
-    mark, grace = _mark(), of.server.settings.grace
+    def __init__(self, server: RedisServer, runner: Runner) -> None:
+        self._server, self._runner = server, runner
 
-    def plan(seen: _Seen) -> _Plan:
-        made = _Plan(seen)
-        for place, one in enumerate(seen.elements):
-            if not fits(one.entry, which):
-                continue
-            new = change(lists.element_of(seen.raw[place]).entry)
-            if new == one.entry:
-                continue
-            expires = lists.micros_of(new.expires_at)
-            same = expires == one.expires
-            life = lists.life_of(new, grace)
-            deadline = one.deadline if same else life and f"+{life}"
-            before = f"1|{one.seq}|{expires}"
-            made.ops.append((place, before, deadline, lists.written_of(new, mark)))
-            made.changed.append((one.seq, new))
-            made.expiries.append(expires)
-        return made
+    async def push(self, entry: Entry, keep: int, *, renew: bool) -> None:
+        """Put an entry first in the list of its group."""
+        name = lists.name_of(entry.scope.tenant, entry.scope.group_id)
+        expires = lists.micros_of(entry.expires_at)
+        lifetime = lists.lifetime_of(entry, self._server.settings.grace)
+        payload = lists.payload_of(entry, _new_mark())
+        values = (keep, int(renew), lists.id_of(entry), expires, lifetime, payload)
+        index = self.index_commands(name, expires)
+        run = lists.PUSH.on(self._key(name), values=values)
+        await self._ask([*index, run, *index], together=True)
 
-    done = await _swapped(of, which, plan, mark)
-    changed = _newest_first([both for one in done for both in one.changed])
-    return [entry for _, entry in changed]
+    async def find(self, which: Select, part: Part) -> Page[Entry]:
+        """Return a page of the entries that fit, newest first."""
+        with _reading():
+            snapshots = await self._read(await self._names(which))
+        fitting = [
+            (_number_of(snapshot.name, element), element.entry)
+            for snapshot in snapshots
+            for element in snapshot.elements
+            if fits(element.entry, which)
+        ]
+        return page_of(_newest_first(fitting), part)
 
+    async def edit(self, which: Select, change: Callable[[Entry], Entry]) -> list[Entry]:
+        """Change the entries that fit: all of them or none, in a cluster group by group."""
+        mark, grace = _new_mark(), self._server.settings.grace
 
-async def delete(of: Lists, which: Select) -> int:
-    """Remove what fits; in a cluster group by group, else all of it at once."""
+        def plan(snapshot: ListSnapshot) -> ListChange:
+            planned = ListChange(snapshot)
+            for place, element in enumerate(snapshot.elements):
+                if not fits(element.entry, which):
+                    continue
+                new = change(lists.element_of(snapshot.raw[place]).entry)
+                if new == element.entry:
+                    continue
+                expires = lists.micros_of(new.expires_at)
+                lifetime = lists.lifetime_of(new, grace)
+                is_same_time = expires == element.expires
+                deadline = element.deadline if is_same_time else lifetime and f"+{lifetime}"
+                before = f"1|{element.seq}|{expires}"
+                planned.operations.append((place, before, deadline, lists.payload_of(new, mark)))
+                planned.changed.append((element.seq, new))
+                planned.expiries.append(expires)
+            return planned
 
-    def plan(seen: _Seen) -> _Plan:
-        fitting = [n for n, one in enumerate(seen.elements) if fits(one.entry, which)]
-        return _Plan(seen, [(place, "", "", "") for place in fitting])
+        applied = await self._change(which, plan, mark)
+        changed = _newest_first([pair for change_ in applied for pair in change_.changed])
+        return [entry for _, entry in changed]
 
-    done = await _swapped(of, which, plan, _mark())
-    return sum(len(one.ops) for one in done)
+    async def delete(self, which: Select) -> int:
+        """Remove the entries that fit: all of them at once, in a cluster group by group."""
 
+        def plan(snapshot: ListSnapshot) -> ListChange:
+            elements = enumerate(snapshot.elements)
+            fitting = [place for place, element in elements if fits(element.entry, which)]
+            return ListChange(snapshot, [(place, "", "", "") for place in fitting])
 
-async def purge(of: Lists, now: datetime) -> int:
-    """Remove what has expired, in all groups."""
-    gone, moment = 0, lists.micros_of(now)
-    asked: Command = ("ZRANGEBYSCORE", of.expiry, "-inf", moment, "LIMIT", 0, _AT_ONCE)
-    while True:
-        (raw,) = await of.server.ask(of.runner, [asked])
-        names = [_text(one) for one in raw]
-        if not names:
-            return gone
-        # A push puts its list before its name: either it is seen here, or it lowers the score.
+        applied = await self._change(which, plan, _new_mark())
+        return sum(len(change.operations) for change in applied)
+
+    async def purge(self, now: datetime) -> int:
+        """Remove what has expired, in all groups."""
+        purged, moment = 0, lists.micros_of(now)
+        due: Command = ("ZRANGEBYSCORE", self._expiry, "-inf", moment, "LIMIT", 0, _BATCH)
+        while True:
+            (raw,) = await self._ask([due])
+            names = [name.decode() for name in raw]
+            if not names:
+                return purged
+            # A push writes its list before its name: either it is seen here, or it lowers the
+            # score again.
+            commands: list[Command] = []
+            for name in names:
+                commands.append(("ZADD", self._expiry, "XX", "+inf", name))
+                commands.append(lists.PURGE.on(self._key(name), values=[moment]))
+            answers = (await self._ask(commands))[1::2]
+            purged += sum(answer[0] for answer in answers)
+            await self._update_indexes(
+                [(name, left, first) for name, (_, left, first) in zip(names, answers, strict=True)]
+            )
+
+    async def walk(self, mark: str | None, limit: int) -> Stretch[Entry]:
+        """Return the lists of some groups, in the order of their names, behind that of the mark."""
+        most = max(1, limit // _TYPICAL_LENGTH)
+        if not str(mark).isascii():
+            raise SettingError(f"mark={mark!r} is not one that this store has returned")
+        first = "-" if mark is None else f"({mark}"
+        with _reading():
+            (raw,) = await self._ask([("ZRANGEBYLEX", self._groups, first, "+", "LIMIT", 0, most)])
+            names = [name.decode() for name in raw]
+            snapshots = await self._read(names)
+        entries = [
+            element.entry for snapshot in snapshots for element in reversed(snapshot.elements)
+        ]
+        return Stretch(entries, names[-1] if len(names) == most else None)
+
+    async def load(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Store entries as they are, one after the other; return those that were not there so."""
+        by_name: dict[str, dict[str, Entry]] = {}
+        for entry in entries:
+            name = lists.name_of(entry.scope.tenant, entry.scope.group_id)
+            by_name.setdefault(name, {})[entry.id] = entry
+        loaded = []
+        for snapshot in await self._read(list(by_name)):
+            wanted = by_name[snapshot.name]
+            stored = {element.entry.id: element.entry for element in snapshot.elements}
+            differing = {key: new for key, new in wanted.items() if stored.get(key, new) != new}
+            for entry in differing.values():
+                which = Select.within(entry.scope, ids=(entry.id,))
+                await self.edit(which, lambda old: differing.get(old.id, old))  # noqa: B023
+            new_entries = [entry for key, entry in wanted.items() if key not in stored]
+            for entry in new_entries:
+                await self.push(entry, _UNLIMITED, renew=False)
+            loaded += [*new_entries, *differing.values()]
+        return loaded
+
+    # Keys and indexes.
+
+    def _key(self, name: str) -> str:
+        return lists.key_of(self._server.settings.prefix, name)
+
+    @property
+    def _groups(self) -> str:
+        return f"{self._server.settings.prefix}groups"
+
+    @property
+    def _expiry(self) -> str:
+        return f"{self._server.settings.prefix}expiry"
+
+    def index_commands(self, name: str, expires: str) -> list[Command]:
+        """Return the commands that add a name to the indexes; one that is due earlier stays so."""
+        due = ("ZADD", self._expiry, "LT", expires or "+inf", name)
+        return [("ZADD", self._groups, 0, name), due]
+
+    async def _update_indexes(self, left: Iterable[tuple[str, int, bytes]]) -> None:
+        """Correct the indexes of some groups.
+
+        Args:
+            left: The name of each group, how many entries it has left, and when the first of
+                them expires.
+        """
         commands: list[Command] = []
-        for name in names:
-            commands.append(("ZADD", of.expiry, "XX", "+inf", name))
-            commands.append(lists.PURGE.on(of.key(name), values=[moment]))
-        answers = (await of.server.ask(of.runner, commands))[1::2]
-        gone += sum(answer[0] for answer in answers)
-        await _settled(of, [(n, a[1], a[2]) for n, a in zip(names, answers, strict=True)])
+        empty = []
+        for name, count, first in left:
+            if not count:
+                empty.append(name)
+            elif first:
+                commands.append(("ZADD", self._expiry, "LT", first.decode(), name))
+        if empty:
+            commands += [("ZREM", self._groups, *empty), ("ZREM", self._expiry, *empty)]
+        if commands:
+            await self._ask(commands)
+        if not empty:
+            return
+        # Others may have begun one of these lists anew in between.
+        exists = await self._ask([("EXISTS", self._key(name)) for name in empty])
+        begun = [name for name, is_there in zip(empty, exists, strict=True) if is_there]
+        # When the first of them expires is not known: look at them at the next purge.
+        if again := [command for name in begun for command in self.index_commands(name, "-inf")]:
+            await self._ask(again)
 
+    async def _names(self, which: Select) -> list[str]:
+        """Return the names of the groups that a selection looks at."""
+        if which.groups is not None:
+            return [lists.name_of(which.tenant, group) for group in dict.fromkeys(which.groups)]
+        if which.tenant is None:  # a name with a slash is one of a tenant
+            (raw,) = await self._ask([("ZRANGEBYLEX", self._groups, "-", "+")])
+            return [text for name in raw if "/" not in (text := name.decode())]
+        first = lists.name_of(which.tenant, None)
+        behind = f"({first[:-1]}0"  # "0" follows "/"
+        (raw,) = await self._ask([("ZRANGEBYLEX", self._groups, f"[{first}", behind)])
+        return [name.decode() for name in raw]
 
-async def walk(of: Lists, mark: str | None, limit: int) -> Stretch[Entry]:
-    """Return the lists of some groups, in the order of their names, behind that of the mark."""
-    most = max(1, limit // _IN_A_LIST)
-    if not str(mark).isascii():
-        raise SettingError(f"mark={mark!r} is not one that this store has returned")
-    first = "-" if mark is None else f"({mark}"
-    asked: Command = ("ZRANGEBYLEX", of.groups, first, "+", "LIMIT", 0, most)
-    with _asking():
-        (raw,) = await of.server.ask(of.runner, [asked])
-        names = [_text(one) for one in raw]
-        seen = await _read(of, names)
-    entries = [one.entry for some in seen for one in reversed(some.elements)]
-    return Stretch(entries, names[-1] if len(names) == most else None)
+    async def _read(self, names: Sequence[str]) -> list[ListSnapshot]:
+        snapshots = []
+        for start in range(0, len(names), _BATCH):
+            some = names[start : start + _BATCH]
+            commands: list[Command] = [("LRANGE", self._key(name), 0, -1) for name in some]
+            answers = await self._ask(commands, together=True)
+            for name, raw in zip(some, answers, strict=True):
+                snapshots.append(ListSnapshot(name, raw, [lists.element_of(data) for data in raw]))
+        return snapshots
 
+    async def _ask(
+        self, commands: Sequence[Command], *, together: bool = False, again: bool = True
+    ) -> list[Any]:
+        return await self._server.ask(self._runner, commands, together=together, again=again)
 
-async def load(of: Lists, entries: Sequence[Entry]) -> list[Entry]:
-    """Keep entries as they are, one after the other; return those that were not there so."""
-    of_names: dict[str, dict[str, Entry]] = {}
-    for one in entries:
-        name = lists.name_of(one.scope.tenant, one.scope.group_id)
-        of_names.setdefault(name, {})[one.id] = one
-    kept = []
-    for seen in await _read(of, list(of_names)):
-        mine, there = of_names[seen.name], {one.entry.id: one.entry for one in seen.elements}
-        differing = {id_: one for id_, one in mine.items() if there.get(id_, one) != one}
-        new = [one for id_, one in mine.items() if id_ not in there]
-        for one in differing.values():
-            which = Select.within(one.scope, ids=(one.id,))
-            await edit(of, which, lambda old: differing.get(old.id, old))  # noqa: B023
-        for one in new:
-            await push(of, one, _ALL, renew=False)
-        kept += [*new, *differing.values()]
-    return kept
+    # Optimistic changes: read the lists, and swap their elements if nobody has changed them.
 
+    async def _change(self, which: Select, plan: Plan, mark: str) -> list[ListChange]:
+        """Change lists while they are as they were read; read anew what others have changed."""
+        with _reading():
+            names = await self._names(which)
+        applied, unsure = list[ListChange](), list[ListChange]()
+        patience = self._server.settings.lock_timeout
+        end, longest = time.monotonic() + patience, _SHORTEST_PAUSE
+        refused: dict[str, ListChange] = {}
+        while True:
+            with nullcontext() if unsure else _reading():
+                snapshots = await self._read(names)
+            unsure = [change for change in unsure if change.snapshot.name in names]
+            confirmed = unsure if unsure and _was_applied(unsure, snapshots, mark) else []
+            # The client of a cluster may ask twice by itself; the second answer is a refusal then.
+            confirmed = confirmed or [
+                refused[snapshot.name]
+                for snapshot in snapshots
+                if snapshot.name in refused and snapshot.has_mark(mark)
+            ]
+            applied, names = applied + confirmed, _without(names, confirmed)
+            planned = [plan(snapshot) for snapshot in snapshots if snapshot.name in names]
+            changes = [change for change in planned if change.operations]
+            is_cluster = self._server.is_cluster
+            units = [[change] for change in changes] if is_cluster else [changes] if changes else []
+            waiting = False
+            for unit in units:
+                try:
+                    swapped = await self._swap(unit)
+                except StoreUnconfirmed:
+                    if unsure:
+                        raise
+                    unsure, swapped = unit, False
+                if swapped:
+                    applied, names = applied + unit, _without(names, unit)
+                elif is_cluster:
+                    refused[unit[0].snapshot.name] = unit[0]
+                waiting = waiting or not swapped
+            if not waiting:
+                return applied
+            if time.monotonic() > end:
+                raise StoreUnavailable(
+                    f"Others have been changing the same entries for {patience:g} seconds;"
+                    " try again"
+                )
+            await self._runner.sleep(random.uniform(0, longest))  # noqa: S311 - no secret
+            longest = min(longest * 2, _LONGEST_PAUSE)
 
-# Names and lists.
+    async def _swap(self, changes: Sequence[ListChange]) -> bool:
+        """Change some lists at once; return False if one of them is no longer as it was read."""
+        values: list[str | int] = [lists.digest_of(change.snapshot.raw) for change in changes]
+        for change in changes:
+            words = [word for operation in change.operations for word in operation]
+            values += [len(change.operations), *words]
+        due: list[Command] = [
+            ("ZADD", self._expiry, "LT", expires, change.snapshot.name)
+            for change in changes
+            for expires in change.expiries
+            if expires
+        ]
+        keys = [self._key(change.snapshot.name) for change in changes]
+        run = lists.SWAP.on(*keys, values=values)
+        answers = (await self._ask([*due, run, *due], together=True, again=False))[len(due)]
+        if answers is None:
+            return False
+        await self._update_indexes(
+            [
+                (change.snapshot.name, 0, b"")
+                for change, answer in zip(changes, answers, strict=True)
+                if not answer[0]
+            ]
+        )
+        return True
 
 
 @contextmanager
-def _asking() -> Iterator[None]:
-    """Where nothing is changed, no answer leaves no doubt."""
+def _reading() -> Iterator[None]:
+    """Where nothing is changed, a missing answer leaves no doubt: raise `StoreUnavailable`."""
     try:
         yield
     except StoreUnconfirmed as error:
         raise StoreUnavailable(str(error)) from error
 
 
-async def _names(of: Lists, which: Select) -> list[str]:
-    """Return the names of the groups that a selection looks at."""
-    if which.groups is not None:
-        return [lists.name_of(which.tenant, one) for one in dict.fromkeys(which.groups)]
-    if which.tenant is None:  # a name with a slash is one of a tenant
-        (raw,) = await of.server.ask(of.runner, [("ZRANGEBYLEX", of.groups, "-", "+")])
-        return [name for name in map(_text, raw) if "/" not in name]
-    first = lists.name_of(which.tenant, None)
-    asked = ("ZRANGEBYLEX", of.groups, f"[{first}", f"({first[:-1]}0")  # "0" follows "/"
-    (raw,) = await of.server.ask(of.runner, [asked])
-    return [_text(one) for one in raw]
-
-
-async def _read(of: Lists, names: Sequence[str]) -> list[_Seen]:
-    found = []
-    for start in range(0, len(names), _AT_ONCE):
-        some = names[start : start + _AT_ONCE]
-        asked: list[Command] = [("LRANGE", of.key(name), 0, -1) for name in some]
-        for name, raw in zip(
-            some, await of.server.ask(of.runner, asked, together=True), strict=True
-        ):
-            found.append(_Seen(name, raw, [lists.element_of(one) for one in raw]))
-    return found
-
-
-async def _settled(of: Lists, left: Iterable[tuple[str, int, bytes]]) -> None:
-    """Put right what the indexes say of some groups, of which so much is left until then."""
-    commands: list[Command] = []
-    empty = []
-    for name, count, first in left:
-        if not count:
-            empty.append(name)
-        elif first:
-            commands.append(("ZADD", of.expiry, "LT", _text(first), name))
-    commands += of.unnamed(empty)
-    if commands:
-        await of.server.ask(of.runner, commands)
-    if empty:  # somebody may have begun one of these lists anew in between
-        there = await of.server.ask(of.runner, [("EXISTS", of.key(name)) for name in empty])
-        again = [name for name, is_there in zip(empty, there, strict=True) if is_there]
-        # When the first of them expires is not known: look at them at the next purge.
-        commands = [one for name in again for one in of.named(name, "-inf")]
-        if commands:
-            await of.server.ask(of.runner, commands)
-
-
-# Changing what was seen.
-
-
-async def _swapped(
-    of: Lists, which: Select, plan: Callable[[_Seen], _Plan], mark: str
-) -> list[_Plan]:
-    """Change lists while they are as they were seen; what others changed is seen anew."""
-    with _asking():
-        names = await _names(of, which)
-    done, unsure = list[_Plan](), list[_Plan]()
-    patience = of.server.settings.lock_timeout
-    end, longest = time.monotonic() + patience, _SHORTEST_PAUSE
-    refused: dict[str, _Plan] = {}
-    while True:
-        with nullcontext() if unsure else _asking():
-            seen = await _read(of, names)
-        unsure = [one for one in unsure if one.seen.name in names]
-        found = unsure if unsure and _was_done(unsure, seen, mark) else []
-        # The client of a cluster may ask twice by itself; the second answer is a refusal then.
-        found = found or [
-            refused[one.name] for one in seen if one.name in refused and one.has(mark)
-        ]
-        done, names = done + found, _without(names, found)
-        seen = [one for one in seen if one.name in names]
-        plans = [one for one in map(plan, seen) if one.ops]
-        units = [[one] for one in plans] if of.server.is_cluster else [plans] if plans else []
-        waiting = False
-        for some in units:
-            try:
-                swapped = await _swap(of, some)
-            except StoreUnconfirmed:
-                if unsure:
-                    raise
-                unsure, swapped = some, False
-            if swapped:
-                done, names = done + some, _without(names, some)
-            elif of.server.is_cluster:
-                refused[some[0].seen.name] = some[0]
-            waiting = waiting or not swapped
-        if not waiting:
-            return done
-        if time.monotonic() > end:
-            raise StoreUnavailable(
-                f"Others have been changing the same entries for {patience:g} seconds; try again"
-            )
-        await of.runner.sleep(random.uniform(0, longest))  # noqa: S311 - no secret
-        longest = min(longest * 2, _LONGEST_PAUSE)
-
-
-async def _swap(of: Lists, plans: Sequence[_Plan]) -> bool:
-    """Change some lists at once; say whether all of them still were what was seen."""
-    values: list[str | int] = [lists.digest_of(one.seen.raw) for one in plans]
-    for one in plans:
-        values += [len(one.ops), *(word for op in one.ops for word in op)]
-    due = [
-        ("ZADD", of.expiry, "LT", expires, one.seen.name)
-        for one in plans
-        for expires in one.expiries
-        if expires
-    ]
-    run = lists.SWAP.on(*(of.key(one.seen.name) for one in plans), values=values)
-    replies = await of.server.ask(of.runner, [*due, run, *due], together=True, again=False)
-    answers = replies[len(due)]
-    if answers is None:
-        return False
-    left = zip(plans, answers, strict=True)
-    await _settled(of, [(one.seen.name, 0, b"") for one, answer in left if not answer[0]])
-    return True
-
-
-def _was_done(unsure: Sequence[_Plan], seen: Sequence[_Seen], mark: str) -> bool:
-    """Say whether a change was made that nobody confirmed.
+def _was_applied(
+    unsure: Sequence[ListChange], snapshots: Sequence[ListSnapshot], mark: str
+) -> bool:
+    """Return whether a change was made that the server has not confirmed.
 
     Raises:
-        StoreUnconfirmed: If that cannot be seen, as somebody else has changed the same since.
+        StoreUnconfirmed: If that cannot be seen, because others have changed the same since.
     """
-    now = {one.name: one for one in seen}
-    before = [(now[one.seen.name], one.seen.raw[int(op[0])]) for one in unsure for op in one.ops]
-    if all(raw in one.raw for one, raw in before):
+    now = {snapshot.name: snapshot for snapshot in snapshots}
+    before = [
+        (now[change.snapshot.name], change.snapshot.raw[int(operation[0])])
+        for change in unsure
+        for operation in change.operations
+    ]
+    if all(raw in snapshot.raw for snapshot, raw in before):
         return False
-    is_removal = not any(one.changed for one in unsure)
-    if is_removal and not any(raw in one.raw for one, raw in before):
+    is_removal = not any(change.changed for change in unsure)
+    if is_removal and not any(raw in snapshot.raw for snapshot, raw in before):
         return True
-    if any(now[plan.seen.name].has(mark) for plan in unsure):
+    if any(now[change.snapshot.name].has_mark(mark) for change in unsure):
         return True
     raise StoreUnconfirmed(
         "Redis did not say whether it made a change, and others have made more since"
     )
 
 
-def _without(names: Sequence[str], plans: Sequence[_Plan]) -> list[str]:
-    changed = {one.seen.name for one in plans}
-    return [one for one in names if one not in changed]
+def _without(names: Sequence[str], changes: Sequence[ListChange]) -> list[str]:
+    changed = {change.snapshot.name for change in changes}
+    return [name for name in names if name not in changed]
 
 
-def _newest_first(found: list[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
-    return sorted(found, key=lambda both: -both[0])
+def _newest_first(numbered: list[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
+    return sorted(numbered, key=lambda pair: -pair[0])
 
 
-def _number(name: str, one: lists.Element) -> int:
+def _number_of(name: str, element: lists.Element) -> int:
     """Return the number of an entry among those of all lists, where two may have one moment."""
-    return one.seq << 32 | zlib.crc32(name.encode())
+    return element.seq << 32 | zlib.crc32(name.encode())
 
 
-def _mark() -> str:
+def _new_mark() -> str:
     return os.urandom(8).hex()
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode()

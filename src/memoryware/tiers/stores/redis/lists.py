@@ -75,13 +75,13 @@ def element_of(raw: bytes) -> Element:
         StoreNewer: If a newer version wrote it.
         StoreUnavailable: If it cannot be read.
     """
-    found = _ELEMENT.fullmatch(raw) or _ELEMENT.match(raw)
-    if found and int(found["form"]) > int(_FORM):
+    match = _ELEMENT.fullmatch(raw) or _ELEMENT.match(raw)
+    if match and int(match["form"]) > int(_FORM):
         raise StoreNewer("A newer version of memoryware has written this working memory: update it")
     try:
-        if found is None or found["body"] is None:
-            raise ValueError("no element of ours")  # noqa: TRY301 - said below, as the others
-        expires, data = found["expires"].decode(), json.loads(found["body"])
+        if match is None or match["body"] is None:
+            raise ValueError("no element of ours")  # noqa: TRY301 - reported below like the others
+        expires, data = match["expires"].decode(), json.loads(match["body"])
         if expires:
             moment = _EPOCH + timedelta(microseconds=int(expires))
             data["expires_at"] = moment.isoformat()
@@ -92,7 +92,7 @@ def element_of(raw: bytes) -> Element:
             " our keys; choose another prefix, ?prefix=name:"
         ) from error
     return Element(
-        int(found["seq"]), expires, found["deadline"].decode(), found["mark"].decode(), entry
+        int(match["seq"]), expires, match["deadline"].decode(), match["mark"].decode(), entry
     )
 
 
@@ -112,7 +112,7 @@ def micros_of(moment: datetime | None) -> str:
     return "" if moment is None else str((moment - _EPOCH) // timedelta(microseconds=1))
 
 
-def life_of(entry: Entry, grace: float) -> str:
+def lifetime_of(entry: Entry, grace: float) -> str:
     """Return how many milliseconds the server has to keep an entry, "" for ever.
 
     Two clocks are never compared: the server counts from now what lies between recording and
@@ -129,8 +129,8 @@ def digest_of(elements: Sequence[bytes]) -> str:
     return hashlib.sha1(b"\n".join(elements), usedforsecurity=False).hexdigest()
 
 
-def written_of(entry: Entry, mark: str) -> str:
-    """Return what stands behind the times of an element."""
+def payload_of(entry: Entry, mark: str) -> str:
+    """Return the part of an element behind its times: mark, digest of the id, and JSON."""
     return f"{mark}|{id_of(entry)}|{body_of(entry)}"
 
 

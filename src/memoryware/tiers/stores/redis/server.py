@@ -184,7 +184,7 @@ _BY_WORD: Final = (
 
 
 @contextmanager
-def told(shown: str, settings: RedisSettings) -> Iterator[None]:
+def translate_errors(shown: str, settings: RedisSettings) -> Iterator[None]:
     """Raise what the client library raises as an error of ours.
 
     Raises:
@@ -194,10 +194,10 @@ def told(shown: str, settings: RedisSettings) -> Iterator[None]:
     try:
         yield
     except (theirs.RedisError, theirs.RedisClusterException) as error:
-        raise _named(error, shown, settings) from error
+        raise _translated(error, shown, settings) from error
 
 
-def _named(error: Exception, shown: str, settings: RedisSettings) -> StoreUnavailable:
+def _translated(error: Exception, shown: str, settings: RedisSettings) -> StoreUnavailable:
     said = str(error).partition("\n")[0]
     for kinds, text in _BY_KIND:
         if isinstance(error, kinds):
@@ -277,7 +277,7 @@ class RedisServer:
         self._open = _Open()
         self.is_cluster = False
         try:
-            with told(self._address.shown, self.settings):
+            with translate_errors(self._address.shown, self.settings):
                 known = self._about()
         except TypeError as error:  # an option that only shows when a connection is made
             raise StoreUnavailable(f"{self._address.shown} has a wrong address: {error}") from error
@@ -306,13 +306,13 @@ class RedisServer:
             StoreUnavailable: If the server refused.
         """
         try:
-            with told(self._address.shown, self.settings):
+            with translate_errors(self._address.shown, self.settings):
                 return await self._asked(runner, commands, together=together)
         except StoreUnconfirmed:
             if not again:
                 raise
         await runner.sleep(_PAUSE)
-        with told(self._address.shown, self.settings):
+        with translate_errors(self._address.shown, self.settings):
             return await self._asked(runner, commands, together=together)
 
     def close(self) -> None:
