@@ -113,23 +113,28 @@ class Matches(Sequence[Match]):
             return [self[at] for at in range(len(self))[place]]
         return Match(*[column[place] for column in self._lists])
 
-    def at(self, places: Iterable[int]) -> list[Match]:
+    def at(self, places: Sequence[int]) -> list[Match]:
         """Return the matches at some places."""
-        words, coverage, around, similarity, near, outstanding = self._lists
-        return [
-            Match(words[at], coverage[at], around[at], similarity[at], near[at], outstanding[at])
-            for at in places
-        ]
+        if isinstance(self._columns[0], list):
+            return [Match(*[column[at] for column in self._columns]) for at in places]
+        chosen = [column[places].tolist() for column in self._columns]
+        return list(map(Match._make, zip(*_with_none(chosen), strict=True)))
 
     @property
     def coverage(self) -> float:
         """The largest share of the query's words that any of the texts has."""
-        return max(self._lists[1], default=0.0)
+        coverage = self._columns[1]
+        if isinstance(coverage, list):
+            return max(coverage, default=0.0)
+        return float(coverage.max()) if len(coverage) else 0.0
 
     @property
     def has_words(self) -> bool:
         """Whether any of the texts has a word of the query."""
-        return any(self._lists[0])
+        words = self._columns[0]
+        if isinstance(words, list):
+            return any(words)
+        return bool((words > 0).any())
 
     def scores(self, *, vectors: bool) -> list[float]:
         """Return the score of each text; see `fused`."""
@@ -182,14 +187,18 @@ class Matches(Sequence[Match]):
     def _lists(self) -> Sequence[list[Any]]:
         if isinstance(self._columns[0], list):
             return self._columns
-        lists = [column.tolist() for column in self._columns]
-        for at in _NULLABLE:
-            lists[at] = [None if value != value else value for value in lists[at]]  # noqa: PLR0124
-        return lists
+        return _with_none([column.tolist() for column in self._columns])
 
 
 _NULLABLE: Final = (0, 3, 4)
 """Columns of `Match` that may have None."""
+
+
+def _with_none(lists: list[list[Any]]) -> list[list[Any]]:
+    """Put None in place of NaN in the columns that may have it."""
+    for at in _NULLABLE:
+        lists[at] = [None if value != value else value for value in lists[at]]  # noqa: PLR0124
+    return lists
 
 
 def judge(sight: Sight, rules: Ranking, corpus: WordStatistics | None = None) -> Matches:
@@ -452,15 +461,21 @@ def with_places(ranked: Sequence[T], other: Sequence[T], kept: Iterable[int]) ->
     for place in kept:
         if place >= len(ranked):
             break
-        while len(placed) < place:
-            item = next(item for item in first if id(item) not in ids)
-            placed.append(item)
-            ids.add(id(item))
-        best = next((item for item in second if id(item) not in ids), None)
-        if best is None:
+        missing = place - len(placed)
+        for item in first if missing else ():
+            if id(item) not in ids:
+                placed.append(item)
+                ids.add(id(item))
+                missing -= 1
+                if not missing:
+                    break
+        for item in second:
+            if id(item) not in ids:
+                placed.append(item)
+                ids.add(id(item))
+                break
+        else:
             break
-        placed.append(best)
-        ids.add(id(best))
     placed += [item for item in first if id(item) not in ids]
     return placed
 

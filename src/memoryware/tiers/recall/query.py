@@ -134,7 +134,6 @@ class RankedRecord:
         detail: That in words.
         promoted: Of a text in working memory: what it is in long-term memory now.
         content_hash: Of a text in working memory: its digest.
-        key: What it is sorted by; see `rank`.
     """
 
     # Class attributes, because some tens of records are made for each query.
@@ -150,7 +149,6 @@ class RankedRecord:
     promoted: Memory | None = None
     content_hash: str = ""
     measured: dict[str, float] | None = None
-    key: tuple[bool, int, int, bool, float, int, int, float, str]
 
     def __init__(self, record: Entry | Memory, part: Part, match: Match = NO_MATCH) -> None:
         self.record = record
@@ -295,15 +293,21 @@ class Search:
     def are_named(self, records: Iterable[Entry | Memory]) -> list[bool]:
         """Decide of each text whether the query names who said it."""
         answers, known = [], self._named
+        by_origin: dict[int, bool] = {}  # most records share a few origins
         for record in records:
             origin = record.provenance.origin
-            speaker: Any = record.metadata.get(SPEAKER)
+            speaker: Any = record.metadata and record.metadata.get(SPEAKER)
             if not speaker:
+                if (is_named := by_origin.get(id(origin))) is not None:
+                    answers.append(is_named)
+                    continue
                 speaker = origin.name if origin.kind in _SPEAKS else ""
             name = speaker if isinstance(speaker, str) else str(speaker)
             is_named = known.get(name)
             if is_named is None:
                 is_named = known[name] = not self.names.isdisjoint(words_of(name[:_NAME]))
+            if not record.metadata:
+                by_origin[id(origin)] = is_named
             answers.append(is_named)
         return answers
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from operator import attrgetter
 from typing import Final, TypeAlias, get_args
 
@@ -32,7 +31,9 @@ _WHERE: Final = {
     "group": "memory of the group",
     "agent": "experience of the agent",
 }
-_by_key: Final = attrgetter("key")
+_by_score: Final = attrgetter("score")
+_class_of: Final = attrgetter("is_wrong", "level", "rerank_place", "is_related")
+_similarity_of: Final = attrgetter("match.similarity")
 _ByPart: TypeAlias = dict[Part, list[RankedRecord]]
 
 
@@ -56,26 +57,31 @@ def weigh(search: Search, records: Sequence[RankedRecord], *, vectors: bool) -> 
         share_of(rules.unverified, rules, vectors=vectors),
     )
     named = search.are_named([text.record for text in records])
+    in_time = rules.in_time if periods else 0.0
+    speaker, agent = rules.speaker, rules.agent
     scores = fused_all([text.match for text in records], rules, vectors=vectors)
     for text, score, is_named in zip(records, scores, named, strict=True):
         record, match = text.record, text.match
         beside = 0.0
-        if periods and rules.in_time and any(period.has(record.created_at) for period in periods):
+        if in_time and any(period.has(record.created_at) for period in periods):
             text.ranks["in_time"] = 1
-            beside += rules.in_time
-        if is_named and rules.speaker:
+            beside += in_time
+        if is_named and speaker:
             text.ranks["speaker"] = 1
-            beside += rules.speaker
-        if record.content.rstrip().endswith(_ASKING):
+            beside += speaker
+        last = record.content[-1:]
+        if (last in _ASKING or last.isspace()) and record.content.rstrip().endswith(_ASKING):
             beside -= rules.question
-        if rules.agent and record.provenance.origin.kind == "agent":
-            beside -= rules.agent
-        text.is_related = match.around > 0 or match.similarity is not None
+        if agent and record.provenance.origin.kind == "agent":
+            beside -= agent
+        text.is_related = match.similarity is not None or match.around > 0
         if beside:
             score += beside / unit  # noqa: PLW2901 - it is added up
-        is_verified = (text.part != "hot" or text.promoted is not None) and not text.is_wrong
-        text.is_verified = is_verified
-        text.score = score if is_verified else score - max(0.0, min(unverified, score / 2))
+        if (text.part != "hot" or text.promoted is not None) and not text.is_wrong:
+            text.is_verified, text.score = True, score
+        else:
+            text.is_verified = False
+            text.score = score - max(0.0, min(unverified, score / 2))
 
 
 def largest_move(search: Search, *, vectors: bool) -> float:
@@ -86,27 +92,34 @@ def largest_move(search: Search, *, vectors: bool) -> float:
     return share_of(beside, rules, vectors=vectors)
 
 
-def _set_keys(records: Iterable[RankedRecord]) -> None:
-    """Set the sort key of records: what a check found wrong comes last, else the best first.
+def _in_order(texts: Sequence[RankedRecord]) -> list[RankedRecord]:
+    """Return texts best first; what a check found wrong comes last.
 
     What a reranker has scored comes in its order, before what it has not. What has nothing to
     do with the query comes behind all that has, whatever its score. Of texts that are equally
     good what is verified comes first, then what is newer.
     """
-    for text in records:
-        record = text.record
-        tie = 0 if text.is_by_time else 1 if text.is_verified else 2
-        text.key = (
-            text.is_wrong,
-            text.level,
-            text.rerank_place,
-            not text.is_related,
-            -text.score,
-            tie,
-            text.recency,
-            -record.created_at.timestamp(),
-            record.id,
-        )
+    ordered = sorted(texts, key=_by_score, reverse=True)
+    is_by_score = len({text.score for text in ordered}) == len(ordered)
+    if is_by_score and len({*map(_class_of, ordered)}) < 2:  # nothing else decides
+        return ordered
+    return sorted(ordered, key=_key_of)
+
+
+def _key_of(text: RankedRecord) -> tuple[bool, int, int, bool, float, int, int, float, str]:
+    tie = 0 if text.is_by_time else 1 if text.is_verified else 2
+    record = text.record
+    return (
+        text.is_wrong,
+        text.level,
+        text.rerank_place,
+        not text.is_related,
+        -text.score,
+        tie,
+        text.recency,
+        -record.created_at.timestamp(),
+        record.id,
+    )
 
 
 # Texts that are withheld from who asks.
@@ -120,7 +133,16 @@ def withhold(search: Search, texts: Sequence[RankedRecord]) -> list[Trust]:
     that user until a person has promoted it.
     """
     least, is_shared = search.options.min_trust, search.parts.share_outside
-    trusts = [text.record.provenance.trust for text in texts]
+    known: dict[int, Trust] = {}  # most records share a few provenances
+    trusts = []
+    for text in texts:
+        provenance = text.record.provenance
+        trust = known.get(id(provenance))
+        if trust is None:
+            trust = known[id(provenance)] = provenance.trust
+        trusts.append(trust)
+    if least is None and (is_shared or min(trusts, default=Trust.PERSON) > Trust.UNTRUSTED):
+        return trusts
     for text, trust in zip(texts, trusts, strict=True):
         if least is not None and trust < least:
             detail = f"trusted as {trust.name}, and {least.name} is the least shown"
@@ -171,21 +193,18 @@ async def choose(search: Search, records: Sequence[RankedRecord]) -> list[Ranked
             by_part[text.part].append(text)
     for part, texts in by_part.items():
         if texts:
-            _set_keys(texts)
-            texts.sort(key=_by_key)
-            by_part[part] = _with_kept_places(search, texts)
+            by_part[part] = _with_kept_places(search, _in_order(texts))
     _drop_same(search, by_part)
     if search.parts.rescorer is not None:
         await _rerank(search, by_part)
-        for texts in by_part.values():
-            _set_keys(texts)
-            texts.sort(key=_by_key)
+        for part, texts in by_part.items():
+            by_part[part] = _in_order(texts)
     cold = [*_limited(search, by_part, "group"), *_limited(search, by_part, "agent")]
     await _drop_doubles(search, by_part["hot"], cold)
     shown = [*_limited(search, by_part, "hot"), *cold]
     if search.options.max_results is not None:
         shown = _shared(search, shown, search.options.max_results)
-    return sorted(shown, key=_by_key)
+    return _in_order(shown)
 
 
 def _cut_by_time(search: Search, records: Sequence[RankedRecord]) -> None:
@@ -239,15 +258,14 @@ def _with_kept_places(search: Search, texts: list[RankedRecord]) -> list[RankedR
     if not near:
         return texts
     if kept:
-        near.sort(key=lambda text: -(text.match.similarity or 0.0))
+        near.sort(key=_similarity_of, reverse=True)
         right = with_places(right, near, kept)
-    lifted = []
-    for following, text in pairwise(reversed(right)):
-        if text.score < following.score:
-            text.score = math.nextafter(following.score, math.inf)
-            lifted.append(text)
-    _set_keys(lifted)
-    return sorted(texts, key=_by_key) if lifted else texts
+    least = -math.inf
+    for text in reversed(right):  # the score says the place
+        if text.score < least:
+            text.score = math.nextafter(least, math.inf)
+        least = text.score
+    return [*right, *(text for text in texts if text.is_wrong)]
 
 
 _SPARE: Final = 12
@@ -274,7 +292,7 @@ def _shared(search: Search, shown: list[RankedRecord], most: int) -> list[Ranked
     Working memory that is ranked by time has no scores that could be compared; it leaves half
     of the places to long-term memory, which was found by the query.
     """
-    shown.sort(key=_by_key)
+    shown = _in_order(shown)
     if search.ranks_hot:
         kept = shown[:most]
     else:
@@ -295,7 +313,7 @@ def _shared(search: Search, shown: list[RankedRecord], most: int) -> list[Ranked
 def _drop_same(search: Search, by_part: _ByPart) -> None:
     """Leave out a memory that the group and the agent have word for word, and repeats."""
     group, agent = by_part["group"], by_part["agent"]
-    texts = sorted([*group, *agent], key=_by_key) if agent else group
+    texts = _in_order([*group, *agent]) if agent else group
     # Behind those that are shown nothing is looked at, unless an order of another part, of a
     # reranker or an explanation depends on it.
     is_whole = bool(agent) or search.parts.rescorer is not None or search.options.explain
@@ -392,7 +410,7 @@ async def _rerank(search: Search, by_part: _ByPart) -> None:
             chosen += remaining[: limits.rerank_candidates]
     if rescorer is None or not chosen:
         return
-    chosen.sort(key=_by_key)
+    chosen = _in_order(chosen)
     contents = [text.record.content[: limits.rerank_chars] for text in chosen]
     distinct = list(dict.fromkeys(contents))
     try:

@@ -227,6 +227,27 @@ def packed(vector: Vector, space: Space) -> bytes:
     """
     if len(vector) != space.dimension:
         raise EmbeddingMismatch(str(space), f"a vector of {len(vector)} dimensions")
+    numpy = _numpy()
+    if numpy is not None and (data := _packed_row(numpy, vector)) is not None:
+        return data
+    return _packed_plainly(vector)
+
+
+def _packed_row(numpy: Any, vector: Vector) -> bytes | None:
+    """Return a vector as `_packed_by` packs it; None if its square leaves the range of floats."""
+    row = numpy.asarray(vector, "f8")
+    square = float(row.dot(row))
+    if not _SMALL < square < _LARGE:
+        return None
+    data: bytes = (row / math.sqrt(square)).astype("<f2").tobytes()
+    return data
+
+
+_SMALL: Final = 1e-200
+_LARGE: Final = 1e200
+
+
+def _packed_plainly(vector: Vector) -> bytes:
     most = max(map(abs, vector), default=0) or 1.0  # so that the length is no infinity
     scaled = [one / most for one in vector]
     length = math.hypot(*scaled) or 1.0
@@ -254,7 +275,7 @@ def _packed_by(numpy: Any, vectors: Sequence[Vector], space: Space) -> list[byte
     matrix = numpy.array(vectors, "f8")
     most = numpy.abs(matrix).max(axis=1, initial=0, keepdims=True)
     if not numpy.isfinite(most).all():
-        return [packed(one, space) for one in vectors]
+        return [_packed_plainly(vector) for vector in vectors]
     matrix /= numpy.where(most == 0, 1, most)
     lengths = numpy.sqrt(numpy.einsum("ij,ij->i", matrix, matrix))[:, None]
     matrix /= numpy.where(lengths == 0, 1, lengths)
