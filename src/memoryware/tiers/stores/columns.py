@@ -70,10 +70,10 @@ def newest_best(scores: Any, rows: Any, most: int) -> Any:
 class Column:
     """An array that grows by doubling, so that one more row costs no copy of all."""
 
-    def __init__(self, kind: str, width: int | None = None) -> None:
+    def __init__(self, kind: str, width: int | None = None, room: int = 0) -> None:
         self._kind, self._width, self._count = kind, width, 0
-        self._data = self._made(0)
-        self.values = self._data
+        self._data = self._made(room)
+        self.values = self._data[:0]
 
     def _made(self, rows: int) -> Any:
         return numpy().zeros(rows if self._width is None else (rows, self._width), self._kind)
@@ -244,8 +244,8 @@ long as looking through all words some hundred times, and the first question sho
 class Vectors:
     """The vectors of one space by row: exact, or as 8-bit numbers in a large group."""
 
-    def __init__(self) -> None:
-        self.dimension = 0
+    def __init__(self, expected: int = 0) -> None:
+        self.dimension, self._expected = 0, expected
         self.has = Column("i1")
         self.exact: Column | None = None
         self.small: Column | None = None
@@ -271,7 +271,7 @@ class Vectors:
         """Add vectors as blocks have them."""
         if not self.dimension:
             self.dimension = values["small"].shape[1]
-            self.small = Column("i1", self.dimension)
+            self.small = Column("i1", self.dimension, self._expected)
             self._grow(first)
         elif self.exact is not None:
             self._shrink()
@@ -296,7 +296,10 @@ class Vectors:
 
     def _begin(self, dimension: int, count: int) -> None:
         self.dimension = dimension
-        self.exact = Column("f4", dimension)
+        if self._expected > _EXACT:
+            self.small = Column("i1", dimension, self._expected)
+        else:
+            self.exact = Column("f4", dimension, self._expected)
         self._grow(count)
 
     def _grow(self, rows: int) -> None:

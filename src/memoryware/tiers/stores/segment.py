@@ -57,12 +57,19 @@ class Segment:
         has_damaged_blocks: Whether a block could not be loaded.
     """
 
-    def __init__(self, generation: int, space: int) -> None:
+    def __init__(self, generation: int, space: int, expected: int = 0) -> None:
+        """Make an empty segment.
+
+        Args:
+            generation: The generation of the group that is read into it.
+            space: The number of the embedding space.
+            expected: How many rows are read into it, if that is known: it is the faster then.
+        """
         self.generation, self.space = generation, space
         self.records: dict[int, Memory] = {}
-        self._columns = {name: Column(kind) for name, kind in _COLUMNS.items()}
+        self._columns = {name: Column(kind, room=expected) for name, kind in _COLUMNS.items()}
         self._words = Words()
-        self._vectors = Vectors()
+        self._vectors = Vectors(expected)
         self._names = {name: Names(self._columns[name]) for name in ("session", "document")}
         self._removed = self._total = 0
         self.unpacked = 0
@@ -104,8 +111,8 @@ class Segment:
             "created": created,
             "begins": begins,
             "ends": [ALWAYS if end is None else end for end in ends],
-            "agent": list(map(number_of, agent)),
-            "session": list(map(number_of, session)),
+            "agent": [0 if name is None else number_of(name) for name in agent],
+            "session": [0 if name is None else number_of(name) for name in session],
             "document": list(map(number_of, document)),
             "alive": np.ones(len(rows), "i1"),
             "revoked": revoked,

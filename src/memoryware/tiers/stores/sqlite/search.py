@@ -84,7 +84,7 @@ class SearchingTransaction(SqliteTransaction):
             if not self._begun:
                 self._begin_late()
                 return await self.sight(query, which)
-            segment = await self._followed(key, number, cold, space, segment)
+            segment = await self._followed(key, number, cold, space, segment, count)
         among = None
         if not is_known(which):
             where, values = _ROWS.condition("long_term", which)
@@ -103,7 +103,7 @@ class SearchingTransaction(SqliteTransaction):
         return segment.search(query, which, data, measure, among)
 
     async def _followed(
-        self, key: str, part: int, cold: int, space: int, segment: Segment | None
+        self, key: str, part: int, cold: int, space: int, segment: Segment | None, count: int
     ) -> Segment:
         """Return the segment of a group as it is in this transaction."""
         segments = self._shared.segments
@@ -114,7 +114,7 @@ class SearchingTransaction(SqliteTransaction):
             segment = None
         if segment is None:
             space = space or next((one.number for one in self._shared.spaces if one.current), 0)
-            segment = Segment(cold, space)
+            segment = Segment(cold, space, count)
             self._read_group(part, segment)
         segments.put(key, segment)
         if segment.unpacked >= BLOCK_ROWS and segment.is_packable:
