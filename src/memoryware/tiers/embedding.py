@@ -144,7 +144,7 @@ class Embedder:
         (vector,) = self._checked([await self._asked(runner, "embed_query", text)], 1)
         if not any(vector):
             raise self._without_direction()
-        return tuple(vector)
+        return vector
 
     async def each(self, runner: Runner, texts: Sequence[str]) -> list[Vector | None]:
         """Return a vector for each text, None for one that the model cannot embed.

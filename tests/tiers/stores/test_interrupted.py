@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -57,6 +58,15 @@ class Interrupter:
             if self.left == 0:
                 raise KeyboardInterrupt
         return self
+
+
+@pytest.fixture(autouse=True)
+def dropped_coroutines():
+    """Ctrl-C may come between making a coroutine and awaiting it: that is no fault to report."""
+    yield
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited")
+        gc.collect()
 
 
 def interrupted(line, work):

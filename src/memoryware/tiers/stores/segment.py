@@ -65,6 +65,7 @@ class Segment:
             space: The number of the embedding space.
             expected: How many rows are read into it, if that is known: it is the faster then.
         """
+        self._np = numpy()
         self.generation, self.space = generation, space
         self.records: dict[int, Memory] = {}
         self._columns = {name: Column(kind, room=expected) for name, kind in _COLUMNS.items()}
@@ -189,7 +190,7 @@ class Segment:
             measure: Returns exact cosines of memories whose vectors are not held exactly.
             among: The numbers of what fits the conditions that a segment does not know.
         """
-        np = numpy()
+        np = self._np
         count = len(self) - self._removed
         postings = self._words.of(query.words)
         if self._removed:
@@ -248,7 +249,7 @@ class Segment:
                     self._allowed[key] = self._named(column[name], wanted)
                 if self._allowed[key] is not None:
                     masks.append(self._allowed[key])
-        return numpy().logical_and.reduce(masks) if masks else None
+        return self._np.logical_and.reduce(masks) if masks else None
 
     def _bound(self) -> tuple[bool, int, int]:
         """Return what most searches need not compare row by row: extremes of the validity."""
@@ -272,7 +273,7 @@ class Segment:
         self, query: Query, postings: Sequence[Posting], count: int, mean: float, fits: Any
     ) -> Any:
         """Return the rows with the best BM25 scores."""
-        scores = numpy().zeros(len(self))
+        scores = self._np.zeros(len(self))
         if self._norms is None:
             sizes = self._columns["size"].values
             self._norms = SATURATION * (1 - LENGTHS + LENGTHS * sizes / mean) if mean else sizes

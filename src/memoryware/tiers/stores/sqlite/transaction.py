@@ -127,21 +127,18 @@ class SqliteTransaction:
 
     def begin(self) -> None:
         if self._begun:
-            with self._errors():
-                self.db.execute(self._begin)
+            self._do(self._begin)
 
     def _begin_late(self) -> None:
         """Begin now: what follows needs to see one moment."""
         if not self._begun:
-            with self._errors():
-                self.db.execute(self._begin)
+            self._do(self._begin)
             self._begun = True
 
     async def keep(self) -> None:
         await self.flush()
         if self._begun:
-            with self._errors():
-                self.db.execute(self._keep)
+            self._do(self._keep)
             if not self.db.in_transaction:
                 self._shared.unsure.clear()
 
@@ -157,9 +154,15 @@ class SqliteTransaction:
                 self.db.execute(statement)
 
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
-        with self._errors():
-            self._must_go_on()
+        self._must_go_on()
+        return self._do(sql, values)
+
+    def _do(self, sql: str, values: Sequence[object] = ()) -> Sequence[Row]:
+        try:
             return self.db.execute(sql, values).fetchall()
+        except (sqlite3.Error, OSError):
+            with self._errors():  # entered only here: it would cost as much as a short statement
+                raise
 
     async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         with self._errors():
