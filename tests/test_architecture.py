@@ -321,6 +321,17 @@ def test_the_version_stands_in_one_place():
     assert not re.search(r"^version\s*=", project, re.MULTILINE)
 
 
+def test_both_halves_of_an_operation_of_tiered_memory_have_the_same_full_docstring():
+    memory = memoryware.TieredMemory
+    names = [one for one in dir(memory) if not one.startswith("_") and hasattr(memory, f"a{one}")]
+    assert len(names) > 25
+    for name in names:
+        text = getattr(memory, name).__doc__
+        assert getattr(memory, f"a{name}").__doc__ == text, name
+        if name not in ("backup", "close", "note_shown"):
+            assert "Returns:" in text, name
+
+
 def test_every_change_is_told_in_a_fragment():
     fragments = [
         one for one in (ROOT / "docs" / "changelog.d").glob("*.md") if one.stem != "README"

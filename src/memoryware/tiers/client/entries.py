@@ -50,6 +50,10 @@ class EntryOperations:
             shown: What memory had shown to who made it, to tell an echo from something new.
             tiers: ("quarantine",) keeps it out of working memory.
 
+        Returns:
+            The entry as quarantine has it, whether working memory has it too, and if
+            not, why.
+
         Raises:
             EntryRefused: For what is no text or too long.
             SettingError: For an option of another type, or a secret in the scope or in a name
@@ -73,7 +77,30 @@ class EntryOperations:
         shown: Sequence[ContextItem] = (),
         tiers: Collection[Layer] = _TIERS,
     ) -> Recorded:
-        """Async twin of `record`."""
+        """Keep an output in quarantine, and in working memory if the filters let it pass.
+
+        Args:
+            content: The text. Secrets are taken out before it is kept, and of metadata as well.
+            scope: On whose behalf it was made. Without a group only quarantine keeps it.
+            metadata: What is known of it: `confidence`, `verify_pending`, anything of yours.
+            role: The part that its maker plays in the graph.
+            provenance: Who made it, and of what; by default the agent of the scope, of what it
+                repeats of `shown`.
+            key: Recording the same key again records nothing.
+            shown: What memory had shown to who made it, to tell an echo from something new.
+            tiers: ("quarantine",) keeps it out of working memory.
+
+        Returns:
+            The entry as quarantine has it, whether working memory has it too, and if
+            not, why.
+
+        Raises:
+            EntryRefused: For what is no text or too long.
+            SettingError: For an option of another type, or a secret in the scope or in a name
+                of the provenance. What a text loses, a name cannot.
+            StoreUnavailable: If quarantine cannot be written. A failing working memory is
+                logged and told as an event.
+        """
         origin = EntryOrigin(role=role, provenance=provenance, key=key, shown=tuple(shown))
         given = content, scope_of(scope), metadata
         return await record.record(self.parts.native, *given, origin=origin, tiers=tiers)
@@ -115,7 +142,26 @@ class EntryOperations:
         *,
         tiers: Collection[Layer] = _TIERS,
     ) -> list[Recorded]:
-        """Async twin of `record_many`."""
+        """Record outputs of one scope together, in order; see `record`.
+
+        That is one transaction: all of them are stored, or none. With filters that wait, or
+        working memory in another store, it is one transaction in quarantine, and each output that
+        passes goes to working memory by itself after it. A failure of the transaction is
+        logged, and each output is recorded by itself.
+
+        Args:
+            outputs: Texts, or `Output` for what is known of each.
+            scope: On whose behalf they were made.
+            tiers: As for `record`.
+
+        Returns:
+            What became of each, in order.
+
+        Raises:
+            EntryRefused: For what is no text or too long; then nothing is recorded.
+            SettingError: As for `record`.
+            StoreUnavailable: If quarantine cannot be written.
+        """
         every = _outputs(outputs)
         return await record.record_many(self.parts.native, every, scope_of(scope), tiers=tiers)
 
@@ -129,7 +175,20 @@ class EntryOperations:
         provenance: Provenance | None = None,
         key: str | None = None,
     ) -> Entry:
-        """Keep an output in quarantine only, and return its entry; see `record`."""
+        """Keep an output in quarantine only, and return its entry; see `record`.
+
+        Args:
+            content: The text. Secrets are taken out before it is kept.
+            scope: On whose behalf it was made.
+            metadata: What is known of it.
+            role: The part that its maker plays in the graph.
+            provenance: Who made it, and of what; by default the agent of the scope.
+            key: Recording the same key again records nothing and returns the entry that
+                is there.
+
+        Returns:
+            The entry.
+        """
         origin = EntryOrigin(role=role, provenance=provenance, key=key)
         given = content, scope_of(scope), metadata
         return run_blocking(record.log_quarantine(self.parts, *given, origin=origin))
@@ -144,7 +203,20 @@ class EntryOperations:
         provenance: Provenance | None = None,
         key: str | None = None,
     ) -> Entry:
-        """Async twin of `log_quarantine`."""
+        """Keep an output in quarantine only, and return its entry; see `record`.
+
+        Args:
+            content: The text. Secrets are taken out before it is kept.
+            scope: On whose behalf it was made.
+            metadata: What is known of it.
+            role: The part that its maker plays in the graph.
+            provenance: Who made it, and of what; by default the agent of the scope.
+            key: Recording the same key again records nothing and returns the entry that
+                is there.
+
+        Returns:
+            The entry.
+        """
         origin = EntryOrigin(role=role, provenance=provenance, key=key)
         given = content, scope_of(scope), metadata
         return await record.log_quarantine(self.parts.native, *given, origin=origin)
@@ -158,6 +230,16 @@ class EntryOperations:
         """Put a text, or an entry of quarantine, into working memory if the filters let it pass.
 
         Without a group nothing happens. The refusal of an entry is noted in quarantine.
+
+        Args:
+            content: A text, or an entry of quarantine. A text that quarantine does not
+                have goes there first.
+            scope: On whose behalf; an entry brings its own.
+            metadata: What is known of it, beside what the entry says.
+
+        Returns:
+            The entry as quarantine has it, whether working memory has it too, and if
+            not, why.
         """
         return run_blocking(
             record.update_working_memory(self.parts, content, scope_of(scope), metadata)
@@ -169,7 +251,20 @@ class EntryOperations:
         scope: MemoryScope | str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Recorded:
-        """Async twin of `update_working_memory`."""
+        """Put a text, or an entry of quarantine, into working memory if the filters let it pass.
+
+        Without a group nothing happens. The refusal of an entry is noted in quarantine.
+
+        Args:
+            content: A text, or an entry of quarantine. A text that quarantine does not
+                have goes there first.
+            scope: On whose behalf; an entry brings its own.
+            metadata: What is known of it, beside what the entry says.
+
+        Returns:
+            The entry as quarantine has it, whether working memory has it too, and if
+            not, why.
+        """
         return await record.update_working_memory(
             self.parts.native, content, scope_of(scope), metadata
         )
@@ -178,11 +273,20 @@ class EntryOperations:
         """Remove what has expired from working memory, in all groups; return how much.
 
         Nothing that has expired is ever returned; this only gives back its room.
+
+        Returns:
+            How many entries were removed.
         """
         return run_blocking(record.cleanup_working_memory(self.parts))
 
     async def acleanup_working_memory(self) -> int:
-        """Async twin of `cleanup_working_memory`."""
+        """Remove what has expired from working memory, in all groups; return how much.
+
+        Nothing that has expired is ever returned; this only gives back its room.
+
+        Returns:
+            How many entries were removed.
+        """
         return await record.cleanup_working_memory(self.parts.native)
 
 
@@ -271,7 +375,34 @@ class RecallOperations:
         layers: Sources = _LAYERS,
         explain: bool = False,
     ) -> Recall:
-        """Async twin of `retrieve`."""
+        """Return what working and long-term memory know about a query, best first.
+
+        Args:
+            query: A question or some words.
+            scope: Who asks: exactly this tenant and group, and the experience of its agent.
+            session_id: Only memories that came from this session; working memory is not cut.
+            agent_id: Whose experience is asked as well; by default that of the scope.
+            max_results: How many at most. It does not raise the limits of the tiers: there are
+                never more than `hot_items + cold_items + agent_items` (18 by default).
+            score_threshold: Leave out what is less similar, by cosine. What was found by words
+                stays, and so does everything where nothing is embedded.
+            time_range_days: Leave out what is older.
+            at: What held at that moment, not what holds now.
+            min_trust: Leave out what is trusted less, in both tiers: `Trust.USER` leaves out
+                what agents have said, `Trust.UNVERIFIED` what came from outside. By default
+                trust leaves nothing out; see `share_outside` for text from outside.
+            layers: ("cold",) leaves working memory out, ("hot",) long-term memory.
+            explain: Fill `candidates`: why each came, where it ranked, why it was left out.
+
+        Returns:
+            A list of `ContextItem`. If one tier fails, its name stands in `failed` and the
+            other's items are there. Without a group the list is empty.
+
+        Raises:
+            StoreUnavailable: If both tiers fail and the memory has `on_error="raise"`.
+            SettingError: For a query that is no text, an `at` without a time zone, an unknown
+                layer, or a number outside of its range.
+        """
         options = RetrieveOptions(
             session_id=session_id,
             agent_id=agent_id,
@@ -306,6 +437,10 @@ class RecallOperations:
             after: The `next` of the page before. What is stored or goes meanwhile hides nothing
                 and brings nothing twice; with a query it may, as all places in that order move.
 
+        Returns:
+            The lines of the page, how many there are in all, and the `next` for the
+            page after it.
+
         Raises:
             SettingError: For a layer that is none, a number below 0, or a mark of another list.
         """
@@ -322,12 +457,36 @@ class RecallOperations:
         query: str = "",
         after: str | None = None,
     ) -> Listing:
-        """Async twin of `list`."""
+        """Return a page of what the tiers hold, for people: quarantine too, newest first.
+
+        Args:
+            scope: Exactly this tenant and group.
+            layer: "quarantine", "working", "longterm", or "all".
+            limit: Lines of the page; `listed` of the limits by default.
+            offset: Lines to pass over.
+            query: Only what has these words, the best first.
+            after: The `next` of the page before. What is stored or goes meanwhile hides nothing
+                and brings nothing twice; with a query it may, as all places in that order move.
+
+        Returns:
+            The lines of the page, how many there are in all, and the `next` for the
+            page after it.
+
+        Raises:
+            SettingError: For a layer that is none, a number below 0, or a mark of another list.
+        """
         page = Page(layer, limit, offset, query, after)
         return await listing.list_records(self.parts.native, scope_of(scope), page)
 
     def get(self, id: str, scope: MemoryScope | str) -> Entry | Memory:  # noqa: A002
         """Return an entry or a memory by its id.
+
+        Args:
+            id: The whole id, of 32 characters.
+            scope: Exactly this tenant and group.
+
+        Returns:
+            The record as it is now, whatever its status.
 
         Raises:
             EntryMissing: If this tenant and group have none with this id.
@@ -336,5 +495,17 @@ class RecallOperations:
         return run_blocking(listing.get(self.parts, id, scope_of(scope)))
 
     async def aget(self, id: str, scope: MemoryScope | str) -> Entry | Memory:  # noqa: A002
-        """Async twin of `get`."""
+        """Return an entry or a memory by its id.
+
+        Args:
+            id: The whole id, of 32 characters.
+            scope: Exactly this tenant and group.
+
+        Returns:
+            The record as it is now, whatever its status.
+
+        Raises:
+            EntryMissing: If this tenant and group have none with this id.
+            SettingError: For an id that is no text.
+        """
         return await listing.get(self.parts.native, id, scope_of(scope))

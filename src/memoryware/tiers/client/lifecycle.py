@@ -50,6 +50,9 @@ class LifecycleOperations:
             reason: Why, for those who read the receipt; it loses its secrets.
             dry_run: Change nothing: the receipt has no id, and says what would go.
 
+        Returns:
+            The receipt, which `restore` takes; of a dry run it has no id.
+
         Raises:
             EntryMissing: If there is no such text in this scope.
             SettingError: If nobody is named, for a `what` that is none of these, or a secret
@@ -72,7 +75,27 @@ class LifecycleOperations:
         reason: str = "",
         dry_run: bool = False,
     ) -> Receipt:
-        """Async twin of `revoke`."""
+        """Take back a text and everything that was made of it, in every tier.
+
+        It is hidden at once, not deleted: `restore` puts all of it back. What it had taken the
+        place of is current again; `reinstated` of the receipt names it.
+
+        Args:
+            what: An entry, memory, promotion or insight, an id, or an `Origin`, such as
+                `Origin("tool", "web_search")`, for everything that came from there.
+            scope: Whose memory: exactly this tenant and group.
+            by: Who does it.
+            reason: Why, for those who read the receipt; it loses its secrets.
+            dry_run: Change nothing: the receipt has no id, and says what would go.
+
+        Returns:
+            The receipt, which `restore` takes; of a dry run it has no id.
+
+        Raises:
+            EntryMissing: If there is no such text in this scope.
+            SettingError: If nobody is named, for a `what` that is none of these, or a secret
+                in `by`.
+        """
         given, who, why = (
             (_revocable(what), scope_of(scope)),
             screening.named(self.parts, by),
@@ -85,6 +108,13 @@ class LifecycleOperations:
 
         It is made of the marks on what is hidden: who did it and why is not among them.
 
+        Args:
+            receipt_id: The id of the receipt.
+            scope: Exactly this tenant and group.
+
+        Returns:
+            The receipt; `restore` takes it.
+
         Raises:
             EntryMissing: If nothing of this tenant and group was taken back under this id.
             SettingError: For an id that is no text.
@@ -93,12 +123,34 @@ class LifecycleOperations:
         return run_blocking(revoke.find_receipt(self.parts, receipt_id, scope_of(scope)))
 
     async def afind_receipt(self, receipt_id: str, scope: MemoryScope | str) -> Receipt:
-        """Async twin of `find_receipt`."""
+        """Return the receipt of a revocation by its id, for `restore`.
+
+        It is made of the marks on what is hidden: who did it and why is not among them.
+
+        Args:
+            receipt_id: The id of the receipt.
+            scope: Exactly this tenant and group.
+
+        Returns:
+            The receipt; `restore` takes it.
+
+        Raises:
+            EntryMissing: If nothing of this tenant and group was taken back under this id.
+            SettingError: For an id that is no text.
+        """
         checking.text("receipt_id", receipt_id)
         return await revoke.find_receipt(self.parts.native, receipt_id, scope_of(scope))
 
     def restore(self, receipt: Receipt, *, by: str) -> Counts:
         """Put back what a revocation took back; return how much.
+
+        Args:
+            receipt: What `revoke` or `mark_invalid` returned.
+            by: Who restores it.
+
+        Returns:
+            How much is shown again, by tier. What another revocation hides as well is
+            not counted.
 
         Raises:
             SettingError: If nobody is named, or what is given is no receipt.
@@ -107,14 +159,36 @@ class LifecycleOperations:
         return run_blocking(revoke.restore(self.parts, given, by=screening.named(self.parts, by)))
 
     async def arestore(self, receipt: Receipt, *, by: str) -> Counts:
-        """Async twin of `restore`."""
+        """Put back what a revocation took back; return how much.
+
+        Args:
+            receipt: What `revoke` or `mark_invalid` returned.
+            by: Who restores it.
+
+        Returns:
+            How much is shown again, by tier. What another revocation hides as well is
+            not counted.
+
+        Raises:
+            SettingError: If nobody is named, or what is given is no receipt.
+        """
         given = _receipt(receipt)
         return await revoke.restore(self.parts.native, given, by=screening.named(self.parts, by))
 
     def mark_invalid(
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
-        """Hide one text from recall, without what was made of it; `restore` shows it again."""
+        """Hide one text from recall, without what was made of it; `restore` shows it again.
+
+        Args:
+            what: As for `revoke`.
+            scope: Exactly this tenant and group.
+            by: Who hides it.
+            reason: Why; it is kept on the receipt and in the journal.
+
+        Returns:
+            The receipt, which `restore` takes.
+        """
         given, who, why = (
             (_revocable(what), scope_of(scope)),
             screening.named(self.parts, by),
@@ -126,7 +200,17 @@ class LifecycleOperations:
     async def amark_invalid(
         self, what: Revocable, scope: MemoryScope | str, *, by: str, reason: str = ""
     ) -> Receipt:
-        """Async twin of `mark_invalid`."""
+        """Hide one text from recall, without what was made of it; `restore` shows it again.
+
+        Args:
+            what: As for `revoke`.
+            scope: Exactly this tenant and group.
+            by: Who hides it.
+            reason: Why; it is kept on the receipt and in the journal.
+
+        Returns:
+            The receipt, which `restore` takes.
+        """
         given, who, why = (
             (_revocable(what), scope_of(scope)),
             screening.named(self.parts, by),
@@ -141,6 +225,15 @@ class LifecycleOperations:
 
         Secrets are taken out of what it says.
 
+        Args:
+            what: An entry, a memory, or the id of one.
+            verdict: What the check said. Every record of the group with exactly this
+                text gets it.
+            scope: Exactly this tenant and group; a record brings its own.
+
+        Returns:
+            The record with its verdict.
+
         Raises:
             EntryMissing: If there is no such record in this scope.
             SettingError: For what is no verdict, or a secret in its `by`.
@@ -151,7 +244,23 @@ class LifecycleOperations:
     async def aattach_verdict(
         self, what: str | Entry | Memory, verdict: Verdict, scope: MemoryScope | str | None = None
     ) -> Entry | Memory:
-        """Async twin of `attach_verdict`."""
+        """Note what a check of facts said of an entry or a memory; return it.
+
+        Secrets are taken out of what it says.
+
+        Args:
+            what: An entry, a memory, or the id of one.
+            verdict: What the check said. Every record of the group with exactly this
+                text gets it.
+            scope: Exactly this tenant and group; a record brings its own.
+
+        Returns:
+            The record with its verdict.
+
+        Raises:
+            EntryMissing: If there is no such record in this scope.
+            SettingError: For what is no verdict, or a secret in its `by`.
+        """
         given = _record(what), self._verdict(verdict), None if scope is None else scope_of(scope)
         return await revoke.attach_verdict(self.parts.native, *given)
 
@@ -208,7 +317,32 @@ class LifecycleOperations:
         reason: str = "",
         dry_run: bool = False,
     ) -> ForgetReceipt:
-        """Async twin of `forget`."""
+        """Delete from every tier, for good.
+
+        Every condition that is given must fit. A user or a session of the scope is found in
+        all groups of the tenant unless the scope names one.
+
+        Args:
+            scope: The tenant, and any of group, user, agent and session; a text is a group.
+            ids: Only these records.
+            origin: Only what came from there.
+            query: Only what has all these words.
+            derived: Delete what was made of it as well.
+            by: Who does it, for those who read the receipt.
+            reason: Why, for the same; it loses its secrets.
+            dry_run: Only count.
+
+        Returns:
+            The receipt: how much was deleted from each tier, when, by whom and on which
+            condition. It has no text. The journal keeps it as well, if the memory has one.
+
+        Raises:
+            ScopeMissing: If neither the scope nor another condition says what is meant.
+            EntryMissing: For a text that is no group, where a user, agent or session has this
+                name. Nothing is deleted then.
+            SettingError: For a part of the scope that is "", ids that are one text, a value of
+                another type, or a secret in `by`. Nothing is deleted then.
+        """
         unwanted = _unwanted(ids, origin, query, derived=derived)
         return await self._forget(self.parts.native, scope, unwanted, by, reason, dry_run=dry_run)
 
@@ -233,14 +367,19 @@ class LifecycleOperations:
         self._backing_up()(path, overwrite=overwrite)
 
     async def abackup(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write a copy of all memory, in a thread; everything else as `backup`.
+        """Write a copy of all memory, of all groups and tiers, that can be opened by itself.
+
+        It is the state of one moment, checked before it gets its name; others may go on writing
+        meanwhile. Only you can read the file. To restore it, stop every process that has the
+        memory open, delete the old file with its `-wal` and `-shm`, and put the copy in its place.
 
         Args:
             path: The file to write.
             overwrite: Replace a file that is there.
 
         Raises:
-            SettingError: If this memory is not one SQLite file.
+            SettingError: If this memory is not one SQLite file: PostgreSQL has `pg_dump`, and
+                `copy_stores` copies any store into another.
             StoreUnavailable: If there is a file already, the disk is full, or the memory is
                 damaged; an older copy is still there then.
         """
@@ -261,22 +400,55 @@ class LifecycleOperations:
 
         The first line says what the bundle is; each other one is a record with its
         provenance, without vectors.
+
+        Args:
+            scope: Exactly this tenant and group.
+
+        Returns:
+            The lines, without line ends.
         """
         return run_blocking(transfer.export_lines(self.parts, scope_of(scope)))
 
     async def aexport(self, scope: MemoryScope | str) -> list[str]:
-        """Async twin of `export`."""
+        """Return everything that a tenant and group have, as lines of a JSON Lines bundle.
+
+        The first line says what the bundle is; each other one is a record with its
+        provenance, without vectors.
+
+        Args:
+            scope: Exactly this tenant and group.
+
+        Returns:
+            The lines, without line ends.
+        """
         return await transfer.export_lines(self.parts.native, scope_of(scope))
 
     def export_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
         """Write a bundle to a file that only its owner may read; return how many records.
 
         The file is replaced as a whole or not at all.
+
+        Args:
+            path: The file.
+            scope: Exactly this tenant and group.
+
+        Returns:
+            How many records the file has.
         """
         return run_blocking(transfer.export_to(self.parts, path, scope_of(scope)))
 
     async def aexport_to(self, path: str | PathLike[str], scope: MemoryScope | str) -> int:
-        """Async twin of `export_to`."""
+        """Write a bundle to a file that only its owner may read; return how many records.
+
+        The file is replaced as a whole or not at all.
+
+        Args:
+            path: The file.
+            scope: Exactly this tenant and group.
+
+        Returns:
+            How many records the file has.
+        """
         return await transfer.export_to(self.parts.native, path, scope_of(scope))
 
     def import_bundle(
@@ -292,6 +464,9 @@ class LifecycleOperations:
             scope: Whose memory it becomes.
             name: What this bundle is called, so that all of it can be revoked by its origin.
 
+        Returns:
+            How many records are new and how many were known, their origin, and their ids here.
+
         Raises:
             BundleRefused: If a line cannot be read: its `line` is the number of the line.
                 Nothing was imported then.
@@ -304,7 +479,25 @@ class LifecycleOperations:
     async def aimport_bundle(
         self, lines: Iterable[str], scope: MemoryScope | str, *, name: str
     ) -> ImportReport:
-        """Async twin of `import_bundle`."""
+        """Put the records of a bundle into quarantine, where a person may promote them.
+
+        Nothing of it is trusted, whatever it says of itself: all of it has the origin
+        `import:<name>` in its lineage. The same bundle again adds nothing.
+
+        Args:
+            lines: The lines that `export` made, or an open file.
+            scope: Whose memory it becomes.
+            name: What this bundle is called, so that all of it can be revoked by its origin.
+
+        Returns:
+            How many records are new and how many were known, their origin, and their ids here.
+
+        Raises:
+            BundleRefused: If a line cannot be read: its `line` is the number of the line.
+                Nothing was imported then.
+            SettingError: For a name that is blank or no text, or a secret in it or the scope.
+            ScopeMissing: Without a group.
+        """
         given = lines, scope_of(scope)
         return await transfer.import_lines(self.parts.native, *given, name=name)
 
@@ -381,6 +574,9 @@ class AuditOperations:
             scope: Whose memory.
             after: The `next` of the page before.
 
+        Returns:
+            A page of sessions, with the `next` for the page after it.
+
         Raises:
             SettingError: For an `after` that no page can have returned.
         """
@@ -388,7 +584,21 @@ class AuditOperations:
         return run_blocking(audit.sessions(self.parts, scope_of(scope), after=after))
 
     async def asessions(self, scope: MemoryScope | str, *, after: str | None = None) -> Sessions:
-        """Async twin of `sessions`."""
+        """Return the sessions of this tenant and group, the one heard of last first.
+
+        A page is made from the `looked_back` outputs that were recorded last, so a session
+        that goes on over its end is on the next page again.
+
+        Args:
+            scope: Whose memory.
+            after: The `next` of the page before.
+
+        Returns:
+            A page of sessions, with the `next` for the page after it.
+
+        Raises:
+            SettingError: For an `after` that no page can have returned.
+        """
         checking.text("after", after, or_none=True)
         return await audit.sessions(self.parts.native, scope_of(scope), after=after)
 
@@ -401,6 +611,10 @@ class AuditOperations:
             session_id: Its id; "" for what was recorded without one.
             scope: Whose memory: exactly this tenant and group.
 
+        Returns:
+            Its turns in order: what was recorded, what was shown, and what became of
+            it.
+
         Raises:
             SettingError: For an id that is no text.
         """
@@ -408,7 +622,21 @@ class AuditOperations:
         return run_blocking(audit.session(self.parts, session_id, scope_of(scope)))
 
     async def asession(self, session_id: str, scope: MemoryScope | str) -> Story:
-        """Async twin of `session`."""
+        """Return what a session was shown in each run, and what came of it.
+
+        Of a session that nobody has heard of there are no turns.
+
+        Args:
+            session_id: Its id; "" for what was recorded without one.
+            scope: Whose memory: exactly this tenant and group.
+
+        Returns:
+            Its turns in order: what was recorded, what was shown, and what became of
+            it.
+
+        Raises:
+            SettingError: For an id that is no text.
+        """
         checking.text("session_id", session_id)
         return await audit.session(self.parts.native, session_id, scope_of(scope))
 
@@ -434,6 +662,9 @@ class AuditOperations:
             after: The `next` of the page before, or the mark of an act.
             limit: How many at most; `listed` by default.
 
+        Returns:
+            A page of actions, with the `next` for the page after it.
+
         Raises:
             SettingError: For a kind that is none, a mark that is none, or a limit below 0.
         """
@@ -449,7 +680,25 @@ class AuditOperations:
         after: str | None = None,
         limit: int | None = None,
     ) -> Audit:
-        """Async twin of `audit`."""
+        """Return who did what: promotions, rejections, revocations and so on, newest first.
+
+        A page is made from the next `looked_back` records of each tier, in the order of storing,
+        so that what was done late to an old record comes on a later page. Revocations, what was
+        restored and what was forgotten are known if the memory has a journal.
+
+        Args:
+            scope: Whose memory: exactly this tenant and group.
+            by: Only what this person did.
+            kind: Only what is of this kind.
+            after: The `next` of the page before, or the mark of an act.
+            limit: How many at most; `listed` by default.
+
+        Returns:
+            A page of actions, with the `next` for the page after it.
+
+        Raises:
+            SettingError: For a kind that is none, a mark that is none, or a limit below 0.
+        """
         asked = _asked(by, kind, after, limit)
         return await audit.audit(self.parts.native, scope_of(scope), asked)
 
@@ -468,7 +717,15 @@ class AuditOperations:
     async def anote_shown(
         self, ids: Sequence[str], scope: MemoryScope | str, *, tokens: int = 0
     ) -> None:
-        """Async twin of `note_shown`."""
+        """Keep in the journal, if there is one, what a run was shown.
+
+        The middleware does it by itself; this is for agents of your own.
+
+        Args:
+            ids: Of the entries and memories.
+            scope: Who was shown them, in which session. The user is not kept.
+            tokens: What they cost.
+        """
         await note(self.parts.native, self._shown(ids, scope, tokens))
 
     def _shown(self, ids: Sequence[str], scope: MemoryScope | str, tokens: int) -> Noted:

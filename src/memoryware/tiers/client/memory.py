@@ -217,6 +217,9 @@ class TieredMemory(
                 "words" to let words alone find until `reindex()`.
             options: As for the class.
 
+        Returns:
+            The memory. Close it, or use it with `with`.
+
         Raises:
             StoreUnavailable: If it cannot be opened; the message says what to do.
             StoreNewer: If a newer version has written it.
@@ -232,7 +235,24 @@ class TieredMemory(
         on_mismatch: OnMismatch = "raise",
         **options: Unpack[Options],
     ) -> Self:
-        """Async twin of `open`."""
+        """Open the memory at an address, and make it if it is not there.
+
+        Args:
+            url: "sqlite:///memory.db" is a file in the current folder, "sqlite:////var/m.db"
+                one by its full path, "memory://" lives as long as the process.
+                "sqlite:///memory.db + redis://host" keeps working memory in Redis.
+            on_mismatch: What to do if the vectors there are of another model: "raise", or
+                "words" to let words alone find until `reindex()`.
+            options: As for the class.
+
+        Returns:
+            The memory. Close it, or use it with `with`.
+
+        Raises:
+            StoreUnavailable: If it cannot be opened; the message says what to do.
+            StoreNewer: If a newer version has written it.
+            EmbeddingMismatch: If its vectors are of another model.
+        """
         return await cls._open(ASYNC, url, on_mismatch, options)
 
     @classmethod
@@ -276,7 +296,7 @@ class TieredMemory(
             one.close()
 
     async def aclose(self) -> None:
-        """Async twin of `close`."""
+        """Give back what the stores hold open. May be called twice."""
         stores = self.parts.stores
         for one in (stores.quarantine, stores.working, stores.long_term):
             await one.aclose()

@@ -77,7 +77,29 @@ class PromotionOperations:
         limit: int | None = None,
         after: str | None = None,
     ) -> Digest:
-        """Async twin of `digest`."""
+        """List what waits in quarantine, one insight for each statement. Nothing is promoted.
+
+        Entries are in one insight only if they say the same. What disagrees about the same matter
+        stands beside it and is named in `conflicts_with`.
+
+        Args:
+            scope: Whose quarantine: exactly this tenant and group.
+            since: From when, or how far back; `digest_days` by default.
+            before: Only what is older than this moment.
+            origin: Only what has this origin in its lineage: "tool:web_search", or all of a kind:
+                "tool".
+            trust: Only insights that are trusted exactly so far: `Trust.USER` or "user".
+            user: Only what was recorded on behalf of this user.
+            limit: How many insights at most; all by default.
+            after: The `next` of the page before.
+
+        Returns:
+            The insights, those worth most to a reviewer first, and how much waits in all.
+
+        Raises:
+            SettingError: For a time without a zone, a span below 0, an unknown trust, or a cursor
+                that is none.
+        """
         wanted = _filter(since, before, origin, trust, user, limit, after)
         return await digest.digest(self.parts.native, scope_of(scope), wanted)
 
@@ -94,7 +116,15 @@ class PromotionOperations:
         return run_blocking(digest.count_waiting(self.parts, scope_of(scope)))
 
     async def acount_waiting(self, scope: MemoryScope | str) -> int:
-        """Async twin of `count_waiting`."""
+        """Count the entries that wait for a decision: the `waiting` of every digest.
+
+        Args:
+            scope: Whose quarantine: exactly this tenant and group.
+
+        Returns:
+            How many entries; copies of a waiting text are counted, repeats of a decided one and
+            echoes of memory are not.
+        """
         return await digest.count_waiting(self.parts.native, scope_of(scope))
 
     def promote(
@@ -158,7 +188,39 @@ class PromotionOperations:
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
     ) -> Promotion:
-        """Async twin of `promote`."""
+        """Put a text, an entry, the id of an entry, or an insight into long-term memory.
+
+        The same text is there once, however often it is promoted. Its chunks are there all or
+        not at all; those that could not be embedded are found by words until they are.
+
+        Args:
+            what: What to promote. A text that quarantine holds inherits the lineage of what is
+                there.
+            scope: Whose memory it becomes; an entry or insight brings its own.
+            by: Who does it: the name of a person, or a machine such as "agent:helper".
+            subject: What it is about. A group has one current text of a subject: that of the
+                most trusted decision, and of equal ones the last. Of a proposal that waits, its
+                subject by default.
+            agent_id: Makes it the experience of this agent, not memory of the whole group.
+            metadata: What else is known of it.
+            valid_from: Since when it holds; now by default.
+
+        Returns:
+            What is in long-term memory now. If a more trusted text of the subject stays
+            current, nothing is: `proposal` is the entry that waits for a person then, and
+            `contradictions` names what it contradicts.
+
+        Raises:
+            PromotionRefused: If the policy asks for more, the entry was rejected, revoked or
+                superseded, it is the verdict of a check, or it is an echo and no person
+                promotes it; `reasons` has a code for each.
+            ScopeMissing: Without a group.
+            EntryMissing: If there is no such entry in this scope.
+            EntryRefused: For what is no text, or longer than `entry_chars`.
+            EmbeddingMismatch: If the store has vectors of another model.
+            SettingError: For a blank subject, a `valid_from` without a time zone, metadata that
+                are no mapping, or a secret in `by`, `agent_id` or the scope.
+        """
         how = self._how(subject, agent_id, metadata, valid_from)
         given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
         return await promote.promote(
@@ -204,7 +266,23 @@ class PromotionOperations:
         *,
         by: str,
     ) -> list[Promotion]:
-        """Async twin of `promote_many`."""
+        """Promote several things of one group in one transaction, all of them or none.
+
+        Their texts are embedded together. See `promote` for what each may be.
+
+        Args:
+            items: What to promote, in order.
+            scope: Whose memory it becomes; by default that of the first entry or insight.
+            by: Who does it.
+
+        Returns:
+            What became of each, in order.
+
+        Raises:
+            PromotionRefused: If one of them may not be promoted; nothing is then.
+            EntryMissing: If there is no such entry in this scope.
+            SettingError: As for `promote`.
+        """
         given = (
             [screening.promotable(self.parts, item) for item in items],
             screening.owner_if_named(self.parts, scope),
@@ -237,6 +315,10 @@ class PromotionOperations:
             metadata: What else is known of it.
             valid_from: Since when it holds; now by default.
 
+        Returns:
+            What is in long-term memory now; `superseded` names what it took the place
+            of.
+
         Raises:
             EntryMissing: If there is no such memory in this scope.
             PromotionRefused: As for `promote`, or if the old one is not current, or what is no
@@ -265,7 +347,30 @@ class PromotionOperations:
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
     ) -> Promotion:
-        """Async twin of `supersede`."""
+        """Put a text in the place of one in long-term memory; the old one stays as the past.
+
+        From `valid_from` on `retrieve` shows the new one, `retrieve(at=...)` before it the old.
+
+        Args:
+            old: A memory, its id or that of its document, a promotion, or a recalled item.
+            new: As for `promote`.
+            scope: Whose memory it is.
+            by: Who does it.
+            subject: What it is about; that of the old one by default.
+            metadata: What else is known of it.
+            valid_from: Since when it holds; now by default.
+
+        Returns:
+            What is in long-term memory now; `superseded` names what it took the place
+            of.
+
+        Raises:
+            EntryMissing: If there is no such memory in this scope.
+            PromotionRefused: As for `promote`, or if the old one is not current, or what is no
+                person would replace something that is trusted more.
+            EntryRefused: For a blank text, and as for `promote`.
+            SettingError: As for `promote`, and for an `old` that is none of these.
+        """
         how = self._how(subject, None, metadata, valid_from)
         given = (
             _old(old),
@@ -305,7 +410,26 @@ class PromotionOperations:
     async def apropose(
         self, what: What, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
-        """Async twin of `propose`."""
+        """Ask for a promotion, which somebody else may then do.
+
+        A text or insight becomes an entry by it. Everybody who proposed it is kept in
+        `proposers`.
+
+        Args:
+            what: A text, an entry, its id, or an insight.
+            scope: Whose memory it would become; an entry or insight brings its own.
+            by: Who proposes it.
+
+        Returns:
+            The entry that waits for a decision.
+
+        Raises:
+            PromotionRefused: For an entry that was revoked, is the verdict of a check, or is an
+                echo that no person proposes.
+            EntryMissing: If there is no such entry in this scope.
+            EntryRefused: For an empty text, or one that is too long.
+            SettingError: If nobody is named, or with a secret in `by` or the scope.
+        """
         given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
         return await proposals.propose(
             self.parts.native, *given, by=screening.named(self.parts, by)
@@ -354,7 +478,26 @@ class PromotionOperations:
         by: str,
         reason: str = "",
     ) -> Entry:
-        """Async twin of `reject`."""
+        """Decide that an entry or insight shall not become long-term memory.
+
+        It stays in quarantine, leaves working memory, and is not asked about again. Copies that are
+        trusted no more are rejected with it.
+
+        Args:
+            what: An entry, its id, or an insight. Of an insight every entry is decided; one that
+                makes other statements still waits for these.
+            scope: Whose memory it is; what is passed brings its own.
+            by: Who decides.
+            reason: Why; it is kept with the entry.
+
+        Returns:
+            The entry; of an insight its first source.
+
+        Raises:
+            PromotionRefused: If it was promoted or revoked already.
+            EntryMissing: If there is no such entry in this scope.
+            SettingError: If nobody is named, or with a secret in `by`.
+        """
         given, who, why = (
             (what, _maybe(scope)),
             screening.named(self.parts, by),
@@ -380,11 +523,30 @@ class PromotionOperations:
         return run_blocking(proposals.ungroup(self.parts, what, _maybe(scope)))
 
     async def aungroup(self, what: str | Entry, scope: MemoryScope | str | None = None) -> Entry:
-        """Async twin of `ungroup`."""
+        """Take an entry out of its group, because it does not say what the others say.
+
+        A digest shows it as an insight of its own from now on, whatever it repeats.
+
+        Args:
+            what: An entry, or its id.
+            scope: Whose memory it is; an entry brings its own.
+
+        Returns:
+            The entry as it is now.
+
+        Raises:
+            EntryMissing: If there is no such entry in this scope.
+        """
         return await proposals.ungroup(self.parts.native, what, _maybe(scope))
 
     def embed_pending(self, limit: int | None = None) -> int:
         """Embed memories that have no vector yet, of all groups; return how many got one.
+
+        Args:
+            limit: How many memories are tried at most; all by default.
+
+        Returns:
+            How many got a vector.
 
         Raises:
             EmbeddingFailed: If the model still does not answer; what was done stays done.
@@ -393,7 +555,18 @@ class PromotionOperations:
         return run_blocking(reindex.embed_pending(self.parts, _limit(limit)))
 
     async def aembed_pending(self, limit: int | None = None) -> int:
-        """Async twin of `embed_pending`."""
+        """Embed memories that have no vector yet, of all groups; return how many got one.
+
+        Args:
+            limit: How many memories are tried at most; all by default.
+
+        Returns:
+            How many got a vector.
+
+        Raises:
+            EmbeddingFailed: If the model still does not answer; what was done stays done.
+            SettingError: For a limit that is no whole number of at least 0.
+        """
         return await reindex.embed_pending(self.parts.native, _limit(limit))
 
     def reindex(self, *, on_progress: OnProgress = None) -> Reindexed:
@@ -404,19 +577,42 @@ class PromotionOperations:
 
         Args:
             on_progress: Is called with how many were embedded so far, after each batch.
+
+        Returns:
+            The space of the present model, how many memories got a vector, and how many
+            still have none.
         """
         return run_blocking(reindex.reindex(self.parts, on_progress))
 
     async def areindex(self, *, on_progress: OnProgress = None) -> Reindexed:
-        """Async twin of `reindex`."""
+        """Embed everything with the present model, then forget the vectors of others.
+
+        Reads go on meanwhile: words find what has no vector of this model yet. After an
+        interruption the next call goes on where it stopped.
+
+        Args:
+            on_progress: Is called with how many were embedded so far, after each batch.
+
+        Returns:
+            The space of the present model, how many memories got a vector, and how many
+            still have none.
+        """
         return await reindex.reindex(self.parts.native, on_progress)
 
     def spaces(self) -> dict[Space, int]:
-        """Return the embedding spaces of long-term memory and how many vectors each has."""
+        """Return the embedding spaces of long-term memory and how many vectors each has.
+
+        Returns:
+            The number of vectors by space, the current space first.
+        """
         return run_blocking(self.parts.tiers.long_term.spaces())
 
     async def aspaces(self) -> dict[Space, int]:
-        """Async twin of `spaces`."""
+        """Return the embedding spaces of long-term memory and how many vectors each has.
+
+        Returns:
+            The number of vectors by space, the current space first.
+        """
         return await self.parts.native.tiers.long_term.spaces()
 
     def _how(

@@ -109,13 +109,13 @@ class Tiers:
         if self._transaction is not None:
             return await work(self)
         stores = self._stores
+        about = _group(scope) if isinstance(scope, MemoryScope) else scope
         half = stores.long_term.store.halves()[self.runner.suspends]
         runner = ASYNC if half.suspends else BLOCKING
 
         async def inside(transaction: Transaction) -> T:
             return await work(Tiers(stores, runner, transaction))
 
-        about = _group(scope) if isinstance(scope, MemoryScope) else scope
         return await _call_half(
             half, self.runner, lambda half: half.transaction(inside, about=about, writes=writes)
         )
