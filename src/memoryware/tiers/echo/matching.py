@@ -18,10 +18,11 @@ from typing import Final, NamedTuple, Protocol
 from memoryware._remembering import remembered
 from memoryware.tiers.rendering import NOTE
 from memoryware.tiers.text import phrases
-from memoryware.tiers.text.sentences import IRREGULAR, same_sentence, verb_bases
+from memoryware.tiers.text.sentences import same_sentence
 from memoryware.tiers.text.tokens import (
     BREAK,
     DAYS_AND_MONTHS,
+    IRREGULAR,
     MAX_CACHED_CHARS,
     MODALS,
     NEGATIONS,
@@ -257,8 +258,7 @@ def _prepare(text: str, german: bool) -> _PreparedText:
         for position in positions:
             for name in {tokens[position].exact, tokens[position].stem}:
                 starts.setdefault(name, []).append((stored, position))
-        for token in sentence.tokens:
-            forms.update(_forms(token))
+        forms.update(*sentence.forms)
     return _PreparedText(tuple(sentences), starts, frozenset(forms))
 
 
@@ -275,11 +275,6 @@ def _prepared(text: str, *, german: bool) -> _PreparedText:
     if len(text) <= _SHORT_TEXT:
         return _prepare_short(text, german)
     return (_prepare_long if len(text) <= MAX_CACHED_CHARS else _prepare)(text, german)
-
-
-def _forms(token: Token) -> Iterable[str]:
-    """Return all forms of a word in which it may match another one."""
-    return (token.exact, token.stem, *verb_bases(token.exact))
 
 
 class _Match(NamedTuple):
@@ -627,16 +622,18 @@ def _has_new_word(
     text before anything is compared.
     """
     for sentence in sentences:
-        tokens = [token for token in sentence.tokens if token.exact != PAUSE]
-        for position, token in enumerate(tokens):
-            word = token.exact.casefold()
+        words = [
+            (token.exact.casefold(), forms)
+            for token, forms in zip(sentence.tokens, sentence.forms, strict=True)
+            if token.exact != PAUSE
+        ]
+        for position, (word, forms) in enumerate(words):
             if word in _OPTIONAL or _BULLET.fullmatch(word) or _ISO_DATE.fullmatch(word):
                 continue
-            if word.isdigit() and position + 1 < len(tokens):
-                following = tokens[position + 1].exact.casefold()
+            if word.isdigit() and position + 1 < len(words):
+                following, _ = words[position + 1]
                 if following in _COUNTED:  # "these 3 facts"
                     continue
-            forms = _forms(token)
             if all(text.forms.isdisjoint(forms) for _, text in texts):
                 return True
     return False

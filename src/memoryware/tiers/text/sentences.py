@@ -24,6 +24,7 @@ from memoryware.tiers.text.tokens import (
     PAUSE,
     Sentence,
     Token,
+    verb_bases,
     word_set,
 )
 
@@ -93,14 +94,6 @@ then next afterwards later first second third finally it he she they this that t
 dann danach anschließend zuerst zunächst schließlich er sie es dies diese dieser das dort
 他 她 它 这 那 此 先 再 后 然
 """)
-_IRREGULAR_VERBS: Final = """
-kept=keep held=hold built=build sent=send written=write run=run made=make paid=pay sold=sell
-bought=buy led=lead chosen=choose taken=take given=give read=read known=know found=find done=do
-seen=see taught=teach told=tell brought=bring driven=drive
-"""
-_PARTICIPLES: Final = dict(pair.split("=") for pair in _IRREGULAR_VERBS.split())
-IRREGULAR: Final = frozenset(_PARTICIPLES) | frozenset(_PARTICIPLES.values())
-"""Verbs whose participle begins otherwise, and their participles."""
 
 
 def same_sentence(first: Sentence, second: Sentence, *, german: bool) -> bool:
@@ -342,25 +335,6 @@ def _made_active(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     for end in range(1, min(len(agent), MAX_SUBJECT) + 1):
         for stem in verb:
             yield [*agent[:end], Token(stem, stem), *subject, *agent[end:]]
-
-
-def verb_bases(participle: str) -> list[str]:
-    """Return the words of which a word may be the participle.
-
-    Args:
-        participle: A word in lower case.
-    """
-    if participle in _PARTICIPLES:
-        return [_PARTICIPLES[participle]]
-    base = participle.removesuffix("ed")
-    if base == participle or len(base) < 3:
-        return []
-    verbs = [base, base + "e"]
-    if base[-1] == base[-2]:
-        verbs.append(base[:-1])
-    if base.endswith("i"):
-        verbs.append(base[:-1] + "y")
-    return verbs
 
 
 def _copula_turned(tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -86,10 +86,54 @@ class Sentence:
         """The stems of the words, with pauses."""
         return frozenset(token.stem for token in self.tokens)
 
+    @cached_property
+    def forms(self) -> tuple[tuple[str, ...], ...]:
+        """For each of the tokens all forms in which it may match another word.
+
+        These are the word, its stem, and the verbs of which it may be the participle.
+        """
+        return tuple(
+            [
+                (word, token.stem, *verb_bases(word))
+                if (word := token.exact).endswith("ed") or word in _PARTICIPLES
+                else (word, token.stem)
+                for token in self.tokens
+            ]
+        )
+
 
 def word_set(text: str) -> frozenset[str]:
     """Return the words of a list that is written as a text."""
     return frozenset(text.split())
+
+
+_IRREGULAR_VERBS: Final = """
+kept=keep held=hold built=build sent=send written=write run=run made=make paid=pay sold=sell
+bought=buy led=lead chosen=choose taken=take given=give read=read known=know found=find done=do
+seen=see taught=teach told=tell brought=bring driven=drive
+"""
+_PARTICIPLES: Final = dict(pair.split("=") for pair in _IRREGULAR_VERBS.split())
+IRREGULAR: Final = frozenset(_PARTICIPLES) | frozenset(_PARTICIPLES.values())
+"""Verbs whose participle begins otherwise, and their participles."""
+
+
+def verb_bases(participle: str) -> tuple[str, ...]:
+    """Return the words of which a word may be the participle.
+
+    Args:
+        participle: A word in lower case.
+    """
+    if participle in _PARTICIPLES:
+        return (_PARTICIPLES[participle],)
+    base = participle.removesuffix("ed")
+    if base == participle or len(base) < 3:
+        return ()
+    verbs = [base, base + "e"]
+    if base[-1] == base[-2]:
+        verbs.append(base[:-1])
+    if base.endswith("i"):
+        verbs.append(base[:-1] + "y")
+    return tuple(verbs)
 
 
 NEGATIONS: Final = word_set("""
