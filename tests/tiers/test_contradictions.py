@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from memoryware.tiers.text.comparison import (
     compare,
     contradiction_between,
     contradictions_among,
+    contradictions_with,
 )
 from memoryware.tiers.values import ContextItem
 from tiers.kit import DOORS, parts, run
@@ -340,6 +341,18 @@ async def test_an_agent_is_told_what_the_group_knows_otherwise(p, door):
     await run(door, promote, p, MYSQL, ACME, by="ann")
     made = await run(door, promote, p, POSTGRES, ACME, by="ann", how=How(agent_id="a"))
     assert len(made.contradictions) == 1
+
+
+def test_many_texts_contradict_as_each_does_by_itself():
+    lines = [line.split("\t") for line in PAIRS.read_text().splitlines()]
+    texts = [text for line in lines if line[0] == "conflict" for text in line[2:]][:120]
+    joined = [f"{first} {second}" for first, second in pairwise(texts)]
+    contradicted = 0
+    for text in [*texts[:40], *joined[:10]]:
+        reasons = contradictions_with(text, [*texts, *joined])
+        assert reasons == [contradiction_between(other, text) for other in [*texts, *joined]]
+        contradicted += len(list(filter(None, reasons)))
+    assert contradicted > 20
 
 
 def test_the_quick_look_passes_over_nothing_that_clashes(monkeypatch):

@@ -8,7 +8,7 @@ import sys
 from array import array
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoryware.tiers.scoring import bm25, bm25_scores, cosine, cosine_table
@@ -17,6 +17,7 @@ NUMBERS = st.floats(-1e3, 1e3).filter(lambda number: number == 0 or abs(number) 
 VECTORS = st.lists(st.none() | st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=6)
 
 
+@settings(deadline=None)  # the first call loads NumPy
 @given(VECTORS, VECTORS)
 def test_each_with_each(left, right):
     table = cosine_table(left, right)
@@ -57,6 +58,7 @@ def test_without_numpy_the_answer_is_the_same():
     assert cosine_table([(1.0, 2.0)], [(2.0, 1.0), None]) == [[pytest.approx(0.8), None]]
 
 
+@settings(deadline=None)  # the first call loads NumPy
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 50)), max_size=8),
     st.integers(0, 9),

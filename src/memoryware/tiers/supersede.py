@@ -19,7 +19,7 @@ from memoryware.tiers.material import Material
 from memoryware.tiers.model import Entry, Memory, Trust, folded, hash_of
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Hit, Select, Tier
-from memoryware.tiers.text.comparison import contradiction_between, plain_statements
+from memoryware.tiers.text.comparison import contradictions_with
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Contradiction, Promotion
 
@@ -346,21 +346,19 @@ class Place:
 
     def contradictions(self, records: Sequence[Memory | Entry]) -> tuple[Contradiction, ...]:
         """Return what the chunks of the text, or the entry that has it, contradict."""
-        return tuple(
-            Contradiction(
-                first=other.id,
-                second=next(
-                    (
-                        one.id
-                        for one in records
-                        if contradiction_between(other.content, one.content)
-                    ),
-                    records[0].id,
-                ),
-                reason=reason,
+        contradictions: list[Contradiction] = []
+        for other, reason in self.against:
+            # A text of one chunk was compared already.
+            reasons = (
+                contradictions_with(other.content, [record.content for record in records])
+                if len(records) > 1
+                else [reason]
             )
-            for other, reason in self.against
-        )
+            chunk = next((at for at, found in enumerate(reasons) if found), 0)
+            contradictions.append(
+                Contradiction(first=other.id, second=records[chunk].id, reason=reason)
+            )
+        return tuple(contradictions)
 
 
 def checked(parts: Parts, how: How) -> How:
@@ -543,12 +541,10 @@ async def _contradicted(
 
 
 def _among(text: str, hits: Sequence[Hit], known: set[str]) -> list[tuple[Memory, str]]:
-    found: dict[str, tuple[Memory, str]] = {}
-    said = plain_statements(text)
-    for hit in hits:
-        document = hit.memory.document_id
-        if document not in known and document not in found:
-            reason = contradiction_between(hit.memory.content, said)
-            if reason:
-                found[document] = hit.memory, reason
-    return list(found.values())
+    memories = [hit.memory for hit in hits if hit.memory.document_id not in known]
+    reasons = contradictions_with(text, [memory.content for memory in memories])
+    contradicted: dict[str, tuple[Memory, str]] = {}
+    for memory, reason in zip(memories, reasons, strict=True):
+        if reason:
+            contradicted.setdefault(memory.document_id, (memory, reason))
+    return list(contradicted.values())

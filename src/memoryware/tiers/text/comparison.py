@@ -19,7 +19,7 @@ from enum import StrEnum
 from heapq import nlargest
 from itertools import combinations, islice, product, starmap
 from operator import itemgetter
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from memoryware._remembering import remembered
 from memoryware._unicode import normalised
@@ -27,13 +27,14 @@ from memoryware.guard import drop_hidden
 from memoryware.tiers.model import Memory
 from memoryware.tiers.text.phrases import TURNS
 from memoryware.tiers.text.sentences import (
+    conflicts_among,
     in_conflict,
     matches,
     same_sentence,
     same_sentences,
     same_words_in_order,
 )
-from memoryware.tiers.text.tokens import MARKERS, NEGATIONS, UNSPACED, Sentence, is_german, tokenize
+from memoryware.tiers.text.tokens import MARKERS, NEGATIONS, UNSPACED, Sentence, tokenize_pairs
 from memoryware.tiers.values import ContextItem, Contradiction
 
 _UNSPACED: Final = re.compile(rf"[{UNSPACED}]+")
@@ -132,8 +133,7 @@ def compare(first: str, second: str) -> Relation:
 
 def _compare_sentences(first: str, second: str) -> Relation:
     """Compare two texts without the search for plain clashes that `compare` adds."""
-    german = is_german(first, second)
-    left, right = (tokenize(text, is_german=german) for text in (first, second))
+    ((left, right, german),) = tokenize_pairs([(first, second)])
     if not left or not right:
         is_same = not left and not right and first.split() == second.split() != []
         return Relation.SAME if is_same else Relation.DIFFERENT
@@ -142,36 +142,13 @@ def _compare_sentences(first: str, second: str) -> Relation:
     return Relation.CONFLICT if in_conflict(left, right) else Relation.DIFFERENT
 
 
-def _disagree(first: str, second: str) -> bool:
-    """Return whether two texts conflict; unlike `compare`, without a search for plain clashes.
-
-    Args:
-        first: A text.
-        second: Another text.
-    """
-    german = is_german(first, second)
-    left, right = (tokenize(text, is_german=german) for text in (first, second))
-    # Few pairs conflict, so that is asked before whether they are the same.
-    return (
-        bool(left and right)
-        and in_conflict(left, right)
-        and not same_sentences(left, right, german=german)
-    )
-
-
 def _plain_clash(first: PlainStatement, second: PlainStatement) -> str:
-    """Return why two statements plainly cannot both hold; "" if they can or say the same.
-
-    Args:
-        first: A statement.
-        second: Another statement.
-    """
+    """Return why two statements plainly cannot both hold; "" if they can or say the same."""
     reason = _clash(first, second)
     if not reason:
         return ""
-    german = is_german(first.text, second.text)
-    sides = (tokenize(statement.text, is_german=german) for statement in (first, second))
-    return "" if same_words_in_order(*sides) else reason  # "2 pm" and "14:00" are the same
+    ((left, right, _),) = tokenize_pairs([(first.text, second.text)])
+    return "" if same_words_in_order(left, right) else reason  # "2 pm" and "14:00" are the same
 
 
 def same_claim(text: str, other: str) -> bool:
@@ -184,13 +161,11 @@ def same_claim(text: str, other: str) -> bool:
         text: A text.
         other: A text with a similar embedding.
     """
-    german = is_german(text, other)
+    ((left, right, _),) = tokenize_pairs([(text, other)])
     names: list[list[str]] = []
     markers: list[list[str]] = []
-    for side in (text, other):
-        tokens = [
-            token for sentence in tokenize(side, is_german=german) for token in sentence.tokens
-        ]
+    for side in (left, right):
+        tokens = [token for sentence in side for token in sentence.tokens]
         names.append([token.exact for token in tokens if token.is_name])
         markers.append(
             sorted(token.stem for token in tokens if {token.exact, token.stem} & MARKERS)
@@ -223,9 +198,9 @@ def says_the_same(text: str, other: str) -> bool:
     """
     if compare(text, other) is Relation.SAME:
         return True
-    german = is_german(text, other)
-    sides = [tokenize(side, is_german=german) for side in (text, other)]
-    if _contains(sides[1], sides[0], german=german):
+    ((left, right, german),) = tokenize_pairs([(text, other)])
+    sides = (left, right)
+    if _contains(right, left, german=german):
         return True
     questions = [[sentence.is_question for sentence in side] for side in sides]
     if questions[0] != questions[1]:
@@ -288,61 +263,114 @@ def contradictions_among(items: Sequence[ContextItem | Memory]) -> tuple[Contrad
     compared = combinations(range(min(len(items), _MAX_COMPARED)), 2)
     for pair in (*_of_one_subject(items), *compared):
         candidates.setdefault(pair, [])
-    found: dict[tuple[str, str], Contradiction] = {}
-    for (i, j), positions in sorted(candidates.items()):
-        between = documents[i], documents[j]
-        if between[0] == between[1] or between in found or between[::-1] in found:
-            continue
-        reason = _reason(
+    pairs = sorted(
+        ((i, j), positions)
+        for (i, j), positions in candidates.items()
+        if documents[i] != documents[j]
+    )
+    compared_pairs = [
+        _ComparedTexts(
             statements[i],
             statements[j],
             [(statements[i][a], statements[j][b]) for a, b in sorted(positions)],
             same_subject=items[i].subject is not None and items[i].subject == items[j].subject,
             is_compared=j < _MAX_COMPARED,
         )
-        if reason:
-            found[between] = Contradiction(first=items[i].id, second=items[j].id, reason=reason)
-    return tuple(found.values())
+        for (i, j), positions in pairs
+    ]
+    contradictions: dict[frozenset[str], Contradiction] = {}
+    for ((i, j), _), reason in zip(pairs, _reasons(compared_pairs), strict=True):
+        between = frozenset((documents[i], documents[j]))
+        if reason and between not in contradictions:
+            contradictions[between] = Contradiction(
+                first=items[i].id, second=items[j].id, reason=reason
+            )
+    return tuple(contradictions.values())
 
 
-def contradiction_between(
-    first: str | PlainStatements, second: str | PlainStatements, *, same_subject: bool = False
-) -> str:
+def contradiction_between(first: str, second: str, *, same_subject: bool = False) -> str:
     """Return why two texts contradict each other, in words; "" if they do not plainly.
 
     Args:
-        first: A text, or its statements where it is compared with many.
+        first: A text.
         second: Another.
         same_subject: Whether both are of one subject, so that any difference counts.
     """
-    left = plain_statements(first) if isinstance(first, str) else first
-    right = plain_statements(second) if isinstance(second, str) else second
-    return _reason(left, right, product(left, right), same_subject=same_subject)
+    return contradictions_with(second, [first], same_subject=same_subject)[0]
 
 
-def _reason(
-    left: PlainStatements,
-    right: PlainStatements,
-    pairs: Iterable[tuple[PlainStatement, PlainStatement]],
-    *,
-    same_subject: bool,
-    is_compared: bool = True,
-) -> str:
-    """Return why texts contradict each other; `pairs` are those that can _clash plainly."""
-    if [statement.words for statement in left] == [statement.words for statement in right]:
-        both = zip(left, right, strict=True)  # "-5 degrees" and "5 degrees" are the same words
-        rewritten = [(a.text, b.text) for a, b in both if a.text != b.text]
-        return _CONFLICT if any(starmap(_disagree, rewritten)) else ""
-    reason = next(filter(None, starmap(_plain_clash, pairs)), "")
-    if not reason and is_compared and _in_conflict(left, right):
-        reason = _CONFLICT
-    return reason or (_OTHER_TEXT if same_subject else "")
+def contradictions_with(
+    text: str, others: Sequence[str], *, same_subject: bool = False
+) -> list[str]:
+    """Return for each of other texts why it contradicts a text; "" if it does not plainly.
+
+    Args:
+        text: A text.
+        others: The texts that it is compared with.
+        same_subject: Whether all are of one subject, so that any difference counts.
+
+    Returns:
+        The reasons, in words, in the order of `others`.
+    """
+    right = plain_statements(text)
+    compared: list[_ComparedTexts] = []
+    for other in others:
+        left = plain_statements(other)
+        compared.append(
+            _ComparedTexts(left, right, product(left, right), same_subject=same_subject)
+        )
+    return _reasons(compared)
 
 
-def _in_conflict(left: PlainStatements, right: PlainStatements) -> bool:
-    """Return whether a statement of one text disagrees with one of the other."""
+class _ComparedTexts(NamedTuple):
+    """Two texts that may contradict each other.
+
+    Attributes:
+        left: The statements of the first.
+        right: The statements of the second.
+        pairs: Their statements that can clash plainly.
+        same_subject: Whether both are of one subject, so that any difference counts.
+        is_compared: Whether conflicts are searched that are no plain clash.
+    """
+
+    left: PlainStatements
+    right: PlainStatements
+    pairs: Iterable[tuple[PlainStatement, PlainStatement]]
+    same_subject: bool
+    is_compared: bool = True
+
+
+def _reasons(compared: Sequence[_ComparedTexts]) -> list[str]:
+    """Return why texts contradict each other.
+
+    Plain clashes are searched first. What is left for the comparison of sentences is compared
+    together, so that each statement is tokenized once.
+    """
+    reasons: list[str] = []
+    groups: list[list[tuple[str, str]]] = []
+    for left, right, pairs, same_subject, is_compared in compared:
+        reason, group = "", list[tuple[str, str]]()
+        if [statement.words for statement in left] == [statement.words for statement in right]:
+            both = zip(left, right, strict=True)  # "-5 degrees" and "5 degrees" are the same words
+            group = [(a.text, b.text) for a, b in both if a.text != b.text]
+        else:
+            reason = next(filter(None, starmap(_plain_clash, pairs)), "")
+            if not reason and is_compared:
+                group = _likely_pairs(left, right)
+            if not reason and same_subject:
+                reason = _OTHER_TEXT
+        reasons.append(reason)
+        groups.append(group)
+    return [
+        _CONFLICT if is_conflict else reason
+        for reason, is_conflict in zip(reasons, conflicts_among(groups), strict=True)
+    ]
+
+
+def _likely_pairs(left: PlainStatements, right: PlainStatements) -> list[tuple[str, str]]:
+    """Return the statements of two texts that may conflict, those with most in common."""
     if len(left) == len(right) == 1:
-        return _disagree(left[0].text, right[0].text)
+        return [(left[0].text, right[0].text)]
     both = {statement.words for statement in left} & {statement.words for statement in right}
     likely: list[tuple[int, str, str]] = []
     for first in left:
@@ -354,7 +382,7 @@ def _in_conflict(left: PlainStatements, right: PlainStatements) -> bool:
             if shared >= _LIKELY * max(len(first.distinct), len(second.distinct)):
                 likely.append((shared, first.text, second.text))
     best = nlargest(_MAX_PAIRS, likely, key=itemgetter(0))
-    return any(_disagree(first, second) for _, first, second in best)
+    return [(first, second) for _, first, second in best]
 
 
 def _of_one_subject(items: Sequence[ContextItem | Memory]) -> Iterable[tuple[int, int]]:
@@ -512,23 +540,23 @@ def _difference(statement: PlainStatement, place: slice, new: Sequence[str]) -> 
     return ""
 
 
-# Statements of many texts that can _clash, without comparing each with each.
+# Statements of many texts that can clash, without comparing each with each.
 
 _Candidates: TypeAlias = dict[tuple[int, int], list[tuple[int, int]]]
-"""For two texts the positions of their statements that can _clash."""
+"""For two texts the positions of their statements that can clash."""
 _Place: TypeAlias = tuple[int, int]
 """A statement: the position of its text, and its own there."""
 _Words: TypeAlias = tuple[str, ...]
 _Written: TypeAlias = dict[_Words, list[tuple[_Place, _Words]]]
 """Where statements of these words are, and how they are written there."""
 _Fillers: TypeAlias = dict[_Words, list[tuple[_Place, frozenset[str]]]]
-"""What fills the place of a frame, by its words, and the kinds of _clash that it can have."""
+"""What fills the place of a frame, by its words, and the kinds of clash that it can have."""
 
 
 def _clash_candidates(texts: Sequence[PlainStatements], documents: Sequence[str]) -> _Candidates:
-    """Return for each two texts which of their statements can _clash plainly.
+    """Return for each two texts which of their statements can clash plainly.
 
-    Two statements can _clash only if they are equal without denials, or begin and end with the
+    Two statements can clash only if they are equal without denials, or begin and end with the
     same words around one place. So each is indexed by what it would share with such another, and
     the work grows with the words and the candidates instead of the pairs.
 
@@ -561,7 +589,7 @@ def _denied(written: _Written) -> Iterator[tuple[_Place, _Place]]:
 
 
 def _around_a_place(written: _Written) -> Iterator[tuple[_Place, _Place]]:
-    """Yield statements that begin and end with the same words, and can _clash in between."""
+    """Yield statements that begin and end with the same words, and can clash in between."""
     prefixes = _Prefixes(written)
     suffixes = _Prefixes(words[::-1] for words in written)
     by_frame: dict[tuple[int, int], _Fillers] = defaultdict(lambda: defaultdict(list))
@@ -626,7 +654,7 @@ def _frames(words: _Words, begins: int, stops: int) -> Iterator[tuple[int, int]]
 
 
 def _kinds(middle: _Words, *, said_to_be: bool) -> frozenset[str]:
-    """Return with which kinds of words the words at a place can _clash."""
+    """Return with which kinds of words the words at a place can clash."""
     kinds = {
         "number": any(map(_has_digit, middle)),
         "name": all(map(_is_name, middle)),

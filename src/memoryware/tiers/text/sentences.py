@@ -11,11 +11,27 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
-from itertools import product, starmap
-from typing import Final, TypeAlias
+from itertools import islice, product, starmap
+from typing import Final, NamedTuple, TypeAlias
 
 from memoryware._remembering import remembered
+from memoryware.tiers.text.phrases import (
+    ADDING,
+    BEFORE_FILLER,
+    CORRECTING,
+    DATED,
+    FRAME_PREPOSITIONS,
+    FRAME_VERBS,
+    HOLDING,
+    NOTING,
+    NOW,
+    OF_MANY,
+    OWNED,
+    REQUIRED,
+    SEVERAL,
+)
 from memoryware.tiers.text.tokens import (
     BREAK,
     DAYS_AND_MONTHS,
@@ -24,6 +40,7 @@ from memoryware.tiers.text.tokens import (
     PAUSE,
     Sentence,
     Token,
+    tokenize_pairs,
     verb_bases,
     word_set,
 )
@@ -89,6 +106,7 @@ und oder aber ist sind war wird werden hat haben wir ich er sie es unser unsere 
 是 在 了 和 我 们 你 他 它 这 那 于 由 把 被 将 就 也 会 给 到 ,
 """)
 )
+_NO_CONTENT: Final = _FUNCTION | MARKERS
 _ORDERING: Final = word_set("""
 then next afterwards later first second third finally it he she they this that these those there
 dann danach anschließend zuerst zunächst schließlich er sie es dies diese dieser das dort
@@ -111,9 +129,18 @@ def same_sentence(first: Sentence, second: Sentence, *, german: bool) -> bool:
 
 def matches(first: Sequence[Token], second: Sequence[Token]) -> bool:
     """Return whether two lists of tokens are the same words in the same order."""
-    return len(first) == len(second) and all(
-        token.matches(other) for token, other in zip(first, second, strict=True)
-    )
+    if len(first) != len(second):
+        return False
+    for token, other in zip(first, second, strict=True):
+        # Most pairs are different words, or the very same, which is quick to see.
+        if token.exact == other.exact:
+            if token.case == other.case:
+                continue
+        elif token.stem != other.stem:
+            return False
+        if not token.matches(other):
+            return False
+    return True
 
 
 def same_words_in_order(left: Sequence[Sentence], right: Sequence[Sentence]) -> bool:
@@ -124,6 +151,29 @@ def same_words_in_order(left: Sequence[Sentence], right: Sequence[Sentence]) -> 
         right: The sentences of another.
     """
     return matches(_key(_joined(left)), _key(_joined(right)))
+
+
+def conflicts_among(groups: Sequence[Sequence[tuple[str, str]]]) -> list[bool]:
+    """Return for each group of pairs of statements whether one pair conflicts.
+
+    Args:
+        groups: Pairs of statements that are about one matter, perhaps; a group may be empty.
+
+    Returns:
+        For each group True if the sentences of one pair conflict and do not say the same.
+    """
+    tokenized = iter(tokenize_pairs([pair for group in groups for pair in group]))
+    conflicts: list[bool] = []
+    for group in groups:
+        pairs = [*islice(tokenized, len(group))]
+        # Few pairs conflict, so that is asked before whether they are the same.
+        conflicts.append(
+            any(
+                in_conflict(left, right) and not same_sentences(left, right, german=german)
+                for left, right, german in pairs
+            )
+        )
+    return conflicts
 
 
 # The same words in another order.
@@ -381,6 +431,10 @@ def in_conflict(left: Sequence[Sentence], right: Sequence[Sentence]) -> bool:
         left: The sentences of a text.
         right: The sentences of the other.
     """
+    if len(left) == len(right) == 1:
+        if left[0].is_question or right[0].is_question or left[0].tokens == right[0].tokens:
+            return False
+        return _disagree(left[0], right[0])
     ours, theirs = (
         {sentence.tokens: sentence for sentence in side if not sentence.is_question}
         for side in (left, right)
@@ -397,16 +451,17 @@ def _disagree(first: Sentence, second: Sentence) -> bool:
     if _fills_a_place_otherwise(first, second):
         return True
     ours, theirs = _content(first), _content(second)
-    shared = (ours & theirs).total() if not ours.keys().isdisjoint(theirs) else 0
-    if shared < max(1, _SHARED * max(ours.total(), theirs.total())):
+    shared = len(ours.stems & theirs.stems)
+    if shared and (ours.repeats or theirs.repeats):
+        shared = (ours.counts & theirs.counts).total()
+    if shared < max(1, _SHARED * max(ours.total, theirs.total)):
         return False
-    if not ours - theirs and not theirs - ours:
+    both_add = shared < ours.total and shared < theirs.total
+    if shared == ours.total == theirs.total:
         return not _only_adds_possessives(first.tokens, second.tokens)
     if _marks(first) != _marks(second):
-        return not (
-            ours - theirs and theirs - ours and _of_two_subjects(first.tokens, second.tokens)
-        )
-    if not ours - theirs or not theirs - ours:
+        return not (both_add and _of_two_subjects(first.tokens, second.tokens))
+    if not both_add:
         return False
     return not (
         _another_subject(first.tokens, second.tokens) or _both_may_hold(first.tokens, second.tokens)
@@ -414,16 +469,36 @@ def _disagree(first: Sentence, second: Sentence) -> bool:
 
 
 @remembered(4096)
-def _content(sentence: Sentence) -> Counter[str]:
+def _content(sentence: Sentence) -> _Content:
     """Return the stems of the words that are neither function words nor markers."""
-    return _content_of(sentence.tokens)
+    counts = _content_of(sentence.tokens)
+    total = counts.total()
+    return _Content(frozenset(counts), counts, total, total > len(counts))
+
+
+class _Content(NamedTuple):
+    """The content words of a sentence.
+
+    Attributes:
+        stems: Their different stems.
+        counts: How often each stem is there.
+        total: How many words there are.
+        repeats: Whether a stem is there more than once.
+    """
+
+    stems: frozenset[str]
+    counts: Counter[str]
+    total: int
+    repeats: bool
 
 
 def _content_of(tokens: Sequence[Token]) -> Counter[str]:
     return Counter(
-        token.stem
-        for token in tokens
-        if token.exact not in _FUNCTION and token.stem not in _FUNCTION and not _is_marker(token)
+        [
+            token.stem
+            for token in tokens
+            if token.exact not in _NO_CONTENT and token.stem not in _NO_CONTENT
+        ]
     )
 
 
@@ -492,32 +567,6 @@ today tomorrow daily weekly monthly heute morgen täglich wöchentlich monatlich
 """)
 _NUMBER: Final = re.compile(r"[$€£]?v?\d[\w.:,/%-]*", re.IGNORECASE)
 _VERSION: Final = re.compile(r"v\d+(?:\.\d+)*|\d+(?:\.\d+)+", re.IGNORECASE)
-_BEFORE_FILLER: Final = word_set("""
-on in at by from to within until till per every is are = um am im bei von zu bis ab ist sind jeden
-jede jedes
-""")
-_REQUIRED: Final = word_set("""
-required needed necessary mandatory pinned installed erforderlich nötig notwendig benötigt
-vorgeschrieben installiert
-""")
-_FRAME_VERBS: Final = word_set("""
-be is are was were has have had does do must may can will should ist sind war hat haben muss kann
-darf soll 是 在 有
-""")
-_OF_MANY: Final = word_set("""
-like likes love loves enjoy enjoys has have had sell sells offer offers include includes contain
-contains serve serves mag mögen liebt lieben hat haben verkauft bietet enthält 欢 有 卖
-""")
-"""Verbs that may have many objects at once."""
-_ADDING: Final = word_set("also too additionally auch ebenfalls außerdem zusätzlich 也 还")
-_DATED: Final = word_set("today tomorrow yesterday heute gestern 今 明 昨")
-_FRAME_PREPOSITIONS: Final = word_set("""
-on in at by for from to with within during since till until via every
-am im an auf für von zu mit in seit bis bei
-""")
-_HOLDING: Final = word_set("""
-leads lead owns own heads head chairs chair manages manage leitet besitzt führt verantwortet
-""")
 _RESPONSIBLE: Final = tuple(
     tuple(phrase.split())
     for phrase in (
@@ -530,16 +579,6 @@ _RESPONSIBLE: Final = tuple(
     )
 )
 _CHINESE_HOLDING: Final = (("负", "责"), ("领", "导"), ("带", "领"), ("主", "管"))
-_OWNED: Final = word_set("our my your unser unsere unseren unserer mein meine")
-_SEVERAL: Final = word_set("""
-and or also too together another other und oder auch ebenfalls zusammen 和 与 也 还
-""")
-_NOTING: Final = word_set("""
-noted note update updated correction corrected fyi info news hinweis korrektur notiz neu
-aktualisiert
-""")
-_NOW: Final = word_set("now meanwhile jetzt nun inzwischen mittlerweile")
-_CORRECTING: Final = word_set("not instead rather formerly previously nicht statt anstatt früher")
 
 
 _Change: TypeAlias = tuple[int, int, Sequence[Token], Sequence[Token]]
@@ -555,14 +594,14 @@ def _fills_a_place_otherwise(first: Sentence, second: Sentence) -> bool:
     """
     if max(len(first.tokens), len(second.tokens)) > MAX_FRAME:
         return False
-    left, right = _plain(first), _plain(second)
+    (left, left_markers), (right, right_markers) = _frame_of(first), _frame_of(second)
     if not left or not right:
         return False
     same_start = left[0].stem == right[0].stem
     # Most pairs share neither a beginning nor an end, which is quick to see.
     if not same_start and left[-1].exact != right[-1].exact:
         return False
-    if _markers(left) != _markers(right):
+    if left_markers != right_markers:
         return False
     if not same_start:
         return _other_holder(left, right)
@@ -581,17 +620,17 @@ def _both_may_hold(first: Sequence[Token], second: Sequence[Token]) -> bool:
     """
     left, right = ([token for token in side if token.exact != PAUSE] for side in (first, second))
     words = [{token.exact for token in side} for side in (left, right)]
-    if (words[0] ^ words[1]) & _ADDING:
+    if (words[0] ^ words[1]) & ADDING:
         return True
-    verbs = [side & _FRAME_VERBS for side in words]
+    verbs = [side & FRAME_VERBS for side in words]
     if any(verbs) and not verbs[0] & verbs[1]:
         return True
     start = _common_start(left, right)
     rests = [side[start:] for side in (left, right)]
-    if start and left[start - 1].exact in _OF_MANY:
+    if start and left[start - 1].exact in OF_MANY:
         stems = [{token.stem for token in side} for side in rests]
         return not stems[0] & stems[1]
-    return _other_thing(left, right) or _other_matter(*rests)
+    return _other_matter(*rests) or _other_thing(left, right)
 
 
 def _common_start(left: Sequence[Token], right: Sequence[Token]) -> int:
@@ -612,7 +651,7 @@ def _other_thing(left: Sequence[Token], right: Sequence[Token]) -> bool:
     kinds = [_kind(old) == _kind(new) != "" for _, _, old, new in changes]
     if any(kinds) and not all(kinds):  # "Ann met Bob on Monday" and "Ann met Carl on Friday"
         return True
-    verb = next((at for at, token in enumerate(left) if at and token.exact in _FRAME_VERBS), 0)
+    verb = next((at for at, token in enumerate(left) if at and token.exact in FRAME_VERBS), 0)
     return position < verb <= changes[-1][0]
 
 
@@ -620,35 +659,39 @@ def _other_matter(left: Sequence[Token], right: Sequence[Token]) -> bool:
     """Return whether one says where and the other when, or one a day and the other none."""
     if not left or not right:
         return False
-    if (left[0].exact in _DATED) != (right[0].exact in _DATED):
+    if (left[0].exact in DATED) != (right[0].exact in DATED):
         return not _kind(left[:1]) or not _kind(right[:1])
     heads = left[0].exact, right[0].exact
-    if heads[0] == heads[1] or not set(heads) <= _FRAME_PREPOSITIONS:
+    if heads[0] == heads[1] or not set(heads) <= FRAME_PREPOSITIONS:
         return False
     kinds = [_kind(side[1:]) for side in (left, right)]
     return (kinds[0] == "") or (kinds[1] == "")
 
 
 @remembered(4096)
-def _plain(sentence: Sentence) -> tuple[Token, ...]:
-    """Return a sentence without "Correction:", without "now" and without ", not on Fridays"."""
+def _frame_of(sentence: Sentence) -> tuple[Tokens, list[str]]:
+    """Return the words of a sentence that make its frame, and its markers, sorted.
+
+    It is without "Correction:", without "now" and without ", not on Fridays".
+    """
     kept = [*sentence.tokens]
-    if len(kept) > 1 and kept[0].exact in _NOTING and kept[1].exact == PAUSE:
+    if len(kept) > 1 and kept[0].exact in NOTING and kept[1].exact == PAUSE:
         kept = kept[2:]
     for position, token in enumerate(kept[:-1]):
-        if token.exact == PAUSE and token.stem != BREAK and kept[position + 1].exact in _CORRECTING:
+        if token.exact == PAUSE and token.stem != BREAK and kept[position + 1].exact in CORRECTING:
             kept = kept[:position]
             break
-    return tuple(token for token in kept if token.exact != PAUSE and token.exact not in _NOW)
-
-
-def _markers(tokens: Sequence[Token]) -> list[str]:
-    return sorted(token.stem for token in tokens if {token.exact, token.stem} & MARKERS)
+    words = tuple([token for token in kept if token.exact != PAUSE and token.exact not in NOW])
+    markers = [token.stem for token in words if token.exact in MARKERS or token.stem in MARKERS]
+    return words, sorted(markers)
 
 
 def _changes(left: Sequence[Token], right: Sequence[Token]) -> list[_Change]:
     """Return where two sentences differ and what stands there; none if one adds to the other."""
     ours, theirs = [token.stem for token in left], [token.stem for token in right]
+    # Words in a row that the other does not have are one change, which is quick to see.
+    if max(_longest_run(ours, {*theirs}), _longest_run(theirs, {*ours})) > _MAX_FILLER:
+        return []
     changes = []
     for kind, i, j, begin, stop in SequenceMatcher(
         None, ours, theirs, autojunk=False
@@ -659,6 +702,15 @@ def _changes(left: Sequence[Token], right: Sequence[Token]) -> list[_Change]:
             return []
         changes.append((i, begin, left[i:j], right[begin:stop]))
     return changes
+
+
+def _longest_run(words: Sequence[str], others: AbstractSet[str]) -> int:
+    """Return how many words follow each other at most that are none of others."""
+    longest = run = 0
+    for word in words:
+        run = 0 if word in others else run + 1
+        longest = max(longest, run)
+    return longest
 
 
 def _kind(filler: Sequence[Token]) -> str:
@@ -697,12 +749,12 @@ def _other_fillers(left: Sequence[Token], changes: Sequence[_Change]) -> bool:
 
 def _is_open(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a day or time, and not the number of a thing, is expected at a place."""
-    return tokens[position - 1].exact in _BEFORE_FILLER or tokens[position].exact in _DAYS
+    return tokens[position - 1].exact in BEFORE_FILLER or tokens[position].exact in _DAYS
 
 
 def _other_version(left: Sequence[Token], changes: Sequence[_Change]) -> bool:
     """Return whether one thing is required in two versions."""
-    if len(changes) != 1 or not {token.exact for token in left} & _REQUIRED:
+    if len(changes) != 1 or not {token.exact for token in left} & REQUIRED:
         return False
     position, other, old, new = changes[0]
     if position < 1 or other < 1 or len(old) != 1 or len(new) != 1:
@@ -715,7 +767,7 @@ def _other_holder(left: Sequence[Token], right: Sequence[Token]) -> bool:
 
     What many can have of one kind is left out: "owns a car", "is allergic to peanuts".
     """
-    if {token.exact for token in (*left, *right)} & (_SEVERAL | MARKERS):
+    if {token.exact for token in (*left, *right)} & (SEVERAL | MARKERS):
         return False
     sides = left, right
     ends = [_holding(side) for side in sides]
@@ -735,6 +787,6 @@ def _holding(tokens: Sequence[Token]) -> int:
         if tuple(words[at : at + 2]) in _CHINESE_HOLDING:
             return at if len(words) > at + 2 else 0
         follows = tokens[at + 1]
-        if words[at] in _HOLDING and (follows.is_definite or follows.exact in _OWNED):
+        if words[at] in HOLDING and (follows.is_definite or follows.exact in OWNED):
             return at
     return 0
