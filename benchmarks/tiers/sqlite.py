@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -277,23 +278,38 @@ class _Run:
             kept.ratios[IN_MEMORY_STORE] = row.ratios[IN_MEMORY_STORE]
 
     def _first_of_single(self) -> None:
-        """Ask the one large group in a memory that was just opened, and then ask it again."""
-        first, later = [], []
-        for number in range(3):
+        """Ask the one large group in a memory that was just opened, and then ask it again.
+
+        Closing the memory writes the blocks from which the next one reads the group; without
+        them it is read from its rows.
+        """
+        taken: dict[str, list[float]] = {}
+        for number in range(6):
+            is_packed = number % 2 == 1
+            if not is_packed:
+                with closing(sqlite3.connect(self._path)) as connection:
+                    connection.execute("DELETE FROM block")
+                    connection.commit()
             with closing(self._open()) as memory:
-                for taken, index in ((first, 2 * number), (later, 2 * number + 1)):
-                    # the second question may still read something; the third is like all others
-                    for extra in range(1 if taken is first else 2):
-                        question = self._data.questions[100 + index + 50 * extra].text
-                        with quiet():
-                            start = CPU()
-                            memory.retrieve(question, self.scope, layers=("cold",))
-                            seconds = CPU() - start
-                    taken.append(seconds * 1000)
-        for name, each in (("first question", first), ("a later question", later)):
+                # the second question may still read something; the third is like all others
+                first, _, later = (
+                    self._timed(memory, 100 + 3 * number + place) for place in range(3)
+                )
+            name = "first question, packed" if is_packed else "first question"
+            taken.setdefault(name, []).append(first)
+            taken.setdefault("a later question", []).append(later)
+        for name, each in taken.items():
             row = Row(self._layout.name, name)
             row.ms = {OURS: median(each)}
             self._results.rows.append(row)
+
+    def _timed(self, memory: TieredMemory, number: int) -> float:
+        """Return the milliseconds that one question to the group takes."""
+        question = self._data.questions[number].text
+        with quiet():
+            start = CPU()
+            memory.retrieve(question, self.scope, layers=("cold",))
+            return (CPU() - start) * 1000
 
     def _measure(
         self,

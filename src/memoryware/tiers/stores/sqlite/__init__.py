@@ -40,7 +40,8 @@ def sqlite_stores(
         indexed: Memories of the groups searched last that this process holds in segments, so
             that a search reads little; 0 for none. That takes NumPy, and of a memory with a
             vector of 384 numbers about 700 bytes, in groups below 20,000 memories 1,800. A
-            larger group is read row by row at each search.
+            larger group is read row by row at each search. Of groups of more than 20,000
+            memories the file keeps blocks from which a segment is made quickly; see `blocks`.
 
     Raises:
         SettingError: For another durability.

@@ -53,8 +53,8 @@ _SEGMENT: Final = (
     " WHERE grp = ? AND tier = 1"
 )
 """The rows of a segment; see `segment.Row`."""
-_LOADED: Final = 512
-"""Blocks that are loaded at once."""
+_LOADED: Final = 16
+"""Blocks that are loaded at once: memory that is used again and again is in the caches."""
 
 
 class SearchingTransaction(SqliteTransaction):
