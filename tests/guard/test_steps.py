@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from memoryware.guard import Guard
-from memoryware.guard._detectors import _found
+from memoryware.guard._detectors import _secrets_in
 from memoryware.guard._scan import STEPS, Scan
 
 KILOBYTES = 16
@@ -100,7 +100,7 @@ def test_four_times_the_text_takes_four_times_the_steps(piece):
 def test_no_kilobyte_spends_much_more_than_its_budget(piece):
     text = filled(piece)
     scan = Scan(text, text.lower())
-    list(_found(scan, []))
+    list(_secrets_in(scan, []))
 
     assert scan.steps <= 2.5 * STEPS * KILOBYTES
 
@@ -112,7 +112,7 @@ def test_honest_text_stays_far_below_the_budget():
         "- We pin ruff to 0.14.2 and look at the lock file every month, see docs/tools.md.\n"
     )
     scan = Scan(text, text.lower())
-    list(_found(scan, []))
+    list(_secrets_in(scan, []))
 
     assert not scan.spent
     assert scan.steps <= STEPS * KILOBYTES

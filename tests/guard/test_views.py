@@ -7,13 +7,13 @@ import sys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryware.guard._scan import joined, plain
+from memoryware.guard._detectors import joined_view, plain_view
 
 
 @settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("ab\u200b\u00ad「“ａ：\u00a0İ密é\n'\""), max_size=60))
 def test_every_place_of_a_view_is_a_place_of_the_text(text):
-    view = plain(text)
+    view = plain_view(text)
 
     places = [view.span(at, at + 1) for at in range(len(view.text))]
     assert places == sorted(places)
@@ -25,8 +25,8 @@ def test_every_place_of_a_view_is_a_place_of_the_text(text):
 @settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("ab\"'\\\n +\u200b"), max_size=60))
 def test_strings_in_pieces_are_put_together_without_losing_their_places(text):
-    view = plain(text)
-    pieces, seams = joined(view)
+    view = plain_view(text)
+    pieces, seams = joined_view(view)
 
     assert all(0 <= seam <= len(pieces.text) for seam in seams)
     for at, character in enumerate(pieces.text):
@@ -37,9 +37,9 @@ def test_strings_in_pieces_are_put_together_without_losing_their_places(text):
 def test_lower_case_keeps_the_places_of_every_character():
     for code in range(sys.maxunicode + 1):
         if not 0xD800 <= code < 0xE000:
-            text = plain(f"a{chr(code)}b").text
+            text = plain_view(f"a{chr(code)}b").text
             assert len(text.lower()) == len(text), hex(code)
 
 
 def test_a_note_of_a_redaction_announces_nothing():
-    assert plain("a [redacted: password] b").text == "a [..................] b"
+    assert plain_view("a [redacted: password] b").text == "a [..................] b"

@@ -1,5 +1,9 @@
 """The detectors of `Guard`: secrets, and personal data by LangChain's own detectors.
 
+Detectors read a view of the text without characters that hide and in one spelling, so that a secret
+is not missed because a zero-width character or a line break stands in it. Every place in a view
+leads back to its place in the text.
+
 The time is linear: every pattern looks at a bounded number of characters, and starts only where its
 first word stands. There is one look for what there could be, then rules only where it is.
 """
@@ -7,50 +11,76 @@ first word stands. There is one look for what there could be, then rules only wh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import string
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 from memoryware import _langchain
 from memoryware.guard._assigned import find_assigned, find_unread
-from memoryware.guard._forms import find_forms
-from memoryware.guard._scan import Mention, Scan, View, joined, mentions, plain
+from memoryware.guard._forms import FORM_GATES, find_forms
+from memoryware.guard._lexicon import BEGINNINGS, OTHER_STEMS, SAYS_OTHERWISE, STEMS
+from memoryware.guard._scan import Mention, Scan
+from memoryware.guard._secret_values import UNSPACED, Sort, sort_of
 from memoryware.guard._sentence_secrets import find_in_sentence
-from memoryware.guard._service_tokens import find_tokens, known_tokens, runs
+from memoryware.guard._service_tokens import TOKEN_RUN, find_tokens, known_tokens
+from memoryware.guard._vendors import WIDE
 from memoryware.guard.guard import Span
 
 _ASSIGNED: Final = 6
 """What it costs to look for a value that is assigned to a word."""
 _BROKEN_OFF: Final = ("\n", "\r", '"', "'", "`", "\\")
 """What stands behind the first piece of a token that goes on elsewhere."""
+_DIGIT: Final = re.compile("[0-9]")
 
 
 def find_secrets(text: str) -> Iterator[Span]:
     """Return kind, start and end of every secret; what names a kind best comes first."""
-    view = plain(text)
-    places = runs(view.text)
-    yield from _placed(view, _found(Scan(view.text, view.text.lower()), places))
-    if any(view.text[end : end + 1] in _BROKEN_OFF for _, end in places):
-        pieces, seams = joined(view)
-        yield from _placed(pieces, known_tokens(Scan(pieces.text, ""), seams))
+    view = plain_view(text)
+    runs = [run.span() for run in TOKEN_RUN.finditer(view.text)]
+    yield from _original(view, _secrets_in(Scan(view.text, view.text.lower()), runs))
+    if any(view.text[end : end + 1] in _BROKEN_OFF for _, end in runs):
+        pieces, seams = joined_view(view)
+        yield from _original(pieces, known_tokens(Scan(pieces.text, ""), seams))
 
 
-def _placed(view: View, spans: Iterator[Span]) -> Iterator[Span]:
+def _original(view: View, spans: Iterator[Span]) -> Iterator[Span]:
+    """Yield spans of a view with their places in the original text."""
     for kind, start, end in spans:
         yield kind, *view.span(start, end)
 
 
-def _found(scan: Scan, places: list[tuple[int, int]]) -> Iterator[Span]:
-    yield from find_tokens(scan, places)
-    yield from find_forms(scan.text, scan.low)
-    yield from _find_cards(scan.text)
+def _secrets_in(scan: Scan, runs: list[tuple[int, int]]) -> Iterator[Span]:
+    """Yield the secrets of a view.
+
+    Each group of rules has a gate, which most texts do not pass: a look for characters without
+    which none of the rules can apply.
+
+    Args:
+        scan: The scan of the view.
+        runs: Places that are long enough without a blank to be a token.
+    """
+    text, low = scan.text, scan.low
+    tokens = [
+        (start, end)
+        for start, end in runs
+        if not text[start:end].islower() or _DIGIT.search(text, start, end)  # no words
+    ]
+    if tokens or any(prefix in text for prefix in WIDE):
+        yield from find_tokens(scan, tokens)
+    if any(gate in low for gate in FORM_GATES):
+        yield from find_forms(text, low)
+    yield from _find_cards(text)
     behind = 0
-    for mention in mentions(scan):
+    for mention in _mentions(scan):
         if mention.start < behind:
             continue  # a word inside a secret
         spans = _beside(scan, mention)
         behind = max([behind, *(end for _, _, end in spans)])
         yield from spans
-    yield from find_unread(scan)
+    if scan.spent:
+        yield from find_unread(scan)
 
 
 def _beside(scan: Scan, mention: Mention) -> list[Span]:
@@ -62,6 +92,206 @@ def _beside(scan: Scan, mention: Mention) -> list[Span]:
         return spans
     said = find_in_sentence(scan, mention)
     return [said] if said is not None else []
+
+
+# Views: the text as a detector reads it.
+
+_HIDDEN: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
+)
+"""What has no width; it is left out of the view."""
+_SPELLED: Final = {
+    **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},  # full width
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f", '"'),
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u2032", "'"),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63", "-"),
+    **dict.fromkeys("\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009", " "),
+    **dict.fromkeys("\u200a\u202f\u205f\u3000", " "),
+    "\u3002": ".",
+    "\u3001": ",",
+    "\u0130": "I",  # the one letter that is longer in lower case
+}
+_TO_SPELL: Final = re.compile("[" + re.escape("".join(_SPELLED)) + "]")
+_TO_HIDE: Final = re.compile(f"[{_HIDDEN}]+")
+_ODD: Final = re.compile("[" + re.escape("".join(_SPELLED)) + _HIDDEN + "]")
+_NOTED: Final = "[redacted: "
+_NOTE: Final = re.compile(r"\[redacted: [^\]\n]{1,60}\]")
+_SEAM: Final = re.compile(
+    r"""["'`][ \t]{0,80}(?:[+.&\\][ \t]{0,80})?(?:\r?\n[ \t]{0,80}(?:[+.&][ \t]{0,80})?)?["'`]"""
+    r"""|\\\r?\n[ \t]{0,80}"""
+)
+"""Between two pieces of one string, or of one continued line."""
+_BROKEN: Final = re.compile(
+    r"""(["'`])[^\s"'`]{4,200}(?:[ \t]{0,80}\r?\n[ \t]{0,80}[^\s"'`]{1,200}){1,8}\1"""
+)
+_BREAK: Final = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A text to look through, and for each of its characters the place in the original."""
+
+    text: str
+    places: list[int] | None = None
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the place in the original of what is not empty in the view."""
+        if self.places is None or start >= end:
+            return start, end
+        return self.places[start], self.places[end - 1] + 1
+
+    def without(self, cuts: Iterable[tuple[int, int]]) -> View:
+        """Return a view in which these pieces are left out."""
+        pieces: list[str] = []
+        places: list[int] = []
+        position = 0
+        for start, end in [*cuts, (len(self.text), len(self.text))]:
+            pieces.append(self.text[position:start])
+            places += range(position, start)
+            position = end
+        if self.places is not None:
+            places = [self.places[place] for place in places]
+        return View("".join(pieces), places)
+
+
+def plain_view(text: str) -> View:
+    """Return the text without what hides, with one spelling of quotes, dashes and blanks.
+
+    The notes that redaction leaves are dots, so that their words announce nothing.
+    """
+    if _NOTED in text:
+        text = _NOTE.sub(lambda match: f"[{'.' * (len(match.group()) - 2)}]", text)
+    if text.isascii():
+        return View(text)
+    if not _ODD.search(text):
+        return View(text)
+    view = View(_TO_SPELL.sub(lambda match: _SPELLED[match.group()], text))
+    cuts = [match.span() for match in _TO_HIDE.finditer(view.text)]
+    return view.without(cuts) if cuts else view
+
+
+def joined_view(view: View) -> tuple[View, list[int]]:
+    """Return the view with strings put together that are written in pieces, and the seams."""
+    text = view.text
+    cuts = [match.span() for match in _SEAM.finditer(text)]
+    if '"' in text or "'" in text or "`" in text:
+        for match in _BROKEN.finditer(text):
+            inner = _BREAK.finditer(text, *match.span())
+            cuts += [one.span() for one in inner]
+    cuts = _apart(cuts)
+    seams, gone = [], 0
+    for start, end in cuts:
+        seams.append(start - gone)
+        gone += end - start
+    return (view.without(cuts) if cuts else view), seams
+
+
+def _apart(cuts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the cuts in order, those that overlap as one."""
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(cuts):
+        if apart and start < apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart
+
+
+# Mentions: words that announce a secret.
+
+_INSIDE: Final = string.ascii_letters + string.digits + "_-."
+_LETTER: Final = (
+    "(?:(?![\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])[\\w.-])"
+)
+"""A letter of a script that puts blanks between words, or a sign inside an identifier."""
+_REST: Final = re.compile(f"{_LETTER}{{0,60}}")
+_BACKWARDS: Final = re.compile(f"{_LETTER}*")
+_NETWORK: Final = re.compile(r"ssid|wi-?fi|wlan|wpa|netzwerk|hotspot")
+"""What makes a key or a code near it that of a wireless network."""
+_STEPS: Final = 2
+"""What looking at a word costs."""
+_WIDEST: Final = 60
+"""Characters of an identifier that are looked at before the word for a secret."""
+
+
+def _mentions(scan: Scan) -> Iterator[Mention]:
+    """Return every word that announces a secret, each once, in the order of the text.
+
+    Where too many stand together, those for which the budget of their place has nothing left are
+    passed over.
+    """
+    text, seen = scan.text, -1
+    for at, stem, sort in _hits(text, scan.low):
+        if not scan.afford(at, _STEPS):
+            continue
+        if sort is not None:
+            yield Mention(sort, at, at + len(stem), unspaced=True)
+            continue
+        start = -1 if stem in BEGINNINGS and _goes_on(text, at) else _start(text, at)
+        if start > seen:
+            seen = start
+            mention = _mention(text, scan.low, start, _end(text, at + len(stem)))
+            if mention is not None:
+                yield mention
+
+
+def _hits(text: str, low: str) -> list[tuple[int, str, Sort | None]]:
+    """Return where stems of words for secrets stand, in order, and the sort of unspaced ones."""
+    ascii_only = text.isascii()
+    found: list[tuple[int, str, Sort | None]] = []
+    for stem in STEMS if ascii_only else (*STEMS, *OTHER_STEMS):
+        at = low.find(stem)
+        while at >= 0:
+            found.append((at, stem, None))
+            at = low.find(stem, at + len(stem))
+    for word, sort in () if ascii_only else UNSPACED.items():
+        at = low.find(word)
+        while at >= 0:
+            found.append((at, word, sort))
+            at = low.find(word, at + len(word))
+    found.sort(key=itemgetter(0))
+    return found
+
+
+def _mention(text: str, low: str, start: int, end: int) -> Mention | None:
+    found = sort_of(text[start:end])
+    if found is None:
+        return None
+    sort, last = found
+    if sort is not Sort.PASSWORD:
+        before = text[max(0, start - 20) : start].rpartition("\n")[2].split()
+        if before and before[-1].lower().strip("\"'`,*_()[]") in SAYS_OTHERWISE:
+            return None
+    back, ahead = {Sort.KEY: (60, 0), Sort.CODE: (12, 12)}.get(sort, (0, 0))
+    if back and _NETWORK.search(low, max(0, start - back), end + ahead):
+        sort = Sort.PASSWORD
+    return Mention(sort, start, end, last)
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Say whether the word has begun before this place."""
+    return at > 0 and text[at - 1].isalpha() and text[at].islower()
+
+
+def _start(text: str, at: int) -> int:
+    chunk = text[max(0, at - _WIDEST) : at]
+    if chunk.isascii():
+        start = at - len(chunk) + len(chunk.rstrip(_INSIDE))
+    else:
+        begun = _BACKWARDS.match(chunk[::-1])
+        start = at - begun.end() if begun else at
+    while start < at and text[start] in "-.":
+        start += 1
+    return start
+
+
+def _end(text: str, at: int) -> int:
+    rest = _REST.match(text, at)
+    end = rest.end() if rest else at
+    while end > at and text[end - 1] in "-._":
+        end -= 1
+    return end
 
 
 # Numbers of payment cards.

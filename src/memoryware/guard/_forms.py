@@ -306,6 +306,9 @@ def _by_gate() -> dict[str, list[Form]]:
 
 
 _BY_GATE: Final = _by_gate()
+_KEY_BLOCK_GATES: Final = ("-begin ", "- begin ", "private-lines:")
+FORM_GATES: Final = (*_BY_GATE, *_KEY_BLOCK_GATES)
+"""Texts, in lower case, without any of which there is no form in a text."""
 
 
 def find_forms(text: str, low: str) -> Iterator[Span]:

@@ -33,8 +33,8 @@ from memoryware.guard._vendors import (
 from memoryware.guard.guard import Span
 
 _SIGNS: Final = string.ascii_letters + string.digits + "_.~-"
-_RUN: Final = re.compile(r"[A-Za-z0-9_.~-]{16,}")
-_DIGIT: Final = re.compile("[0-9]")
+TOKEN_RUN: Final = re.compile(r"[A-Za-z0-9_.~-]{16,}")
+"""What is long enough without a blank to be a token."""
 _INNER: Final = re.compile(r"(?<=[_.~-])[A-Za-z0-9]")
 _LONGEST_LEFT: Final = 255
 """Characters before a seam at which a token may begin."""
@@ -91,23 +91,16 @@ def _by_start() -> dict[str, list[_Rule]]:
 _BY_START: Final = _by_start()
 
 
-def runs(text: str) -> list[tuple[int, int]]:
-    """Return the places that are long enough without a blank to be a token."""
-    return [run.span() for run in _RUN.finditer(text)]
-
-
 def find_tokens(scan: Scan, places: list[tuple[int, int]]) -> Iterator[Span]:
     """Return the tokens of known services, and those that are built like such a token.
 
     Args:
         scan: The scan of the text.
-        places: Its `runs`.
+        places: Where `TOKEN_RUN` matches, without those that are words.
     """
     text = scan.text
     yield from _wide(scan)
     for start, end in places:
-        if text[start:end].islower() and not _DIGIT.search(text, start, end):
-            continue  # words
         found = False
         for span in _known(scan, start, end):
             found = True
@@ -122,7 +115,7 @@ def known_tokens(scan: Scan, seams: Iterable[int]) -> Iterator[Span]:
     for seam in seams:
         left = text[max(0, seam - _LONGEST_LEFT) : seam]
         start = seam - len(left) + len(left.rstrip(_SIGNS))
-        run = _RUN.match(text, start)
+        run = TOKEN_RUN.match(text, start)
         if run is not None and behind <= start < seam < run.end():
             behind = run.end()
             yield from _known(scan, start, behind)

@@ -446,7 +446,9 @@ def says_something(text: str) -> bool:
     Returns:
         False for courtesy, acknowledgements, single words and signs.
     """
-    plain = drop_hidden(text)[0].strip()
+    # Nothing hides in printable ASCII, which most texts are.
+    is_plain = text.isascii() and text.isprintable()
+    plain = (text if is_plain else drop_hidden(text)[0]).strip()
     # Nearly every text states something at its beginning, and a long one takes milliseconds.
     return any(_has_statement(_beginning(plain, chars)) for chars in (_BEGINNING, _LIMIT))
 

@@ -73,7 +73,7 @@ def words_of(text: str) -> list[str]:
     terms as well: of `max_tokens` and `maxTokens` its words, of `PostgreSQL17` the name and the
     number, and `ABC-1234` is found as `ABC1234`.
     """
-    folded = fold(text)
+    folded = text if text.isascii() else fold(text)
     return [*_stems(_tokenize_folded(folded)), *_parts_of_names(folded)]
 
 
@@ -98,7 +98,7 @@ def _stems(words: Sequence[str]) -> list[str]:
 
 def plain_words(text: str) -> list[str]:
     """Return the words of a text in order, folded for case and spelling but not stemmed."""
-    return _tokenize_folded(fold(text))
+    return _tokenize_folded(text if text.isascii() else fold(text))
 
 
 def _tokenize_folded(folded: str) -> list[str]:
@@ -151,7 +151,7 @@ def _parts_of(name: str) -> tuple[str, ...]:
 
 def query_words(text: str) -> list[str]:
     """Return the different terms of a query; stop words only where there are no others."""
-    folded = fold(text)
+    folded = text if text.isascii() else fold(text)
     every = _tokenize_folded(folded)
     telling = [word for word in every if word not in STOP_WORDS]
     return list(dict.fromkeys([*_stems(telling or every), *_parts_of_names(folded)]))
