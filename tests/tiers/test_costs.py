@@ -42,9 +42,9 @@ SQLITE = {
 # operation: round trips today, to be
 POSTGRES = {
     "record": (3, 3),
-    "promote a text": (6, 3),
-    "promote an entry": (8, 3),
-    "retrieve": (3, 2),
+    "promote a text": (3, 3),
+    "promote an entry": (3, 3),
+    "retrieve": (2, 2),
     "retrieve long-term only": (2, 2),
     "list": (1, 1),
 }

@@ -25,7 +25,7 @@ from memoryware.tiers.model import (
     hash_of,
     promoted_again,
 )
-from memoryware.tiers.proposals import check, note_proposal
+from memoryware.tiers.proposals import check, note_proposal, refusal_of
 from memoryware.tiers.reindex import embed_pending, place_of
 from memoryware.tiers.review.decisions import closed, refuse_rejected_statements, repeats_of
 from memoryware.tiers.screening import redacted
@@ -237,8 +237,8 @@ async def _in_transaction(
 ) -> Promotion:
     """Run a promotion: embed its text, then change everything in one transaction."""
     where = group_of(_scope_of(what, scope), "a promotion")
-    for _ in range(_TRIES):
-        prepared = await _prepare(parts, what, scope, actor)
+    for attempt in range(_TRIES):
+        prepared = await _prepare(parts, what, scope, actor, is_retry=attempt > 0)
         outcome = await parts.transaction(where, partial(work, prepared))
         if not outcome.is_stale:
             break
@@ -276,9 +276,17 @@ def _scope_of(what: What, scope: MemoryScope | None) -> MemoryScope:
     return what.scope if isinstance(what, Entry | Insight) else MemoryScope()
 
 
-async def _prepare(parts: Parts, what: What, scope: MemoryScope | None, actor: Actor) -> _Prepared:
+async def _prepare(
+    parts: Parts, what: What, scope: MemoryScope | None, actor: Actor, *, is_retry: bool
+) -> _Prepared:
     """Check and embed what is promoted, as far as that can be done before the transaction."""
-    prepared = await _checked(parts, what, scope, actor)
+    if not is_retry and isinstance(what, Entry) and _passes(parts, what, scope, actor):
+        # The transaction reads the entry anyway. If it is another one by now, it is read here.
+        prepared = _Prepared()
+        prepared.content = await redacted_text(parts, what.content, prepared.texts)
+        await _split(parts, prepared)
+    else:
+        prepared = await _checked(parts, what, scope, actor)
     await _embed(parts, [prepared])
     return prepared
 
@@ -296,12 +304,30 @@ async def _checked(parts: Parts, what: What, scope: MemoryScope | None, actor: A
         prepared.content = material.content
         if material.content.strip():
             await check(parts, material, actor)
+    await _split(parts, prepared)
+    return prepared
+
+
+def _passes(parts: Parts, entry: Entry, scope: MemoryScope | None, actor: Actor) -> bool:
+    """Return whether nothing in an entry as it was passed speaks against its promotion."""
+    policy, own = parts.policy, entry.scope
+    is_own = scope is None or (scope.tenant, scope.group_id) == (own.tenant, own.group_id)
+    return (
+        is_own
+        and actor.is_person
+        and not policy.corroboration
+        and entry.provenance.trust >= policy.min_trust
+        and entry.status not in DECIDED
+        and not refusal_of(entry, actor)
+    )
+
+
+async def _split(parts: Parts, prepared: _Prepared) -> None:
     if prepared.content.strip():
         work = partial(chunks_of, prepared.content, parts.splitter, parts.limits)
         # A splitter of the application may take long, whatever the length of the text.
         is_long = parts.splitter is not None or len(prepared.content) > OFFLOAD_CHARS
         prepared.chunks = await parts.runner.offload(work) if is_long else work()
-    return prepared
 
 
 async def _embed(parts: Parts, every: Sequence[_Prepared]) -> None:
@@ -327,8 +353,24 @@ async def _promoted(
 ) -> _Outcome:
     """Promote what was prepared; this is the inside of the transaction."""
     text = prepared.content
+    if parts.tiers.reads_ahead and text.strip():
+        await _read_ahead(parts, what, scope, how, prepared)
     material = await material_of(parts, what, scope, actor, prepared.texts, expected=text)
     return await _promoted_material(parts, material, actor, how, prepared)
+
+
+async def _read_ahead(
+    parts: Parts, what: What, scope: MemoryScope | None, how: How, prepared: _Prepared
+) -> None:
+    """Have everything read in one round trip that most promotions of a text or an entry read."""
+    where = group_of(_scope_of(what, scope), "a promotion")
+    group, digest = Select.within(where), hash_of(prepared.content)
+    await parts.tiers.read_ahead(
+        group,
+        group.also(agents=(how.agent_id,), hashes=(digest,)),
+        group.also(ids=(what.id,)) if isinstance(what, Entry) else None,
+        prepared.space if prepared.vectors else None,
+    )
 
 
 async def _promoted_material(

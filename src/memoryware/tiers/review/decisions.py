@@ -128,12 +128,14 @@ async def repeats_of(
         or took out of a group.
     """
     which = Select.within(scope, statuses=WAITING)
-    requests: list[tuple[Tier, Select]] = [("quarantine", which.also(ids=tuple(ids)))]
+    requests: list[tuple[Tier, Select]] = []
+    if ids:
+        requests.append(("quarantine", which.also(ids=tuple(ids))))
     if copies is None:
         requests.append(("quarantine", which.also(hashes=(hash_of(text),))))
-    entries, *rest = await parts.tiers.find_many(requests)
-    copies = rest[0] if copies is None else copies
-    entries += [entry for entry in copies if _is_copy(entry, trust)]
+    pages = await parts.tiers.find_many(requests) if requests else []
+    copies = pages.pop() if copies is None else copies
+    entries = [*(pages[0] if ids else ()), *(one for one in copies if _is_copy(one, trust))]
     return list({entry.id: entry for entry in entries}.values())
 
 

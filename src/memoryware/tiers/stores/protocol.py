@@ -333,7 +333,12 @@ class Transaction(ABC):
 
     A record is identified by tenant, group and id together: strangers may have the same ids, and
     nothing that is done to one reaches the other. A transaction sees its own changes.
+
+    Attributes:
+        reads_ahead: Whether it makes use of `read_ahead`.
     """
+
+    reads_ahead: bool = False
 
     @abstractmethod
     async def find(
@@ -457,6 +462,21 @@ class Transaction(ABC):
             EmbeddingMismatch: As for `add`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
+
+    async def read_ahead(  # noqa: B027 - a store without a server has nothing to gain
+        self, search: Select, document: Select, edits: Select | None, space: Space | None
+    ) -> None:
+        """Announce what the transaction will read; this changes no result.
+
+        A store on a server overrides this, with `reads_ahead`, to read all of it in the round
+        trip of the next read.
+
+        Args:
+            search: The group whose long-term memory is searched.
+            document: `agents` and `hashes` of a document that is added.
+            edits: The entries of quarantine that are edited.
+            space: The space of the vectors of the document.
+        """
 
     async def generation(self, scope: MemoryScope) -> int | None:  # noqa: ARG002 - for overrides
         """Return a number that every change of a tenant and group raises; None if unknown.

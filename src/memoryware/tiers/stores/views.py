@@ -142,6 +142,22 @@ class Tiers:
                 found[tier, which] = (await self.tier(tier).find(which)).items
         return [found[at] for at in requests]
 
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether `read_ahead` saves round trips to a server."""
+        return self._transaction is not None and self._transaction.reads_ahead
+
+    async def read_ahead(
+        self,
+        search: Select,
+        document: Select,
+        edits: Select | None = None,
+        space: Space | None = None,
+    ) -> None:
+        """Announce what a transaction will read; see `Transaction.read_ahead`."""
+        if self._transaction is not None:
+            await self._transaction.read_ahead(search, document, edits, space)
+
     async def generation(self, scope: MemoryScope) -> int | None:
         """Return a number that every change of a group raises in any of its tiers.
 

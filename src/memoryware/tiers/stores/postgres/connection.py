@@ -71,7 +71,9 @@ class Address:
         digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True)
 
-    def settings(self, which: Select | None, path: str, *, is_durable: bool) -> Command:
+    def settings(
+        self, which: Select | None, path: str, *, is_durable: bool, writes: bool = False
+    ) -> Command:
         """Return the statement that sets what a transaction about these records needs.
 
         All of it ends with the transaction, so that sessions may be those of a pooler. The owner
@@ -81,6 +83,9 @@ class Address:
             which: The records; None for those of all tenants.
             path: The search path.
             is_durable: Whether to insist that a commit waits for the disk of the server.
+            writes: Whether it is to write: planning an INSERT into tables with as many indexes
+                takes longer than doing it. Plans of reads differ between tenants of many and of
+                few memories, and are worth it.
         """
         limits = self.limits
         owner = ANYBODY if which is None else owner_of(which.tenant)
@@ -88,7 +93,7 @@ class Address:
             "statement_timeout": _millis(limits.statement_timeout),
             "lock_timeout": _millis(limits.lock_timeout),
             "idle_in_transaction_session_timeout": _millis(limits.statement_timeout),
-            "plan_cache_mode": "force_custom_plan",
+            "plan_cache_mode": "auto" if writes else "force_custom_plan",
             "jit": "off",
         }
         if is_durable:
@@ -492,6 +497,19 @@ class Pipeline(ABC):
         if statement.returns_rows or len(self._queue) >= _QUEUED:
             await self.flush()
             self._must_be_answered(statement)
+        return statement.rows
+
+    def expect(self, sql: str, values: Sequence[object] = ()) -> Statement:
+        """Send a statement with the next one that is waited for; its rows are there then."""
+        statement = self._statement(sql, values)
+        self._queue.append(statement)
+        return statement
+
+    async def expected(self, statement: Statement) -> Sequence[Row]:
+        """Return the rows of a statement that was expected."""
+        if not statement.is_answered:
+            await self.flush()
+        self._must_be_answered(statement)
         return statement.rows
 
     async def queue(self, sql: str, values: Sequence[object] = ()) -> None:

@@ -411,9 +411,9 @@ class OpenedDatabase:
     guarded: bool
     partitioned: bool
 
-    def settings(self, which: Select | None) -> Command:
+    def settings(self, which: Select | None, *, writes: bool = False) -> Command:
         """Return the statement with which a transaction about these records begins."""
-        return self.address.settings(which, self.path, is_durable=self.is_relaxed)
+        return self.address.settings(which, self.path, is_durable=self.is_relaxed, writes=writes)
 
 
 def opened(address: Address) -> OpenedDatabase:

@@ -21,7 +21,7 @@ from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.model import Memory
 from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.columns import has_numpy, numpy, packed_words
-from memoryware.tiers.stores.postgres.connection import owner_of
+from memoryware.tiers.stores.postgres.connection import Statement, owner_of
 from memoryware.tiers.stores.postgres.rows import PostgresRows
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Query, Select, Sight, Space
@@ -36,6 +36,8 @@ _LARGEST: Final = 20_000
 search would ask the server for those of its best."""
 _RECORDS: Final = 4096
 """Decoded memories of a group that are kept."""
+_WHOLE: Final = 200
+"""Memories of a group that are read whole at once; of a larger one only what is shown is."""
 _TRIES: Final = 5
 """How often a search looks at a group that others change meanwhile, before the server does it."""
 _SPACES: Final = "SELECT id, name, dimension, current FROM space"
@@ -43,8 +45,9 @@ _COLUMNS: Final = (
     "SELECT record.seq, record.created, record.valid_from, record.valid_to, record.agent_id,"
     " record.session_id, record.document, record.revocation IS NOT NULL AS revoked,"
     " word_index.words, {vectors}.halfvec_send(vector.data) AS data,"
-    " CASE WHEN log.is_followed THEN record.body END AS body,"
-    " CASE WHEN log.is_followed OR word_index.words IS NULL THEN record.content END AS content"
+    " CASE WHEN log.is_followed OR here.memories <= $6 THEN record.body END AS body,"
+    " CASE WHEN log.is_followed OR here.memories <= $6 OR word_index.words IS NULL"
+    " THEN record.content END AS content"
     " FROM record LEFT JOIN word_index ON word_index.seq = record.seq"
     " AND word_index.owner = record.owner"
     " LEFT JOIN vector ON vector.space = here.space AND vector.seq = record.seq"
@@ -123,14 +126,48 @@ class SearchingTransaction(PostgresTransaction):
 
     segments: GroupSegments
     _seen: _Seen | None = None
-    _looks = 0
+    _misses = 0
+    """How often others had changed the group before the memories were read."""
+    _moment: tuple[Any, Sequence[Row], Sequence[Row] | None] | None = None
+    """The group that was asked for last, its state, and the spaces: the same to the end of a
+    transaction that sees one moment, or is alone with the group."""
+
+    _look: tuple[Any, int, Statement] | None = None
+    """The group that was asked for ahead, the generation of its segment, and the statement."""
+
+    async def read_ahead(
+        self, search: Select, reads: Sequence[tuple[str, tuple[str, list[Any]]]]
+    ) -> None:
+        await super().read_ahead(search, reads)
+        most = min(self.segments.most, _LARGEST)
+        if len(search.groups or ()) == 1 and most and has_numpy():
+            part = str(_ROWS.key(part_of(search.tenant, (search.groups or ())[0])))
+            base, commands = self._question(part, search.tenant, most)
+            _, asked, _ = [self._pipeline.expect(sql, values) for sql, values in commands]
+            self._look = (search.tenant, part), base, asked
+
+    def _question(
+        self, part: str, tenant: str | None, most: int
+    ) -> tuple[int, list[tuple[str, list[Any]]]]:
+        """Return the generation of a segment, and the statements that ask for later changes."""
+        segments = self.segments.of_process()
+        with self.segments.lock:
+            segment = segments.get((tenant, part))
+            base, last = (segment.generation, segment.last) if segment else (-1, 0)
+        values = [part, owner_of(tenant), base, last, most, _WHOLE]
+        commands: list[tuple[str, list[Any]]] = [
+            (_PLANNED_ONCE, ["force_generic_plan"]),
+            (_FOLLOW.replace("{vectors}", self._vectors), values),
+            (_PLANNED_ONCE, ["force_custom_plan"]),
+        ]
+        return base, commands
 
     async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
-        self._seen, self._looks = None, self._looks + 1
+        self._seen = None
         groups, most = which.groups or (), min(self.segments.most, _LARGEST)
         is_fit = len(groups) == 1 and is_known(which) and not self._has_new_memories
-        if not is_fit or not most or self._looks > _TRIES or not has_numpy():
-            await self.settle()
+        if not is_fit or not most or self._misses >= _TRIES or not has_numpy():
+            await self._leave_to_the_server()
             return None
         part = str(_ROWS.key(part_of(which.tenant, groups[0])))
         data = None
@@ -140,44 +177,60 @@ class SearchingTransaction(PostgresTransaction):
             found = await self._looked(part, query, which, data, most)
             if found is not None:
                 return found
-        await self.settle()
+        await self._leave_to_the_server()
         return None
+
+    async def _leave_to_the_server(self) -> None:
+        await self.settle()
+        self._pipeline.expect(_PLANNED_ONCE, ["force_custom_plan"])
 
     async def _looked(
         self, part: str, query: Query, which: Select, data: bytes | None, most: int
     ) -> tuple[Sight, Sequence[int]] | None:
         """Return what is seen; None if the group changed meanwhile, or has no segment."""
-        owner, key = owner_of(which.tenant), (which.tenant, part)
-        segments = self.segments.of_process()
-        with self.segments.lock:
-            segment = segments.get(key)
-            base, last = (segment.generation, segment.last) if segment else (-1, 0)
-        values = [part, owner, base, last, most]
-        commands: list[Any] = [
-            (_PLANNED_ONCE, ["force_generic_plan"]),
-            (_FOLLOW.replace("{vectors}", self._vectors), values),
-            (_PLANNED_ONCE, ["force_custom_plan"]),
-        ]
-        commands += [(_SPACES, [])] if data is not None else []
-        _, rows, _, *spaces = await self._pipeline.execute_all(commands)
-        space = _searched_space(query, spaces[0]) if data is not None else 0
+        segments, key = self.segments.of_process(), (which.tenant, part)
+        base, rows, spaces = await self._state(key, most, with_spaces=data is not None)
         if not rows:
             return Sight((), (0,) * len(query.words), 0, 0.0), ()
+        space = _searched_space(query, spaces or ()) if data is not None else 0
         cold, memories, current = rows[0][:3]
         if memories > most:
-            self._looks = _TRIES
+            self._misses = _TRIES
             return None
         keyed = _keyed(which)
         with self.segments.lock:
             segment = self._followed(segments.get(key), base, cold, current or 0, rows)
             if segment is None:
                 segments.drop(key)
+                self._moment = None
                 return None
             segments.put(key, segment)
             if space and space != segment.space:
                 space = 0  # nothing is embedded in it yet
             self._seen = _Seen(part, segment, cold)
             return segment.search(query, keyed, data if space else None, _not_measured)
+
+    async def _state(
+        self, key: tuple[str | None, str], most: int, *, with_spaces: bool
+    ) -> tuple[int, Sequence[Row], Sequence[Row] | None]:
+        """Return the generation of a segment, what was answered about it, and the spaces."""
+        tenant, part = key
+        look, self._look = self._look, None
+        if self._moment is not None and self._moment[0] == key and not look:
+            _, rows, spaces = self._moment
+            if spaces is not None or not with_spaces:
+                return rows[0][0], rows, spaces
+        if look is not None and look[0] == key and not with_spaces:
+            _, base, asked = look
+            rows, spaces = await self._pipeline.expected(asked), None
+        else:
+            base, commands = self._question(part, tenant, most)
+            commands += [(_SPACES, [])] if with_spaces else []
+            _, rows, _, *more = await self._pipeline.execute_all(commands)
+            spaces = more[0] if more else None
+        if self._late is None and rows:
+            self._moment = key, rows[:1], spaces
+        return base, rows, spaces
 
     def _followed(
         self, segment: Segment | None, base: int, cold: int, space: int, rows: Sequence[Row]
@@ -195,6 +248,7 @@ class SearchingTransaction(PostgresTransaction):
                 return None  # it was dropped meanwhile, or is of another space
             segment = Segment(cold, space)
             segment.extend([_row_of(row) for row in sorted(read, key=itemgetter(0))])
+            segment.records = _records_of(read)
             return segment
         if segment is None or segment.generation != base or space != segment.space:
             return None
@@ -206,8 +260,7 @@ class SearchingTransaction(PostgresTransaction):
             elif not segment.update(_row_of(changed[number])):
                 return None
         segment.extend([_row_of(row) for row in newer])
-        for row in read:
-            segment.records[row[0]] = _ROWS.record("long_term", (row[0], row[10], row[11]))
+        segment.records |= _records_of(read)
         segment.generation = cold
         return None if segment.is_worn else segment
 
@@ -221,6 +274,7 @@ class SearchingTransaction(PostgresTransaction):
         if missing:
             rows = await self.execute(_MISSING, seen.part, owner, missing, owner, seen.part)
             if len(rows) < len(missing) or any(row[3] != seen.generation for row in rows):
+                self._misses, self._moment = self._misses + 1, None
                 return None  # somebody wrote since `sight`, which looks anew
             read = {row[0]: _ROWS.record("long_term", row[:3]) for row in rows}
             known |= read
@@ -263,6 +317,12 @@ def _row_of(row: Row) -> Row:
     """Return a memory as a segment reads it."""
     words = row[8] if row[8] is not None else packed_words(words_of(unflat(row[11])))
     return (*row[:8], bytes(words), _little(row[9]))
+
+
+def _records_of(read: Sequence[Row]) -> dict[int, Memory]:
+    """Return the memories of rows that were read whole."""
+    whole = (row for row in read[:_WHOLE] if row[10] is not None)
+    return {row[0]: _ROWS.record("long_term", (row[0], row[10], row[11])) for row in whole}
 
 
 def _little(sent: bytes | None) -> bytes | None:

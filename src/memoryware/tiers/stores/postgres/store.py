@@ -370,6 +370,7 @@ class Server(ABC):
     suspends: bool
     rows = PostgresRows()
     has_segments = True
+    reads_ahead = True
 
     def __init__(self, database: OpenedDatabase, segments: GroupSegments | None = None) -> None:
         self._segments = segments or GroupSegments(database.address.limits.indexed)
@@ -424,7 +425,7 @@ class Server(ABC):
         self, pipeline: Pipeline, which: Select | None, *, writes: bool, snapshot: bool
     ) -> SearchingTransaction:
         """Begin a transaction; one that reads begins once it needs to see one moment."""
-        settings = self._database.settings(which)
+        settings = self._database.settings(which, writes=writes)
         if not writes:
             pipeline.begin(READ if snapshot else "", [settings])
             late = None if snapshot else [settings]

@@ -92,13 +92,33 @@ class PostgresTransaction(WideRecords):
         self._pipeline, self._limits = pipeline, database.address.limits
         self._database, self._reserved, self._late = database, reserved, late
         self._has_new_memories = False
+        self._ahead: dict[tuple[str, str], tuple[str, Statement]] = {}
         self._spaces_key = database.address.key("spaces")
         self._vectors, self._apart = database.vectors, f"OPERATOR({database.vectors}.<=>)"
         mine = _MINE if database.partitioned else ""
         self._looked_up = _GUARDED if database.guarded else _LOOKED_UP.format(mine=mine)
         self._having = _GUARDED_HAVING if database.guarded else _HAVING.format(mine=mine)
 
+    async def read_ahead(
+        self,
+        search: Select,  # noqa: ARG002 - for those who search in segments
+        reads: Sequence[tuple[str, tuple[str, list[Any]]]],
+    ) -> None:
+        for tier, (sql, values) in reads:
+            self._ahead[sql, repr(values)] = tier, self._pipeline.expect(sql, values)
+
+    def _will_write(self, tier: str) -> None:
+        """Forget what was read ahead of a tier that changes now."""
+        self._has_new_memories = self._has_new_memories or tier == "long_term"
+        for read, (of_tier, _) in [*self._ahead.items()]:
+            if of_tier == tier:
+                del self._ahead[read]
+
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
+        if self._ahead:
+            _, ahead = self._ahead.pop((sql, repr([*values])), (None, None))
+            if ahead is not None:
+                return await self._pipeline.expected(ahead)
         return await self._pipeline.execute(sql, values)
 
     async def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
@@ -113,8 +133,7 @@ class PostgresTransaction(WideRecords):
     async def insert(
         self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]
     ) -> list[int]:
-        if tier == "long_term":
-            self._has_new_memories = True
+        self._will_write(tier)
         if tier == "long_term" or len(records) != 1:
             return await super().insert(tier, records, spaces)
         # An entry needs no number before it is there, so that nothing is waited for.
@@ -129,15 +148,15 @@ class PostgresTransaction(WideRecords):
         return []
 
     async def replace(self, tier: str, seq: int, old: Any, new: Any) -> None:
-        self._has_new_memories = self._has_new_memories or tier == "long_term"
+        self._will_write(tier)
         await super().replace(tier, seq, old, new)
 
     async def drop(self, tier: str, numbers: Sequence[int]) -> None:
-        self._has_new_memories = self._has_new_memories or tier == "long_term"
+        self._will_write(tier)
         await super().drop(tier, numbers)
 
     async def add_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
-        self._has_new_memories = True
+        self._will_write("long_term")
         await super().add_vectors(space, vectors)
 
     async def generation(self, tenant: str | None, group: str | None) -> int | None:

@@ -108,6 +108,17 @@ class Transaction(Protocol):
         """Return the generation of a group, None where none is kept."""
         ...
 
+    async def read_ahead(
+        self, search: Select, reads: Sequence[tuple[str, tuple[str, list[Any]]]]
+    ) -> None:
+        """Send statements that will be executed, and the first read of a search, with the next.
+
+        Args:
+            search: The group that is searched.
+            reads: Statements with their values, and the tier that they read.
+        """
+        ...
+
     async def settle(self) -> None:
         """See one moment from now on, if that is not so already."""
         ...
@@ -186,6 +197,11 @@ class Port(Protocol):
     @property
     def rows(self) -> Rows:
         """How records are written down there."""
+        ...
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether `read_ahead` saves round trips."""
         ...
 
     @property

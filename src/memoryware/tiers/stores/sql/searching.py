@@ -195,15 +195,19 @@ async def _seen(
     return found
 
 
+def number_read(space: Space) -> tuple[str, list[Any]]:
+    """Return the statement that reads the number of a space."""
+    return "SELECT id, dimension FROM space WHERE name = ?", [sql_rows.flat(space.name)]
+
+
 async def number_of(tx: Transaction, space: Space) -> int | None:
     """Return the number of a space, None if it is new.
 
     Raises:
         EmbeddingMismatch: If it is known with another dimension.
     """
-    rows = await tx.execute(
-        "SELECT id, dimension FROM space WHERE name = ?", sql_rows.flat(space.name)
-    )
+    sql, values = number_read(space)
+    rows = await tx.execute(sql, *values)
     if rows and rows[0][1] != space.dimension:
         raise EmbeddingMismatch(str(Space(space.name, rows[0][1])), str(space))
     return rows[0][0] if rows else None

@@ -126,6 +126,7 @@ class _Joined:
 
     def __init__(self, port: Port, transaction: PortTransaction) -> None:
         self._port, self._transaction = port, transaction
+        self.reads_ahead = port.reads_ahead
         self.is_untidy = self._is_used = False
 
     @property
@@ -163,6 +164,7 @@ class _SqlTransaction(Transaction):
 
     def __init__(self, port: _Joined) -> None:
         self._port = port
+        self.reads_ahead = port.reads_ahead
 
     async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[Page[Any]]:
         return await self._port.gather(
@@ -203,6 +205,18 @@ class _SqlTransaction(Transaction):
 
     async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
         return await searching.search(self._port, query, which, choose)
+
+    async def read_ahead(
+        self, search: Select, document: Select, edits: Select | None, space: Space | None
+    ) -> None:
+        rows = self._port.rows
+        reads = [("long_term", _same_document_read(rows, document))]
+        if edits is not None:
+            reads.append(("quarantine", _held_read(rows, "quarantine", edits)))
+        if space is not None:
+            reads.append(("space", searching.number_read(space)))
+        async with self._port.transaction(search, writes=True) as tx:
+            await tx.read_ahead(search, reads)
 
     async def generation(self, scope: MemoryScope) -> int | None:
         async with self._port.transaction(Select.within(scope), snapshot=False) as tx:
@@ -454,22 +468,26 @@ _FIRST: Final = "seq DESC"
 
 async def held(tx: PortTransaction, port: Port, tier: str, which: Select) -> Sequence[Any]:
     """Return what fits, with its numbers; others have to wait until this was changed."""
-    (where, values), place = port.rows.condition(tier, which), port.rows.place(which)
-    return await tx.execute(
-        f"SELECT seq, {port.rows.read} FROM record WHERE {where}"
-        f" ORDER BY {place} DESC{port.rows.held}",
-        *values,
-    )
+    sql, values = _held_read(port.rows, tier, which)
+    return await tx.execute(sql, *values)
+
+
+def _held_read(rows: Rows, tier: str, which: Select) -> tuple[str, list[Any]]:
+    (where, values), place = rows.condition(tier, which), rows.place(which)
+    read = f"SELECT seq, {rows.read} FROM record WHERE {where} ORDER BY {place} DESC{rows.held}"
+    return read, values
+
+
+def _same_document_read(rows: Rows, which: Select) -> tuple[str, list[Any]]:
+    same, values = rows.condition("long_term", which)
+    read = f"SELECT seq, {rows.read} FROM record WHERE {same} AND {rows.current} ORDER BY seq"
+    return read, values
 
 
 async def _same_document(tx: PortTransaction, rows: Rows, first: Memory) -> list[Memory]:
-    same, more = rows.condition(
-        "long_term",
-        Select.within(first.scope, agents=(first.scope.agent_id,), hashes=(first.content_hash,)),
-    )
-    found = await tx.execute(
-        f"SELECT seq, {rows.read} FROM record WHERE {same} AND {rows.current} ORDER BY seq", *more
-    )
+    same = Select.within(first.scope, agents=(first.scope.agent_id,), hashes=(first.content_hash,))
+    sql, values = _same_document_read(rows, same)
+    found = await tx.execute(sql, *values)
     known = [rows.record("long_term", row) for row in found]
     of_one = [one for one in known if one.document_id == known[0].document_id]
     return sorted(of_one, key=lambda one: one.chunk_index)

@@ -66,6 +66,7 @@ class SqliteFile:
 
     rows = SqliteRows()
     has_segments = True
+    reads_ahead = False
     suspends = False
 
     def __init__(

@@ -181,6 +181,9 @@ class SqliteTransaction:
         if self._begun and not self.db.in_transaction:
             raise StoreUnavailable("A failure has undone this change; try again")
 
+    async def read_ahead(self, search: Select, reads: Sequence[Any]) -> None:
+        """There are no round trips to save."""
+
     async def settle(self) -> None:
         self._begin_late()
 
