@@ -54,6 +54,7 @@ class Tiers:
         long_term: Tier 3.
         runner: How they are called.
         is_joint: Whether all tiers are in one store, so that one transaction changes all.
+        reads_ahead: Whether `read_ahead` saves round trips: inside a transaction on a server.
     """
 
     __slots__ = (
@@ -62,6 +63,7 @@ class Tiers:
         "is_joint",
         "long_term",
         "quarantine",
+        "reads_ahead",
         "runner",
         "working",
     )
@@ -72,6 +74,7 @@ class Tiers:
         self._stores, self.runner, self._transaction = stores, runner, transaction
         main = stores.long_term.store
         self.is_joint = stores.working.store is main
+        self.reads_ahead = transaction is not None and transaction.reads_ahead
         inside = {
             tier: transaction if handle.store is main else None
             for tier, handle in (("quarantine", stores.quarantine), ("working", stores.working))
@@ -141,11 +144,6 @@ class Tiers:
             if (tier, which) not in found:
                 found[tier, which] = (await self.tier(tier).find(which)).items
         return [found[at] for at in requests]
-
-    @property
-    def reads_ahead(self) -> bool:
-        """Whether `read_ahead` saves round trips to a server."""
-        return self._transaction is not None and self._transaction.reads_ahead
 
     async def read_ahead(
         self,
