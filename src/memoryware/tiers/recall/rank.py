@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Final, TypeAlias, get_args
+from typing import Final, TypeAlias, cast, get_args
 
+from memoryware._remembering import remembered
 from memoryware.events import logger
 from memoryware.tiers.actors import is_person
 from memoryware.tiers.embedding import RerankFailed
@@ -310,6 +311,12 @@ def _shared(search: Search, shown: list[RankedRecord], most: int) -> list[Ranked
 # Doubles.
 
 
+@remembered(1024)
+def content_hash_of(text: str) -> str:
+    """Return the digest of a text that is compared again with the next query."""
+    return hash_of(text)
+
+
 def _drop_same(search: Search, by_part: _ByPart) -> None:
     """Leave out a memory that the group and the agent have word for word, and repeats."""
     group, agent = by_part["group"], by_part["agent"]
@@ -322,7 +329,7 @@ def _drop_same(search: Search, by_part: _ByPart) -> None:
     for text in texts:
         if len(first) >= most:
             break
-        same = first.setdefault(hash_of(text.record.content), text)
+        same = first.setdefault(content_hash_of(text.record.content), text)
         if same is not text:
             text.leave_out("duplicate", f"the same as {same.record.id}")
 
@@ -337,7 +344,7 @@ async def _drop_doubles(
     if not cold or not hot:
         return
     hashes = {text.record.content_hash: text for text in cold}
-    hashes |= {hash_of(text.record.content): text for text in cold}
+    hashes |= {content_hash_of(text.record.content): text for text in cold}
     for text in hot:
         if text.left_out is None and (same := hashes.get(text.content_hash)):
             text.leave_out("duplicate", f"the same as {same.record.id} of long-term memory")
@@ -347,6 +354,8 @@ async def _drop_doubles(
     least = search.parts.limits.near_duplicate
     stems: dict[int, list[str] | None] = {}
     for text, row in zip(first, table, strict=True):
+        if None not in row and max(cast("list[float]", row)) < least:
+            continue  # as for most: no pair needs a closer look
         for other, similarity in zip(cold, row, strict=True):
             if similarity is None:
                 is_same = _has_same_stems(search, text, other, stems)

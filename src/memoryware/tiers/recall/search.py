@@ -24,7 +24,7 @@ from memoryware.events import Span, emit, logger, span
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, note_recalled, warn_without_group
-from memoryware.tiers.model import SAID_AGAIN, Entry, Memory, Trust, hash_of
+from memoryware.tiers.model import SAID_AGAIN, Entry, Memory, Trust
 from memoryware.tiers.recall.fusion import Match, Matches, WordStatistics, judge
 from memoryware.tiers.recall.query import (
     BOTH,
@@ -35,7 +35,7 @@ from memoryware.tiers.recall.query import (
     Source,
     recalled_items,
 )
-from memoryware.tiers.recall.rank import choose, largest_move, weigh, withhold
+from memoryware.tiers.recall.rank import choose, content_hash_of, largest_move, weigh, withhold
 from memoryware.tiers.scoring import cosine_table
 from memoryware.tiers.stores.protocol import Choose, Query, Searched, Select, Sight, Vector, seen_of
 from memoryware.tiers.stores.selecting import beside
@@ -253,11 +253,6 @@ def _words_in(text: str) -> _Words:
     return _Words(counts, counts.total())
 
 
-@remembered(1024)
-def _hash_of(text: str) -> str:
-    return hash_of(text)
-
-
 @dataclass(slots=True)
 class _Working:
     """The entries of working memory that a query is compared with, newest first.
@@ -291,7 +286,7 @@ async def _load_working(search: Search) -> _Working:
     for place, entry in enumerate(working.entries, 1):
         entry.score, entry.recency, entry.is_by_time = 1.0, place, is_by_time
         entry.ranks["recency"] = place
-        entry.content_hash = _hash_of(entry.record.content)
+        entry.content_hash = content_hash_of(entry.record.content)
         text = entry.record.content[: limits.hot_chars]
         counts, size = _words_in(text)
         often = tuple([text.count(word) if word in lone else counts[word] for word in words])
