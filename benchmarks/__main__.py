@@ -7,9 +7,9 @@ import sys
 import time
 import traceback
 
-from benchmarks._alone import measured_alone
 from benchmarks._goals import Goal
 from benchmarks._page import facts, table, write
+from benchmarks._processes import measured_alone
 from benchmarks._turns import Scale
 
 SUBJECTS = {

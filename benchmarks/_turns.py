@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -23,6 +25,8 @@ WALL: Clock = time.perf_counter
 LONG_ENOUGH = 0.004
 """Seconds that one turn takes at least, so that the clock and the loop do not count."""
 _MOST_CALLS = 20_000
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PROC = Path("/proc")
 Turn = Callable[[Any, int], float]
 
 
@@ -99,8 +103,11 @@ def in_turns(
     with frozen():
         for number in range(rounds):
             first = number % len(names)
+            order = names[first:] + names[:first]
+            if number // len(names) % 2:  # so that no variant always comes after the same one
+                order.reverse()
             time.sleep(pause)
-            for name in names[first:] + names[:first]:
+            for name in order:
                 with quiet():
                     taken = turn(variants[name], counts[name])
                 seconds[name].append(taken / counts[name])
@@ -158,3 +165,31 @@ def frozen() -> Iterator[None]:
         yield
     finally:
         gc.unfreeze()
+
+
+class Cpu:
+    """Says how long processors have worked so far.
+
+    Args:
+        server: The process that has started those of a server; None counts this process alone.
+    """
+
+    def __init__(self, server: int | None = None) -> None:
+        self._server = server
+
+    def __call__(self) -> float:
+        return time.process_time() + (self._of_server(self._server) if self._server else 0.0)
+
+    @staticmethod
+    def _of_server(server: int) -> float:
+        fields = (_PROC / f"{server}/stat").read_text().rpartition(")")[2].split()
+        ended = (int(fields[13]) + int(fields[14])) / _TICKS  # of children that are gone
+        children = (_PROC / f"{server}/task/{server}/children").read_text().split()
+        return ended + sum(map(_worked, [str(server), *children]))
+
+
+def _worked(pid: str) -> float:
+    try:
+        return int((_PROC / pid / "schedstat").read_text().split()[0]) / 1e9
+    except FileNotFoundError:
+        return 0.0

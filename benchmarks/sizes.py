@@ -31,9 +31,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._asking import Asker, recall
-from benchmarks._cpu import Cpu
 from benchmarks._filling import WORKERS, Postgres, fill, sizes_of_file
 from benchmarks._memories import BIG, NOW, SPACE, Everything
+from benchmarks._turns import Cpu
 from memoryware import MemoryScope, open_stores
 from memoryware.tiers.model import Entry, Origin, Provenance
 from memoryware.tiers.stores.protocol import Select

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import memoryware
 from benchmarks._page import facts
+from benchmarks.load import page as load_page
 from benchmarks.tiers import page
-from benchmarks.tiers.parts import LAYOUTS, PARTS, part
+from benchmarks.tiers.parts import LAYOUTS, LONG, PARTS, Scale, part
 from benchmarks.tiers.results import MEASURED, Results
 
 _PACKAGES = ("langgraph-checkpoint-postgres", "numpy")
@@ -29,19 +30,31 @@ def main() -> int:
     """Measure what was asked for; 1 if a part failed."""
     options = _options()
     results = Results(about=_about())
+    scale = Scale(options.rounds, options.quick, options.locomo)
     for name in options.parts:
         start = time.monotonic()
         print(f"{name} ...", end=" ", flush=True, file=sys.stderr)
         try:
-            results.merge(_alone(partial(part, name, options.rounds, quick=options.quick)))
+            results.merge(_alone(partial(part, name, scale)))
         except Exception as error:  # the other parts are worth their time
             traceback.print_exc()
-            results.failed[name] = f"{type(error).__name__}: {error}"
-        print(f"{time.monotonic() - start:.0f} s", file=sys.stderr)
+            results.failed[name] = f"{type(error).__name__}: {error}".partition("\n")[0]
+        results.seconds[name] = round(time.monotonic() - start)
+        print(f"{results.seconds[name]:.0f} s", file=sys.stderr)
         if options.json:
             results.write(options.json)
     print(page.whole(results))
+    if options.page:
+        _write_pages(results)
     return 1 if results.failed else 0
+
+
+def _write_pages(results: Results) -> None:
+    """Make the page "Measured" and the load section of the README from the results."""
+    if results.load:
+        load_page.write(results.load)
+    made = Path(__file__).resolve().parents[2] / "docs" / "hooks" / "made.py"
+    subprocess.run([sys.executable, made], check=True)
 
 
 def _alone(call: Part) -> Results:
@@ -62,35 +75,41 @@ def _about() -> dict[str, object]:
 def _commit() -> str:
     folder = Path(memoryware.__file__).parent
     git = subprocess.run(
-        ["git", "-C", folder, "rev-parse", "--short", "HEAD"],
+        ["git", "-C", folder, "describe", "--always", "--dirty", "--abbrev=7", "--exclude=*"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     return git.stdout.strip()
 
 
 def _options() -> argparse.Namespace:
-    *_, million = LAYOUTS
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tiers", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument(
+        "--page",
+        action="store_true",
+        help="all parts, with a million memories, load and recall: about 30 minutes and 5 GB of"
+        " disk; then write measured.json, the page docs/measured.md and the load section of"
+        " benchmarks/README.md from this one run",
+    )
     parser.add_argument("--million", action="store_true", help="with a million memories as well")
+    parser.add_argument("--locomo", type=Path, help="the file of LoCoMo, for recall")
     parser.add_argument("--quick", action="store_true", help="few memories: whether it works")
     parser.add_argument("--rounds", type=int, default=0, help="rounds of each operation; 9")
     parser.add_argument("--json", type=Path, help="a file for everything that was measured")
-    parser.add_argument(
-        "--write",
-        dest="json",
-        action="store_const",
-        const=MEASURED,
-        help="write the file that the page shows; then run docs/hooks/made.py",
-    )
     options = parser.parse_args()
     unknown = {*options.parts} - {*PARTS}
     if unknown:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
-    if options.quick and options.json == MEASURED:
-        parser.error("--write keeps figures, and those of --quick are none")
+    if options.page and (options.quick or options.parts or options.json):
+        parser.error("--page is one whole run: leave out parts, --quick and --json")
+    if options.locomo and not options.locomo.exists():
+        parser.error(f"no such file: {options.locomo}")
     options.rounds = options.rounds or (3 if options.quick else 9)
-    options.parts = options.parts or [name for name in PARTS if name != million or options.million]
+    if options.page:
+        options.json, options.parts = MEASURED, [*PARTS]
+    elif not options.parts:
+        left_out = {*LONG} - ({LAYOUTS[-1]} if options.million else set())
+        options.parts = [name for name in PARTS if name not in left_out]
     return options
 
 

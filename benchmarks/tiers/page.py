@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
+from benchmarks.tiers.recall import LOCOMO, METRICS, OWN
 from benchmarks.tiers.results import OURS, Results, Row
 from benchmarks.tiers.servers import LAYOUT as SERVERS
 from benchmarks.tiers.servers import POSTGRES_STORE
 from benchmarks.tiers.sqlite import IN_MEMORY_STORE, LAYOUTS, MIDDLE, SQLITE_STORE
-from benchmarks.tiers.targets import judge
+from benchmarks.tiers.targets import TRIED, judge
+
+_SPLITS: Final = ("held", "tuned", "all")
+_NOT_MEASURED: Final = "Not measured in this run."
 
 
 def targets(results: Results) -> str:
-    """Return the table of targets with what was reached."""
+    """Return the table of targets with what was reached, and what was tried for the missed ones."""
     judged = judge(results)
     rows = [
         (
@@ -25,7 +30,61 @@ def targets(results: Results) -> str:
     met = sum(each.met is True for each in judged)
     measured = sum(each.met is not None for each in judged)
     table = _table(("#", "measured", "target", "reached", ""), rows)
-    return f"{table}\n\n{met} of {measured} figures meet their target."
+    missed = dict.fromkeys(each.target.number for each in judged if each.met is False)
+    tried = [f"- **{number}.** {TRIED[number]}" for number in missed if number in TRIED]
+    reasons = ["Where a target is missed:\n\n" + "\n".join(tried)] if tried else []
+    counted = f"{met} of {measured} figures meet their target."
+    return "\n\n".join([table, counted, *reasons])
+
+
+def recall_locomo(results: Results) -> str:
+    """Return the recall on LoCoMo: a row for each way of searching, a column for each split."""
+    ways = (
+        ("**`retrieve`, no model**", "none", "retrieve"),
+        ('**`retrieve`, `embeddings="local"`**', "local", "retrieve"),
+        ("words alone (BM25 of each turn)", "none", "words alone"),
+        ("vectors alone", "local", "vectors alone"),
+    )
+    found = _recalled(results, LOCOMO)
+    head = [f"{split} {METRICS[0]}, {', '.join(METRICS[1:])}" for split in _SPLITS]
+    rows = []
+    for title, embeddings, way in ways:
+        cells = [found.get((embeddings, split, way, "all")) for split in _SPLITS]
+        rows.append((title, *(_means(row) for row in cells)))
+    return _table(("", *head), rows) if found else _NOT_MEASURED
+
+
+def recall_other_words(results: Results) -> str:
+    """Return the recall on questions of LoCoMo that share no content word with their answer."""
+    found, rows = _recalled(results, LOCOMO), []
+    kind = "shares no word with its answer"
+    for split in _SPLITS[:2]:
+        ours = found.get(("local", split, "retrieve", kind))
+        vectors = found.get(("local", split, "vectors alone", kind))
+        if ours and vectors:
+            shares = [f"{100 * ours[name] / vectors[name]:.0f} %" for name in METRICS[:2]]
+            cells = (str(ours["n"]), *(_share(ours[name]) for name in METRICS[:2]))
+            rows.append((split, *cells, " and ".join(shares)))
+    head = ("", "n", *METRICS[:2], "of what the vectors alone find")
+    return _table(head, rows) if rows else _NOT_MEASURED
+
+
+def recall_own(results: Results) -> str:
+    """Return the recall on the conversation that comes with the project."""
+    found, rows = _recalled(results, OWN), []
+    ways = ("retrieve", "words alone", "vectors alone")
+    for kind in ("shares a word with its answer", "shares no word with its answer", "all"):
+        cells = [found.get(("local", "all", way, kind)) for way in ways]
+        if cells[0]:
+            means = (_means(row, METRICS[:2]) for row in cells)
+            rows.append((kind, str(cells[0]["n"]), *means))
+    head = (", ".join(METRICS[:2]), "n", "`retrieve`", *ways[1:])
+    return _table(head, rows) if rows else _NOT_MEASURED
+
+
+def load(results: Results) -> str:
+    """Return what the load run on PostgreSQL and Redis has shown."""
+    return "\n".join(results.load) or _NOT_MEASURED
 
 
 def operations(results: Results) -> str:
@@ -60,7 +119,9 @@ def about(results: Results) -> str:
     """Return what a reader has to know about the machine and the moment."""
     facts = results.about
     commit = f"Commit {facts['commit']}." if facts.get("commit") else ""
-    parts = (facts.get("machine", ""), facts.get("packages", ""), commit)
+    minutes = sum(results.seconds.values()) / 60
+    taken = f"All parts took {minutes:.0f} minutes." if minutes else ""
+    parts = (facts.get("machine", ""), facts.get("packages", ""), commit, taken, _failed(results))
     return " ".join(str(part) for part in parts if part)
 
 
@@ -69,10 +130,31 @@ def whole(results: Results) -> str:
     parts = [about(results), operations(results), growth(results), servers(results)]
     values = [(name, _number(value)) for name, value in results.values.items()]
     parts += [_table(("", ""), values), targets(results)]
-    if results.failed:
-        failed = ", ".join(f"{name} ({error})" for name, error in results.failed.items())
-        parts.append(f"Not measured because of an error: {failed}")
+    if results.recall:
+        parts += [recall_locomo(results), recall_other_words(results), recall_own(results)]
+    parts += [load(results)] if results.load else []
     return "\n\n".join(parts) + "\n"
+
+
+def _failed(results: Results) -> str:
+    failed = ", ".join(f"{name} ({error})" for name, error in results.failed.items())
+    return f"Not measured because of an error: {failed}." if failed else ""
+
+
+def _recalled(results: Results, dataset: str) -> dict[tuple[str, str, str, str], dict[str, Any]]:
+    return {
+        (row["embeddings"], row["split"], row["way"], row["questions"]): row
+        for row in results.recall
+        if row["dataset"] == dataset
+    }
+
+
+def _means(row: dict[str, Any] | None, metrics: Sequence[str] = METRICS) -> str:
+    return ", ".join(_share(row[name]) for name in metrics) if row else ""
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
 
 
 def _operations(results: Results, layout: str, peers: Sequence[str]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.tiers import hooks, servers, sqlite
+from benchmarks.load import run as load
+from benchmarks.tiers import hooks, recall, servers, sqlite
 from benchmarks.tiers.results import Results
 
 
@@ -13,21 +15,43 @@ def _short(layout: sqlite.Layout) -> str:
 
 
 LAYOUTS = tuple(map(_short, sqlite.LAYOUTS))
-PARTS = (*LAYOUTS, "servers", "hooks")
+LONG = (_short(sqlite.MILLION), "load", "recall")
+"""Parts that take long, and are left out unless they are named or the page is written."""
+PARTS = (*LAYOUTS, "servers", "hooks", "load", "recall")
 
 
-def part(name: str, rounds: int, folder: Path, *, quick: bool) -> Results:
+@dataclass(frozen=True)
+class Scale:
+    """How thorough a run is.
+
+    Attributes:
+        rounds: Rounds of each operation.
+        quick: With few memories, to see that it works.
+        locomo: The file of LoCoMo, if recall is to be measured on it.
+    """
+
+    rounds: int
+    quick: bool = False
+    locomo: Path | None = None
+
+
+def part(name: str, scale: Scale, folder: Path) -> Results:
     """Measure one part.
 
     Args:
         name: One of `PARTS`.
-        rounds: Rounds of each operation.
+        scale: How thoroughly.
         folder: An empty folder for its files.
-        quick: With few memories, to see that it works.
     """
     if name == "hooks":
-        return hooks.measure(rounds, folder)
+        return hooks.measure(scale.rounds, folder)
     if name == "servers":
-        return servers.measure(rounds, 4_000 if quick else 10_000)
-    layouts = {_short(layout): layout for layout in (sqlite.QUICK if quick else sqlite.LAYOUTS)}
-    return sqlite.measure(layouts[name], rounds, folder)
+        return servers.measure(scale.rounds, 4_000 if scale.quick else 10_000)
+    if name == "load":
+        return load.measure(quick=scale.quick)
+    if name == "recall":
+        return recall.measure(scale.locomo, folder)
+    layouts = {
+        _short(layout): layout for layout in (sqlite.QUICK if scale.quick else sqlite.LAYOUTS)
+    }
+    return sqlite.measure(layouts[name], scale.rounds, folder)

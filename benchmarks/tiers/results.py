@@ -41,11 +41,24 @@ class Row:
 
 @dataclass
 class Results:
-    """All rows of a run and the facts that belong to them."""
+    """All that one run has measured.
+
+    Attributes:
+        about: The machine, the packages and the commit.
+        rows: One for each operation in each layout.
+        values: Single figures, by what they measure.
+        recall: How much of what answers a question comes back; see `benchmarks.tiers.recall`.
+        load: What the load run has shown, in Markdown.
+        seconds: How long each part has taken.
+        failed: Parts that could not be measured, and why.
+    """
 
     about: dict[str, Any] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
+    recall: list[dict[str, Any]] = field(default_factory=list)
+    load: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
     def row(self, layout: str, operation: str) -> Row:
@@ -63,6 +76,8 @@ class Results:
         """Take over what another part of the run has measured."""
         self.rows += other.rows
         self.values |= other.values
+        self.recall += other.recall
+        self.load += other.load
         self.failed |= other.failed
 
     def write(self, path: Path) -> None:

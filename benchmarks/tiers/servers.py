@@ -10,8 +10,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from benchmarks._cpu import Cpu
-from benchmarks._turns import CPU
+from benchmarks._turns import CPU, Cpu
 from benchmarks.tiers.dataset import Dataset, LookedUp
 from benchmarks.tiers.results import OURS, Act, Results, in_turns
 from benchmarks.tiers.stores import Peer, index_of, load_ours, open_ours

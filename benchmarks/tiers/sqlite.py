@@ -48,12 +48,14 @@ class Layout:
     peers: tuple[str, ...] = ()
 
 
+TINY = Layout("1k of 1k", 1_000, 1_000, (SQLITE_STORE,))
 SMALL = Layout("1k of 10k", 10_000, 1_000, (SQLITE_STORE,))
 MIDDLE = Layout("1k of 100k", 100_000, 1_000, (SQLITE_STORE, IN_MEMORY_STORE))
 SINGLE = Layout("100k in one group", 100_000, 100_000, (SQLITE_STORE,))
 MILLION = Layout("1k of 1M", 1_000_000, 1_000)
-LAYOUTS = (SMALL, MIDDLE, SINGLE, MILLION)
+LAYOUTS = (TINY, SMALL, MIDDLE, SINGLE, MILLION)
 QUICK = (
+    Layout(TINY.name, 500, 500, TINY.peers),
     Layout(SMALL.name, 2_000, 100, SMALL.peers),
     Layout(MIDDLE.name, 4_000, 100, MIDDLE.peers),
     Layout(SINGLE.name, 4_000, 4_000, SINGLE.peers),

@@ -18,7 +18,7 @@ from benchmarks.tiers import page  # noqa: E402
 from benchmarks.tiers.dataset import Dataset, LookedUp  # noqa: E402
 from benchmarks.tiers.results import MEASURED, OURS, Results, Row, in_turns  # noqa: E402
 from benchmarks.tiers.sqlite import LAYOUTS, MIDDLE, SMALL, SQLITE_STORE, Layout, measure  # noqa: E402
-from benchmarks.tiers.targets import TARGETS, Target, judge  # noqa: E402
+from benchmarks.tiers.targets import TARGETS, TRIED, Target, judge  # noqa: E402
 
 
 def test_the_same_memories_and_questions_are_made_every_time():
@@ -80,8 +80,37 @@ def test_what_is_written_is_read_again(tmp_path):
 def test_the_page_shows_the_run_that_is_kept():
     kept = Results.read(MEASURED)
     shown = (ROOT / "docs" / "measured.md").read_text(encoding="utf-8")
-    for table in (page.targets, page.operations, page.growth, page.servers, page.about):
+    tables = (page.targets, page.operations, page.growth, page.servers, page.about, page.load)
+    for table in (*tables, page.recall_locomo, page.recall_other_words, page.recall_own):
         assert table(kept) in shown, f"run docs/hooks/made.py: {table.__name__} is another one"
+
+
+def test_parts_of_a_run_are_put_together_with_all_that_each_has_measured():
+    whole = Results(values={"x": 1.0})
+    whole.merge(Results(recall=[{"n": 1}], load=["a line"], failed={"hooks": "OSError: away"}))
+    assert (whole.recall, whole.load, whole.values) == ([{"n": 1}], ["a line"], {"x": 1.0})
+    assert "Not measured because of an error: hooks (OSError: away)." in page.about(whole)
+
+
+def test_recall_is_shown_by_way_and_split():
+    row = {
+        "dataset": "locomo", "split": "held", "questions": "all", "n": 985,
+        "R@5": 0.728, "R@10": 0.8025, "R@50": 1.0,
+    }  # fmt: skip
+    shown = page.recall_locomo(
+        Results(recall=[{**row, "embeddings": "none", "way": "retrieve"}])
+    ).splitlines()
+    assert shown[0] == "|  | held R@5, R@10, R@50 | tuned R@5, R@10, R@50 | all R@5, R@10, R@50 |"
+    assert shown[2] == "| **`retrieve`, no model** | .728, .802, 1.000 |  |  |"
+    assert page.recall_own(Results()) == "Not measured in this run."
+
+
+def test_what_was_tried_is_told_of_targets_that_are_missed_alone():
+    missed = Results(rows=[Row(MIDDLE.name, "record", counts={"statements": 9, "flushes": 1})])
+    met = Results(rows=[Row(MIDDLE.name, "record", counts={"statements": 8, "flushes": 1})])
+    assert f"- **4.** {TRIED[4]}" in page.targets(missed)
+    assert "Where a target is missed" not in page.targets(met)
+    assert {*TRIED} <= {target.number for target in TARGETS}
 
 
 @pytest.mark.slow
@@ -103,3 +132,12 @@ def test_a_part_that_is_not_there_is_a_usage_error():
     )  # fmt: skip
     assert run.returncode == 2
     assert "no such part: nothing" in run.stderr
+
+
+def test_the_page_is_made_from_a_whole_run_alone():
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.tiers", "--page", "--quick"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 2
+    assert "--page is one whole run" in run.stderr

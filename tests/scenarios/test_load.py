@@ -15,11 +15,11 @@ ROOT = Path(__file__).parents[2]
 if str(ROOT) not in sys.path:  # `benchmarks` is no part of the package
     sys.path.append(str(ROOT))
 
-from benchmarks._load_check import check_ours, read  # noqa: E402
-from benchmarks._load_making import groups  # noqa: E402
-from benchmarks._load_servers import running  # noqa: E402
-from benchmarks._load_sides import Tiers  # noqa: E402
-from benchmarks._load_worker import Worker  # noqa: E402
+from benchmarks.load.check import check_ours, read  # noqa: E402
+from benchmarks.load.making import groups  # noqa: E402
+from benchmarks.load.servers import running  # noqa: E402
+from benchmarks.load.sides import Tiers  # noqa: E402
+from benchmarks.load.worker import Worker  # noqa: E402
 
 from memoryware.tiers.stores.opening import open_stores  # noqa: E402
 from memoryware.tiers.stores.protocol import Select  # noqa: E402

@@ -10,10 +10,10 @@ from itertools import pairwise
 from statistics import quantiles
 from typing import Any
 
-from benchmarks._load_check import Checked, Journals
-from benchmarks._load_making import Group
-from benchmarks._load_sides import FOUND, KINDS, MIXED, PHASES
 from benchmarks._page import PAGE
+from benchmarks.load.check import Checked, Journals
+from benchmarks.load.making import Group
+from benchmarks.load.sides import FOUND, KINDS, MIXED, PHASES
 
 _BEGIN, _END = "<!-- load: begin -->", "<!-- load: end -->"
 _HEAD = "| | | operations/s | p50 | p95 | p99 | longest |"

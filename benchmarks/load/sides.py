@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from benchmarks._load_making import DIMENSION, Group, WordEmbeddings, tag_of
+from benchmarks.load.making import DIMENSION, Group, WordEmbeddings, tag_of
 from memoryware import MemoryScope, TieredMemory
 
 KINDS = ("record", "promote", "retrieve")

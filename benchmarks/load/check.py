@@ -13,9 +13,9 @@ from typing import Any
 
 import psycopg
 
-from benchmarks._load_making import Group, tag_of
-from benchmarks._load_servers import Servers
-from benchmarks._load_sides import LangGraph, Tiers
+from benchmarks.load.making import Group, tag_of
+from benchmarks.load.servers import Servers
+from benchmarks.load.sides import LangGraph, Tiers
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.opening import open_stores
 from memoryware.tiers.stores.protocol import Select, Stores

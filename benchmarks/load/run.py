@@ -19,17 +19,18 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import _load_page as page
-from benchmarks._load_check import check_ours, check_theirs, read
-from benchmarks._load_making import DIMENSION, WordEmbeddings
-from benchmarks._load_making import groups as groups_of
-from benchmarks._load_servers import Servers, running
-from benchmarks._load_sides import LangGraph, Tiers, langgraph_store
-from benchmarks.tiers.results import MEASURED, Results
+from benchmarks.load import page
+from benchmarks.load.check import check_ours, check_theirs, read
+from benchmarks.load.making import DIMENSION, WordEmbeddings
+from benchmarks.load.making import groups as groups_of
+from benchmarks.load.servers import Servers, running
+from benchmarks.load.sides import LangGraph, Tiers, langgraph_store
+from benchmarks.tiers.results import Results
 from memoryware import TieredMemory
 
 _TURN = 10.0
@@ -39,9 +40,30 @@ _CLOSING = 180.0
 _PACKAGES = ("memoryware", "langgraph-checkpoint-postgres", "psycopg", "psycopg-pool", "redis")
 
 
+@dataclass(frozen=True)
+class Load:
+    """What a load run has shown.
+
+    Attributes:
+        lines: The figures and the verdict in Markdown.
+        ratios: How many operations of ours were confirmed for one of the peer's, by phase.
+        is_sound: Whether everything of ours that was confirmed is there, once, in its place.
+    """
+
+    lines: list[str]
+    ratios: dict[str, float]
+    is_sound: bool
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Do the run and print what came of it; 1 if anything of ours is lost, doubled or misplaced."""
-    options = _options(args)
+    load = run(_options(args))
+    print("\n".join(load.lines))
+    return 0 if load.is_sound else 1
+
+
+def run(options: argparse.Namespace) -> Load:
+    """Start the servers, let the processes work, and check what they left."""
     turns = max(1, round(options.seconds / _TURN)) if options.seconds > 2 * _TURN else 2
     turn = options.seconds / turns
     groups = groups_of(options.groups)
@@ -60,23 +82,26 @@ def main(args: Sequence[str] | None = None) -> int:
     for name, checked in ((Tiers.name, ours), (LangGraph.name, theirs)):
         first, *rest = page.verdict(name, checked, sides[name])
         lines += [f"- {first}", *rest]
-    print("\n".join(lines))
     if not sides[Tiers.name].done:
-        print("nothing was confirmed at all")
-        return 1
-    if options.write and not ours.wrong:
-        page.write(lines)
-        _keep(page.ratios(sides))
-    return 1 if ours.wrong else 0
+        lines.append("Nothing was confirmed at all.")
+    return Load(lines, page.ratios(sides), bool(sides[Tiers.name].done) and not ours.wrong)
 
 
-def _keep(ratios: dict[str, float]) -> None:
-    """Put the ratios into the file that the page "Measured" shows."""
-    results = Results.read(MEASURED)
-    results.values |= {
-        f"load, {kind}: ours / PostgresStore": ratio for kind, ratio in ratios.items()
-    }
-    results.write(MEASURED)
+def measure(*, quick: bool) -> Results:
+    """Do a load run as a part of the page "Measured".
+
+    Args:
+        quick: Few processes for some seconds, to see that it works.
+
+    Raises:
+        RuntimeError: If anything of ours is lost, doubled or misplaced.
+    """
+    small = ["--seconds", "4", "--processes", "2", "--groups", "6"]
+    load = run(_options(small if quick else ["--seconds", "60"]))
+    if not load.is_sound:
+        raise RuntimeError("\n".join(load.lines))
+    values = {f"load, {kind}: ours / PostgresStore": ratio for kind, ratio in load.ratios.items()}
+    return Results(values=values, load=load.lines)
 
 
 def _make(servers: Servers) -> None:
@@ -121,10 +146,10 @@ def _run(
 
 
 def _started(stack: ExitStack, config: dict[str, object]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "benchmarks._load_worker", json.dumps(config)]
+    command = [sys.executable, "-m", "benchmarks.load.worker", json.dumps(config)]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        cwd=Path(__file__).resolve().parent.parent,
+        cwd=Path(__file__).resolve().parents[2],
     )  # fmt: skip
     stack.callback(process.wait, 10)
     stack.callback(process.kill)
@@ -155,12 +180,5 @@ def _options(args: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--groups", type=int, default=200)
     parser.add_argument("--no-restart", dest="restart", action="store_false")
-    parser.add_argument(
-        "--write", action="store_true", help="put the result into README.md and measured.json"
-    )
     parser.add_argument("--profile", metavar="FILE", help="where the first process is spending it")
     return parser.parse_args(args)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

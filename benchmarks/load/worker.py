@@ -1,4 +1,4 @@
-"""One process of the load run: `python -m benchmarks._load_worker CONFIG`, see `main`."""
+"""One process of the load run: `python -m benchmarks.load.worker CONFIG`, see `main`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from benchmarks._load_making import Group, query_of, text_of
-from benchmarks._load_making import groups as groups_of
-from benchmarks._load_sides import KINDS, MIXED, PHASES, LangGraph, Side, Tiers, Wish
+from benchmarks.load.making import Group, query_of, text_of
+from benchmarks.load.making import groups as groups_of
+from benchmarks.load.sides import KINDS, MIXED, PHASES, LangGraph, Side, Tiers, Wish
 
 _SHARES = (60, 10, 30)
 """Of a mixed load, in the order of `KINDS`."""

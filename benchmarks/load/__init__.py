@@ -1,0 +1,1 @@
+"""The load run; see `benchmarks.load.run`."""
