@@ -236,7 +236,8 @@ def packed(vector: Vector, space: Space) -> bytes:
 def _packed_row(numpy: Any, vector: Vector) -> bytes | None:
     """Return a vector as `_packed_by` packs it; None if its square leaves the range of floats."""
     row = numpy.asarray(vector, "f8")
-    square = float(row.dot(row))
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        square = float(row.dot(row))
     if not _SMALL < square < _LARGE:
         return None
     data: bytes = (row / math.sqrt(square)).astype("<f2").tobytes()
