@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import contextmanager
+import sqlite3
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,9 @@ def loaded_postgres():
 # What 0.1.0 has written.
 
 
-@pytest.mark.parametrize("version", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
+@pytest.mark.parametrize(
+    "version", [4, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))]
+)
 def test_a_sqlite_file_is_read_as_before(version, frozen, tmp_path):
     path = engines.place_sqlite(tmp_path, version)
     journal = path.with_suffix(".journal.jsonl")
@@ -68,6 +71,23 @@ def test_a_sqlite_file_is_read_as_before(version, frozen, tmp_path):
             opener(lambda: open_stores(f"sqlite:///{path}"), journal), Sample(None)
         ) as memory:
             assert_same(frozen, memory, engines.labels())
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_what_a_sqlite_file_counts_is_right_after_a_migration(version, tmp_path):
+    path = engines.place_sqlite(tmp_path, version)
+    open_stores(f"sqlite:///{path}").long_term.close()
+    with closing(sqlite3.connect(path)) as db:
+        without = """
+            SELECT space.id, seq FROM space, record WHERE tier = 1
+            AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.id = (space.id << 44) | seq)
+            ORDER BY space.id, seq
+        """
+        pending = db.execute("SELECT space, seq FROM pending ORDER BY space, seq").fetchall()
+        assert pending == db.execute(without).fetchall() != []
+        counts = "SELECT sum(quarantine), sum(long_term), sum(working), sum(waiting), sum(words)"
+        every = db.execute(f"{counts} FROM part WHERE id = 0").fetchone()
+        assert every == db.execute(f"{counts} FROM part WHERE id > 0").fetchone()
 
 
 @pytest.mark.slow

@@ -68,10 +68,20 @@ def assert_counts_are_kept(db):
         FROM record GROUP BY grp ORDER BY grp
     """
     kept = "SELECT id, quarantine, long_term, working, waiting, words FROM part ORDER BY id"
-    assert db.execute(counted).fetchall() == db.execute(kept).fetchall()
-    vectors = "SELECT id >> 44, count(*) FROM vector GROUP BY 1 ORDER BY 1"
-    spaces = "SELECT id, vectors FROM space WHERE vectors > 0 ORDER BY id"
-    assert db.execute(vectors).fetchall() == db.execute(spaces).fetchall()
+    every, *groups = db.execute(kept).fetchall()
+    assert groups == db.execute(counted).fetchall()
+    assert every == (0, *(sum(column) for column in [*zip(*groups, strict=True)][1:]))
+    without = """
+        SELECT space.id, seq FROM space, record WHERE tier = 1
+        AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.id = (space.id << 44) | seq)
+        ORDER BY space.id, seq
+    """
+    pending = "SELECT space, seq FROM pending ORDER BY space, seq"
+    assert db.execute(without).fetchall() == db.execute(pending).fetchall()
+    orphans = (
+        "SELECT count(*) FROM vector WHERE id & ((1 << 44) - 1) NOT IN (SELECT seq FROM record)"
+    )
+    assert db.execute(orphans).fetchone() == (0,)
     sources = "SELECT count(*) FROM source WHERE seq NOT IN (SELECT seq FROM record)"
     assert db.execute(sources).fetchone() == (0,)
     unused = "SELECT count(*) FROM provenance WHERE id NOT IN (SELECT provenance FROM record)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from memoryware.tiers.model import Memory
-from memoryware.tiers.stores.protocol import Query, Select, Sight, Vector
+from memoryware.tiers.stores.protocol import Query, Select, Sight, Space, Vector
 from memoryware.tiers.stores.sql.rows import Condition, Rows
 
 T = TypeVar("T")
@@ -53,6 +53,10 @@ class Transaction(Protocol):
         """
         ...
 
+    async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> Sequence[Sequence[Row]]:
+        """Return the rows that each selection fits, the highest number first, of one moment."""
+        ...
+
     async def insert(
         self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]
     ) -> list[int]:
@@ -90,6 +94,18 @@ class Transaction(Protocol):
 
     async def add_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Keep vectors, as `packed` makes them, and note which records have one."""
+        ...
+
+    async def number_of_space(self, space: Space) -> int | None:
+        """Return the number of a space, None if it is new.
+
+        Raises:
+            EmbeddingMismatch: If it is known with another dimension.
+        """
+        ...
+
+    async def unembedded(self, space: Space, limit: int) -> Sequence[Row]:
+        """Return the rows of memories without a vector in a space, oldest first."""
         ...
 
     async def adopted(self) -> None:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any, Final, TypeAlias
 
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.stores.codec import entry_from_json, memory_from_json, record_to_text
-from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.protocol import Select, Space
 from memoryware.tiers.text.terms import words_of
 
 Condition: TypeAlias = tuple[str, list[Any]]
@@ -146,6 +146,10 @@ class Rows:
             StoreUnavailable: If the row cannot be read.
         """
         return record_of(tier, row[1:])
+
+    def records(self, tier: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
+        """Return the records of many rows; see `record`."""
+        return [self.record(tier, row) for row in rows]
 
     def key(self, text: str | None) -> Any:
         """Return a text as it is kept to be compared."""
@@ -323,9 +327,16 @@ def _live(tier: str, moment: int | None, begun_by: int | None) -> tuple[str, lis
     return f"record.revocation IS NULL AND {begun} AND {ended}", [begun_by, moment]
 
 
+_EVERY: Final = 2**63 - 1
+"""A limit that is none."""
 _AT_ONCE: Final = 120
 """Records that are converted before they are stored; of more, the rows would take much memory,
 and Python's garbage collector would look through all of them again and again."""
+
+
+def number_read(space: Space) -> tuple[str, list[Any]]:
+    """Return the statement that reads the number of a space."""
+    return "SELECT id, dimension FROM space WHERE name = ?", [flat(space.name)]
 
 
 class WideRecords:
@@ -335,6 +346,45 @@ class WideRecords:
     """
 
     rows: Rows
+
+    async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[Sequence[Any]]:
+        tx: Any = self
+        reads = []
+        for tier, which in requests:
+            (where, values), place = self.rows.condition(tier, which), self.rows.place(which)
+            here, more = self.rows.where(which.tenant)
+            sql = (
+                f"SELECT seq, {self.rows.read} FROM record WHERE seq IN (SELECT seq FROM record"
+                f" WHERE {where} ORDER BY {place} DESC LIMIT ? OFFSET ?){here}"
+                " ORDER BY seq DESC"  # no texts are sorted
+            )
+            reads.append(tx.execute(sql, *values, _EVERY, 0, *more))
+        found: list[Sequence[Any]] = await tx.gather(reads)
+        return found
+
+    async def number_of_space(self, space: Space) -> int | None:
+        tx: Any = self
+        sql, values = number_read(space)
+        rows = await tx.execute(sql, *values)
+        if rows and rows[0][1] != space.dimension:
+            raise EmbeddingMismatch(str(Space(space.name, rows[0][1])), str(space))
+        return rows[0][0] if rows else None
+
+    async def unembedded(self, space: Space, limit: int) -> Sequence[Any]:
+        tx: Any = self
+        rows = await tx.execute("SELECT name, id FROM space")
+        known: dict[str | None, int] = {row[0]: row[1] for row in rows}
+        number = known.pop(flat(space.name), 0)
+        # As values, so that the database knows how few there are and does not compare all vectors.
+        among, spaces = self.rows.numbered("space", [0, *known.values()])
+        found: Sequence[Any] = await tx.execute(
+            f"SELECT seq, {self.rows.read} FROM record WHERE seq IN (SELECT seq FROM record"
+            f" WHERE {among}"
+            f" AND NOT EXISTS (SELECT 1 FROM vector WHERE {self.rows.vector_of})"
+            " ORDER BY seq LIMIT ?) ORDER BY seq",
+            *spaces, number, limit,
+        )  # fmt: skip
+        return found
 
     async def insert(
         self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]

@@ -91,7 +91,7 @@ async def _space(tx: Transaction, query: Query) -> tuple[int, bytes] | None:
         return None
     data = packed(query.vector, query.space)
     looked_up: list[Any] = await tx.gather(
-        [number_of(tx, query.space), _must_be_current(tx, query.space)]
+        [tx.number_of_space(query.space), _must_be_current(tx, query.space)]
     )
     number: int | None = looked_up[0]
     return None if number is None else (number, data)
@@ -193,24 +193,6 @@ async def _seen(
         often = tuple(0 if place is None else own[place] for place in places)
         found[number] = Seen(often, sizes.get(number, 0), near.get(number))
     return found
-
-
-def number_read(space: Space) -> tuple[str, list[Any]]:
-    """Return the statement that reads the number of a space."""
-    return "SELECT id, dimension FROM space WHERE name = ?", [sql_rows.flat(space.name)]
-
-
-async def number_of(tx: Transaction, space: Space) -> int | None:
-    """Return the number of a space, None if it is new.
-
-    Raises:
-        EmbeddingMismatch: If it is known with another dimension.
-    """
-    sql, values = number_read(space)
-    rows = await tx.execute(sql, *values)
-    if rows and rows[0][1] != space.dimension:
-        raise EmbeddingMismatch(str(Space(space.name, rows[0][1])), str(space))
-    return rows[0][0] if rows else None
 
 
 async def _must_be_current(tx: Transaction, space: Space) -> None:

@@ -36,7 +36,6 @@ from memoryware.tiers.stores.sql import searching
 from memoryware.tiers.stores.sql.port import Port, Row
 from memoryware.tiers.stores.sql.port import Transaction as PortTransaction
 from memoryware.tiers.stores.sql.rows import Rows
-from memoryware.tiers.stores.sql.searching import number_of
 
 T = TypeVar("T")
 
@@ -167,9 +166,7 @@ class _SqlTransaction(Transaction):
         self.reads_ahead = port.reads_ahead
 
     async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[Page[Any]]:
-        return await self._port.gather(
-            [find(self._port, tier, which, Part()) for tier, which in requests]
-        )
+        return await find_whole(self._port, requests)
 
     async def find(
         self,
@@ -180,6 +177,8 @@ class _SqlTransaction(Transaction):
         offset: int = 0,
         after: str | None = None,
     ) -> Page[Any]:
+        if limit is None and not offset and after is None:
+            return (await find_whole(self._port, [(tier, which)]))[0]
         return await find(self._port, tier, which, Part(limit, offset, after))
 
     async def add(
@@ -214,7 +213,7 @@ class _SqlTransaction(Transaction):
         if edits is not None:
             reads.append(("quarantine", _held_read(rows, "quarantine", edits)))
         if space is not None:
-            reads.append(("space", searching.number_read(space)))
+            reads.append(("space", sql_rows.number_read(space)))
         async with self._port.transaction(search, writes=True) as tx:
             await tx.read_ahead(search, reads)
 
@@ -236,17 +235,29 @@ _EVERY: Final = 2**63 - 1
 _NOWHERE: Final[Mapping[int, int]] = {}
 
 
+async def find_whole(port: Port, requests: Sequence[tuple[Tier, Select]]) -> list[Page[Any]]:
+    """Return everything that each selection fits, what was stored last first."""
+    if not requests:
+        return []
+    async with port.transaction(requests[0][1], snapshot=False) as tx:
+        found = await tx.find_whole(requests)
+    pages = []
+    for (tier, _), rows in zip(requests, found, strict=True):
+        items, marks = port.rows.records(tier, rows), [str(row[0]) for row in rows]
+        pages.append(Page(items, len(items), 0, marks))
+    return pages
+
+
 async def find(port: Port, tier: str, which: Select, part: Part) -> Page[Any]:
-    """Return a page of a tier, what was stored last first."""
-    whole = part.limit is None and not part.offset and part.after is None
-    async with port.transaction(which, snapshot=not whole) as tx:
+    """Return a part of a tier, what was stored last first."""
+    async with port.transaction(which) as tx:
         return await find_in(tx, port.rows, tier, which, part)
 
 
 async def find_in(
     tx: PortTransaction, rows: Rows, tier: str, which: Select, part: Part
 ) -> Page[Any]:
-    """Return a page of a tier as this transaction sees it."""
+    """Return a part of a tier as this transaction sees it."""
     (where, values), place = rows.condition(tier, which), rows.place(which)
     here, more = rows.where(which.tenant)
     mark = _EVERY if part.after is None else number_of_mark(part.after)
@@ -364,7 +375,7 @@ async def add_document(
     found = {place: one for place, (_, one) in enumerate(given) if space and one is not None}
     async with port.transaction(Select.within(first.scope), writes=True) as tx:
         reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, first)]
-        reads += [number_of(tx, space)] if space and found else []
+        reads += [tx.number_of_space(space)] if space and found else []
         known, *numbers_known = await tx.gather(reads)
         if known:
             return cast("list[Memory]", known)
@@ -382,19 +393,8 @@ async def add_document(
 async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
     """Return memories without a vector in a space, oldest first."""
     async with port.transaction(None) as tx:
-        rows = await tx.execute("SELECT name, id FROM space")
-        known: dict[str | None, int] = {row[0]: row[1] for row in rows}
-        number = known.pop(sql_rows.flat(space.name), 0)
-        # As values, so that the database knows how few there are and does not compare all vectors.
-        among, spaces_ = port.rows.numbered("space", [0, *known.values()])
-        rows = await tx.execute(
-            f"SELECT seq, {port.rows.read} FROM record WHERE seq IN (SELECT seq FROM record"
-            f" WHERE {among}"
-            f" AND NOT EXISTS (SELECT 1 FROM vector WHERE {port.rows.vector_of})"
-            " ORDER BY seq LIMIT ?) ORDER BY seq",
-            *spaces_, number, limit,
-        )  # fmt: skip
-    return [port.rows.record("long_term", row) for row in rows]
+        rows = await tx.unembedded(space, limit)
+    return port.rows.records("long_term", rows)
 
 
 async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
@@ -494,11 +494,11 @@ async def _same_document(tx: PortTransaction, rows: Rows, first: Memory) -> list
 
 
 async def _space_made(tx: PortTransaction, space: Space) -> int:
-    """Return the number of a space, which is made if it is new; see `number_of`."""
-    known = await number_of(tx, space)
+    """Return the number of a space, which is made if it is new."""
+    known = await tx.number_of_space(space)
     if known is None:
         await tx.alone()
-        known = await number_of(tx, space)
+        known = await tx.number_of_space(space)
     if known is not None:
         return known
     made = await tx.execute(
@@ -597,7 +597,7 @@ async def _without_doubles(
 async def vectors_of(port: Port, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
     """Return the vectors of memories that are there and say the same."""
     async with port.transaction(None) as tx:
-        number = await number_of(tx, space)
+        number = await tx.number_of_space(space)
         if number is None or not memories:
             return [None] * len(memories)
         places = [place_of(port.rows, one) for one in memories]

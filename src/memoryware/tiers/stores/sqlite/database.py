@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep, time_ns
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from memoryware._runner import run_blocking
@@ -123,7 +123,7 @@ class SqliteFile:
     ) -> AsyncIterator[SearchingTransaction]:
         """Begin a transaction; it is kept if nothing goes wrong inside, else it never was."""
         db = self._connection()
-        tx = SearchingTransaction(db, self.errors, self._shared, writes=writes, snapshot=snapshot)
+        tx = SearchingTransaction(db, self._fail, self._shared, writes=writes, snapshot=snapshot)
         self._open.append(tx)
         try:
             tx.begin()
@@ -133,6 +133,9 @@ class SqliteFile:
             self._undo(tx)
             raise
         self._open.remove(tx)
+        if writes:
+            for outer in self._open:
+                outer.forget_groups()
         if self._unwiped and writes:
             self._wipe(0)
         elif writes and not self._open:
@@ -183,15 +186,19 @@ class SqliteFile:
         """Turn what SQLite and the system say into an error that says what to do."""
         try:
             yield
-        except StoreUnavailable:
-            raise
         except (sqlite3.Error, OSError) as error:
-            interrupted, self._interrupted = self._interrupted, None
-            if interrupted is None and _RAISED in str(error):  # before it could say so
-                interrupted = KeyboardInterrupt()
-            if interrupted is not None and not isinstance(interrupted, Exception):
-                raise interrupted from None
-            raise StoreUnavailable(f"{self.path}: {_said(error, self._timeout)}") from error
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> NoReturn:
+        """Raise what says what to do, for an error of SQLite or of the system."""
+        if isinstance(error, StoreUnavailable):
+            raise error
+        interrupted, self._interrupted = self._interrupted, None
+        if interrupted is None and _RAISED in str(error):  # before it could say so
+            interrupted = KeyboardInterrupt()
+        if interrupted is not None and not isinstance(interrupted, Exception):
+            raise interrupted from None
+        raise StoreUnavailable(f"{self.path}: {_said(error, self._timeout)}") from error
 
     # Blocks.
 
@@ -354,7 +361,7 @@ class SqliteFile:
         db.execute(f"PRAGMA synchronous = {self._durability}")
         db.execute("PRAGMA secure_delete = ON")
         db.execute(f"PRAGMA cache_size = {-CACHE * 1024}")
-        if 0 < self._check(db) < schema.NARROW:
+        if 0 < self._check(db) < len(STEPS):
             self._keep_copy(db)
         self._upgrade(db)
 

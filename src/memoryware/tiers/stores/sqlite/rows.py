@@ -24,7 +24,7 @@ TIERS: Final[Mapping[str, int]] = {"quarantine": 0, "long_term": 1, "working": 2
 COLUMNS: Final = (
     "grp", "tier", "id", "provenance", "created", "begins", "ends", "revocation", "status",
     "agent_id", "user_id", "session_id", "document", "subject", "topic", "superseded", "once",
-    "space", "hash", "sources", "words", "content", "more",
+    "hash", "sources", "words", "content", "more",
 )  # fmt: skip
 STATUSES: Final = ("pending", "proposed", "promoted", "rejected", "revoked")
 """A status is kept as its place."""
@@ -32,9 +32,7 @@ _READ: Final = (
     "(SELECT key FROM part WHERE part.id = record.grp),"
     " (SELECT body FROM provenance WHERE provenance.id = record.provenance), "
     + ", ".join(
-        f"record.{one}"
-        for one in COLUMNS
-        if one not in ("grp", "tier", "provenance", "space", "words")
+        f"record.{one}" for one in COLUMNS if one not in ("grp", "tier", "provenance", "words")
     )
 )
 _HEX: Final = re.compile("[0-9a-f]{32}")
@@ -88,7 +86,6 @@ class SqliteRows(Rows):
     part = "(SELECT key FROM part WHERE part.id = record.grp)"
     expires = "ends"
     current = "record.ends IS NULL AND record.revocation IS NULL"
-    vector_of = "vector.id = (? << 44) | record.seq"
 
     def key_of_part(self, part: str) -> Any:
         return part
@@ -136,16 +133,22 @@ class SqliteRows(Rows):
         shares = record.metadata or (tier != "long_term" and record.decided)
         return copy_of(record) if shares else record
 
-    def values(
-        self, tier: str, record: Any, words: Sequence[str] | None, space: int | None
-    ) -> tuple[Any, ...]:
+    def status_of(self, row: Sequence[Any]) -> str:
+        """Return the status of an entry by its row."""
+        status = row[8]
+        return STATUSES[status] if isinstance(status, int) else status
+
+    def has_sources(self, row: Sequence[Any]) -> bool:
+        """Return whether a record may have been made of others, by its row."""
+        return row[18] is not None or (row[20] is not None and '"further"' in row[20])
+
+    def values(self, tier: str, record: Any, words: Sequence[str] | None) -> tuple[Any, ...]:
         """Return a record as the values of `COLUMNS` behind `provenance`.
 
         Args:
             tier: Its tier.
             record: The record.
             words: The words of its content; None for an entry.
-            space: The embedding space in which it has a vector.
         """
         scope, is_entry = record.scope, isinstance(record, Entry)
         created = micros(record.created_at)
@@ -166,7 +169,6 @@ class SqliteRows(Rows):
             topic,
             None if is_entry else key_of(record.superseded_by),
             key_of(record.key) if tier == "quarantine" else None,
-            space,
             key_of(record.content_hash),
             _packed_sources(record.provenance.sources),
             None if words is None else packed_words(words),

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from typing import Any, Final
+from contextlib import contextmanager, suppress
+from typing import Any, Final, NoReturn
 
 from memoryware._runner import run_blocking
 from memoryware.tiers.stores.columns import WORD, packed_words
 from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql import rows as sql_rows
-from memoryware.tiers.stores.sqlite.transaction import Shared, SqliteTransaction
+from memoryware.tiers.stores.sqlite.transaction import SPACE_BITS, Shared, SqliteTransaction
 from memoryware.tiers.text.terms import WORDS_VERSION, words_of
 
 APPLICATION: Final = 0x6D656D77
@@ -175,7 +175,7 @@ CREATE TABLE change (
 ) WITHOUT ROWID
 """
 
-_FIFTH: Final = """
+_FIFTH: Final = f"""
 -- What a segment keeps of the memories of a large group whose number is above one and up to
 -- another; derived from their rows, see `blocks`. A write deletes those of what it touches.
 CREATE TABLE block (
@@ -184,7 +184,20 @@ CREATE TABLE block (
 );
 CREATE UNIQUE INDEX block_last ON block (grp, last);
 -- Whether a group has blocks: few have, and a write need not look for them.
-ALTER TABLE part ADD COLUMN packed INTEGER NOT NULL DEFAULT 0
+ALTER TABLE part ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
+-- Memories without a vector in a space that is known. In the row of the record, whose column
+-- `space` is not used any more, each new vector had the whole row written again.
+CREATE TABLE pending (
+  space INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (space, seq)
+) WITHOUT ROWID;
+INSERT INTO pending SELECT space.id, record.seq FROM space JOIN record
+  ON record.space IS NOT NULL AND record.space != space.id
+  WHERE NOT EXISTS (SELECT 1 FROM vector WHERE vector.id = (space.id << {SPACE_BITS}) | record.seq);
+DROP INDEX record_space;
+-- The first row counts everything: no group has its key or its tenant.
+INSERT INTO part (id, key, tenant, generation, cold, quarantine, long_term, working, waiting, words)
+  SELECT 0, '*', x'', 0, 0, coalesce(sum(quarantine), 0), coalesce(sum(long_term), 0),
+  coalesce(sum(working), 0), coalesce(sum(waiting), 0), coalesce(sum(words), 0) FROM part
 """
 
 STEPS: Final = (_FIRST, _SECOND, _THIRD, FOURTH, _FIFTH)
@@ -271,7 +284,7 @@ def move(db: sqlite3.Connection) -> None:
 def _move_some(db: sqlite3.Connection) -> None:
     ((moved,),) = db.execute("SELECT value FROM about WHERE name = 'moved'").fetchall()
     rows = db.execute(
-        "SELECT body, content, seq, tier, space FROM record_3 WHERE seq > ? ORDER BY seq LIMIT ?",
+        "SELECT body, content, seq, tier FROM record_3 WHERE seq > ? ORDER BY seq LIMIT ?",
         (moved, BATCH),
     ).fetchall()
     if not rows:
@@ -284,19 +297,22 @@ def _move_some(db: sqlite3.Connection) -> None:
 
 
 async def _moved(db: sqlite3.Connection, rows: list[Any]) -> None:
-    tx = SqliteTransaction(db, nullcontext, Shared(Segments(0)), writes=True)
+    tx = SqliteTransaction(db, _raise, Shared(Segments(0)), writes=True)
     tx.begin()
     for tier in ("quarantine", "long_term", "working"):
         some = [row for row in rows if row[3] == tier]
         records = [sql_rows.record_of(tier, row) for row in some]
-        spaces = {place: row[4] for place, row in enumerate(some) if row[4] is not None}
-        await tx.insert(tier, records, spaces, numbers=[row[2] for row in some])
+        await tx.insert(tier, records, {}, numbers=[row[2] for row in some])
     vectors = await tx.execute(
         "SELECT space, seq, data FROM vector_3 WHERE seq >= ? AND seq <= ?", rows[0][2], rows[-1][2]
     )
     for space in {row[0] for row in vectors}:
-        await tx.put_vectors(space, [(seq, data) for one, seq, data in vectors if one == space])
+        await tx.add_vectors(space, [(seq, data) for one, seq, data in vectors if one == space])
     await tx.keep()
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
 
 
 def words_version(db: sqlite3.Connection) -> int | None:
@@ -317,6 +333,7 @@ def make_words_anew(db: sqlite3.Connection) -> None:
         f" (SELECT coalesce(sum(length(words) / {WORD}), 0) FROM record"
         " WHERE grp = part.id AND tier = 1)"
     )
+    db.execute("UPDATE part SET words = (SELECT sum(words) FROM part WHERE id > 0) WHERE id = 0")
     db.execute("DELETE FROM change")
     db.execute("DELETE FROM block")
     db.execute("INSERT OR REPLACE INTO about VALUES ('words', ?)", (WORDS_VERSION,))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import sqlite3
 from array import array
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -28,20 +29,17 @@ from memoryware.tiers.stores.sqlite.blocks import BLOCKS
 from memoryware.tiers.stores.sqlite.blocks import ROWS as BLOCK_ROWS
 from memoryware.tiers.stores.sqlite.rows import SqliteRows
 from memoryware.tiers.stores.sqlite.transaction import (
+    FOLLOWED,
     READ_AT_ONCE,
     RECORDS,
     SPACE_BITS,
     TOUCHED,
-    VERSION,
+    Changes,
     SqliteTransaction,
 )
 
 _ROWS: Final = SqliteRows()
 
-_LOOK: Final = (
-    f"SELECT {VERSION}, part.id, part.cold, part.long_term"
-    " FROM (SELECT 1) LEFT JOIN part ON part.key = ?"
-)
 _CHANGES_SINCE: Final = (
     "SELECT generation, numbers FROM change WHERE grp = ? AND generation >= ? ORDER BY generation"
 )
@@ -71,12 +69,12 @@ class SearchingTransaction(SqliteTransaction):
             data = packed(query.vector, query.space)
         groups = which.groups or ()
         key = sql_rows.part_of(which.tenant, groups[0]) if len(groups) == 1 else ""
-        ((version, number, cold, count),) = await self.execute(_LOOK, key)
-        space = await self._searched_space(query, version)
+        number, _, cold, count = await self.group(key)
+        space = await self._searched_space(query)
         data = data if space else None
         if key and number is None:
             return Sight((), (0,) * len(query.words), 0, 0.0), ()
-        if not key or count > self._shared.segments.most or not has_numpy():
+        if number is None or count > self._shared.segments.most or not has_numpy():
             self._begin_late()
             return await scan(self.execute, _ROWS, query, which, (space, data) if data else None)
         segment = self._shared.segments.get(key)
@@ -94,9 +92,11 @@ class SearchingTransaction(SqliteTransaction):
         def measure(numbers: Sequence[int]) -> Mapping[int, float]:
             above = space << SPACE_BITS
             where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
-            with self._errors():
+            try:
                 rows = self.db.execute(f"SELECT id, data FROM vector WHERE {where}", values)
                 found = [(one ^ above, packed_) for one, packed_ in rows]
+            except (sqlite3.Error, OSError) as error:
+                self._fail(error)
             near = scores(data or b"", [one for _, one in found])
             return {seq: value for (seq, _), value in zip(found, near, strict=True)}
 
@@ -113,12 +113,11 @@ class SearchingTransaction(SqliteTransaction):
         else:
             segment = None
         if segment is None:
-            space = space or next((one.number for one in self._shared.spaces if one.current), 0)
+            current = (row.number for row in await self.known_spaces() if row.current)
+            space = space or next(current, 0)
             segment = Segment(cold, space, count)
             self._read_group(part, segment)
-        segments.put(key, segment)
-        if segment.unpacked >= BLOCK_ROWS and segment.is_packable:
-            self._shared.unpacked[key] = part
+        self._put_segment(key, part, segment)
         if self._writes or self.db.in_transaction:
             self._shared.unsure.add(key)
         return segment
@@ -149,6 +148,31 @@ class SearchingTransaction(SqliteTransaction):
         segment.generation = cold
         return segment
 
+    def _follow(self, changes: Changes, cold: int) -> None:
+        segments, before = self._shared.segments, self._groups.get(changes.key)
+        segment = segments.get(changes.key) if changes.is_followed else None
+        if segment is None or before is None or segment.generation != before.cold:
+            return
+        if changes.replaced or len(changes.added) > FOLLOWED:
+            return  # a search reads these rows
+        self._shared.unsure.add(changes.key)
+        rows = []
+        for row in changes.added:
+            space, data = self._vectors.get(row[0], (0, None))
+            rows.append((*row, data if space == segment.space else None))
+        segments.drop(changes.key)  # whoever is interrupted leaves none behind
+        segment.extend(rows)
+        for seq in changes.removed:
+            segment.remove(seq)
+        segment.generation = cold
+        if not segment.is_worn:
+            self._put_segment(changes.key, changes.number, segment)
+
+    def _put_segment(self, key: str, group: int, segment: Segment) -> None:
+        self._shared.segments.put(key, segment)
+        if segment.unpacked >= BLOCK_ROWS and segment.is_packable:
+            self._shared.unpacked[key] = group
+
     def _read_group(self, part: int, segment: Segment) -> None:
         """Read a group from its blocks, and from its rows what is in none."""
         done = first = 0
@@ -159,8 +183,8 @@ class SearchingTransaction(SqliteTransaction):
                 self._read_rows(part, segment, first, done)
             waiting.clear()
 
-        with self._errors():
-            self._must_go_on()
+        self._must_go_on()
+        try:
             for above, last, data in self.db.execute(BLOCKS, (part, segment.space)):
                 if above != done or len(waiting) == _LOADED:
                     load()
@@ -169,6 +193,8 @@ class SearchingTransaction(SqliteTransaction):
                     first = above
                 waiting.append(data)
                 done = last
+        except (sqlite3.Error, OSError) as error:
+            self._fail(error)
         load()
         self._read_rows(part, segment, done)
 
@@ -177,11 +203,13 @@ class SearchingTransaction(SqliteTransaction):
         sql, values = f"{_SEGMENT} AND record.seq > ?", [segment.space, part, above]
         if last is not None:
             sql, values = f"{sql} AND record.seq <= ?", [*values, last]
-        with self._errors():
-            self._must_go_on()
+        self._must_go_on()
+        try:
             rows = self.db.execute(f"{sql} ORDER BY record.seq", values)
             while some := rows.fetchmany(READ_AT_ONCE):
                 segment.extend(some)
+        except (sqlite3.Error, OSError) as error:
+            self._fail(error)
 
     async def memories(
         self,
@@ -218,13 +246,13 @@ class SearchingTransaction(SqliteTransaction):
             if (one := known.get(seq)) is not None
         }
 
-    async def _searched_space(self, query: Query, version: int | None) -> int:
+    async def _searched_space(self, query: Query) -> int:
         """Return the number of the space of a query, 0 if nothing was embedded in it.
 
         Raises:
             EmbeddingMismatch: If it has another dimension, or is not the current one.
         """
-        wanted, known = query.space, await self.known_spaces(version)
+        wanted, known = query.space, await self.known_spaces()
         if wanted is None or query.vector is None:
             return 0
         for one in known:

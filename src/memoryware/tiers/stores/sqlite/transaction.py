@@ -6,12 +6,12 @@ import json
 import sqlite3
 from array import array
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from time import time_ns
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 
-from memoryware.errors import StoreUnavailable
+from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.stores.codec import unpacked
 from memoryware.tiers.stores.columns import WORD
@@ -24,8 +24,8 @@ from memoryware.tiers.text.terms import words_of
 
 T = TypeVar("T")
 _ROWS: Final = SqliteRows()
-Errors: TypeAlias = Callable[[], AbstractContextManager[None]]
-"""Turns what SQLite says into our errors."""
+Fail: TypeAlias = Callable[[Exception], NoReturn]
+"""Raises our error for one of SQLite or of the system."""
 SPACE_BITS: Final = 44
 """The number of a vector is that of its record, and above these bits that of its space."""
 CHANGES: Final = 200
@@ -45,6 +45,22 @@ class SpaceRow(NamedTuple):
     current: bool
 
 
+class GroupRow(NamedTuple):
+    """The row of a tenant and group.
+
+    Attributes:
+        number: Its number; None where the group has nothing.
+        generation: Raised by every write.
+        cold: The generation of the last write to long-term memory.
+        memories: How many memories it has.
+    """
+
+    number: int | None
+    generation: int
+    cold: int
+    memories: int
+
+
 @dataclass
 class Shared:
     """What a process keeps of a file between transactions, to be checked before it is used.
@@ -53,7 +69,7 @@ class Shared:
         segments: Long-term memory of the groups that were searched last.
         version: Changes with the rows that everybody shares: `space`, and `provenance` rows that
             are gone; None if nothing is known of them.
-        spaces: The embedding spaces.
+        spaces: The embedding spaces; None if they were not read.
         provenances: Numbers of rows of `provenance` by their body.
         unsure: Groups whose segments have seen what is not committed yet.
         unpacked: Groups, with their numbers, of which rows were read that are in no block.
@@ -61,7 +77,7 @@ class Shared:
 
     segments: Segments
     version: int | None = None
-    spaces: Sequence[SpaceRow] = ()
+    spaces: Sequence[SpaceRow] | None = None
     provenances: dict[str, int] = field(default_factory=dict)
     unsure: set[str] = field(default_factory=set)
     unpacked: dict[str, int] = field(default_factory=dict)
@@ -74,7 +90,7 @@ class Shared:
 
     def forget_shared(self) -> None:
         """Forget what was read of shared rows."""
-        self.version, self.spaces = None, ()
+        self.version = self.spaces = None
         self.provenances.clear()
 
     def undo(self) -> None:
@@ -86,8 +102,22 @@ class Shared:
 
 
 @dataclass
-class _Part:
-    """What a transaction has done in one tenant and group since its generation was raised."""
+class Changes:
+    """What a transaction has done in one tenant and group since its generation was raised.
+
+    Attributes:
+        key: Tenant and group as text.
+        number: The number of the group.
+        counts: By how many records each tier has grown.
+        waiting: By how many the entries that wait for a decision have grown.
+        words: By how many the words of long-term memory have grown.
+        newest: When the newest memory that was stored was created.
+        is_cold: Whether long-term memory has changed.
+        replaced: Numbers of memories that were changed in their place.
+        removed: Numbers of memories that were deleted.
+        added: Rows of new memories for the segment of the group, without their vectors.
+        is_followed: Whether there is such a segment.
+    """
 
     key: str
     number: int
@@ -96,7 +126,10 @@ class _Part:
     words: int = 0
     newest: int = 0
     is_cold: bool = False
-    touched: list[int] = field(default_factory=list)
+    replaced: list[int] = field(default_factory=list)
+    removed: list[int] = field(default_factory=list)
+    added: list[tuple[Any, ...]] = field(default_factory=list)
+    is_followed: bool = False
 
 
 class SqliteTransaction:
@@ -110,35 +143,45 @@ class SqliteTransaction:
     def __init__(
         self,
         db: sqlite3.Connection,
-        errors: Errors,
+        fail: Fail,
         shared: Shared,
         *,
         writes: bool,
         snapshot: bool = True,
     ) -> None:
-        self.db, self._errors, self._shared = db, errors, shared
+        self.db, self._fail, self._shared = db, fail, shared
         self._writes = writes
-        self._parts: dict[int, _Part] = {}
-        self._numbers: dict[str, int] = {}
+        self._groups: dict[str, GroupRow] = {}
+        self._changes: dict[str, Changes] = {}
         self._fresh: set[int] = set()
+        self._vectors: dict[int, tuple[int, bytes]] = {}
+        self._unused: dict[str, None] = {}
+        self._is_checked = False
         how = _BEGUN if db.in_transaction else _WRITES if writes else _READS
         self._begin, self._keep, *self._undo = how
         self._begun = writes or snapshot or db.in_transaction
 
     def begin(self) -> None:
         if self._begun:
-            self._do(self._begin)
+            self._run(self._begin)
 
     def _begin_late(self) -> None:
         """Begin now: what follows needs to see one moment."""
         if not self._begun:
-            self._do(self._begin)
+            self._run(self._begin)
             self._begun = True
+            self._is_checked = False
+
+    def _run(self, statement: str) -> None:
+        try:
+            self.db.execute(statement)
+        except (sqlite3.Error, OSError) as error:
+            self._fail(error)
 
     async def keep(self) -> None:
         await self.flush()
         if self._begun:
-            self._do(self._keep)
+            self._run(self._keep)
             if not self.db.in_transaction:
                 self._shared.unsure.clear()
 
@@ -153,21 +196,24 @@ class SqliteTransaction:
             for statement in self._undo:
                 self.db.execute(statement)
 
+    def forget_groups(self) -> None:
+        """Read groups anew: another transaction inside of this one has written."""
+        self._groups.clear()
+        self._is_checked = False
+
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
         self._must_go_on()
-        return self._do(sql, values)
-
-    def _do(self, sql: str, values: Sequence[object] = ()) -> Sequence[Row]:
         try:
             return self.db.execute(sql, values).fetchall()
-        except (sqlite3.Error, OSError):
-            with self._errors():  # entered only here: it would cost as much as a short statement
-                raise
+        except (sqlite3.Error, OSError) as error:
+            self._fail(error)
 
     async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._errors():
-            self._must_go_on()
+        self._must_go_on()
+        try:
             self.db.executemany(sql, rows)
+        except (sqlite3.Error, OSError) as error:
+            self._fail(error)
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         try:
@@ -192,60 +238,84 @@ class SqliteTransaction:
 
     # Groups.
 
-    async def _part(self, record: Entry | Memory) -> _Part:
+    async def group(self, key: str) -> GroupRow:
+        """Return the row of a group as this transaction sees it; what is shared is checked."""
+        group = self._groups.get(key)
+        if group is None:
+            ((version, number, *rest),) = await self.execute(_GROUP, key)
+            self._check_version(version)
+            group = GroupRow(None, 0, 0, 0) if number is None else GroupRow(number, *rest)
+            if self._begun:  # else the next statement may see a later moment
+                self._groups[key] = group
+        return group
+
+    async def _changes_in(self, record: Entry | Memory) -> Changes:
         """Return what was done in the group of a record, which is made if it is new."""
         key = sql_rows.part_of(record.scope.tenant, record.scope.group_id)
-        number = self._numbers.get(key)
-        if number is None:
-            version, number = (await self.execute(_PART, key))[0]
-            self._check_version(version)
+        changes = self._changes.get(key)
+        if changes is None:
+            number = (await self.group(key)).number
             if number is None:
                 now = time_ns() // 1000
                 ((number,),) = await self.execute(
-                    _NEW_PART, key, sql_rows.flat(record.scope.tenant), now, now
+                    _NEW_GROUP, key, sql_rows.flat(record.scope.tenant), now, now
                 )
-            self._numbers[key] = number
-        part = self._parts.get(number)
-        if part is None:
-            part = self._parts[number] = _Part(key, number)
-        return part
+                self._groups[key] = GroupRow(number, now, now, 0)
+            changes = self._begin_changes(key, number)
+        return changes
+
+    def _begin_changes(self, key: str, number: int) -> Changes:
+        is_followed = self._shared.segments.get(key) is not None
+        changes = self._changes[key] = Changes(key, number, is_followed=is_followed)
+        return changes
 
     async def flush(self) -> None:
         """Raise the generations of the groups that were written to, and bring counts up to date."""
-        parts, self._parts = self._parts, {}
+        written, self._changes = self._changes, {}
         now = time_ns() // 1000
-        for part in parts.values():
-            ((generation, left, is_packed),) = await self.execute(
-                _COLD_WRITTEN if part.is_cold else _WRITTEN,
-                now, *part.counts, part.waiting, part.words, part.newest, part.number,
-            )  # fmt: skip
-            if not left:
-                await self.execute("DELETE FROM change WHERE grp = ?", part.number)
-                await self.execute("DELETE FROM part WHERE id = ?", part.number)
-                self._numbers.pop(part.key, None)
+        for changes in written.values():
+            counted = (*changes.counts, changes.waiting, changes.words, changes.newest)
+            if changes.is_cold:
+                rows = await self.execute(_COLD_WRITTEN, now, *counted, changes.number)
+            else:
+                rows = await self.execute(_WRITTEN, now, *counted, changes.number)
+            _, generation, cold, memories, total, is_packed = next(row for row in rows if row[0])
+            if total:
+                if changes.is_cold:
+                    await self._note_change(changes, generation, has_blocks=is_packed)
+                self._groups[changes.key] = GroupRow(changes.number, generation, cold, memories)
+            else:
+                await self.execute("DELETE FROM change WHERE grp = ?", changes.number)
+                await self.execute("DELETE FROM part WHERE id = ?", changes.number)
+                self._groups[changes.key] = GroupRow(None, 0, 0, 0)
                 if is_packed:
-                    await self.execute("DELETE FROM block WHERE grp = ?", part.number)
-            elif part.is_cold:
-                touched = sorted(set(part.touched))
-                if is_packed and touched:
-                    await self.execute(_DROP_BLOCKS, part.number, json.dumps(touched))
-                named = array("q", touched).tobytes() if len(touched) <= TOUCHED else None
-                await self.execute(_CHANGED, part.number, generation, named)
-                if not generation % PRUNED_EVERY:
-                    await self.execute(_PRUNED, part.number, part.number, CHANGES)
+                    await self.execute("DELETE FROM block WHERE grp = ?", changes.number)
+        if self._unused:
+            await self._tidy()
+
+    async def _note_change(self, changes: Changes, generation: int, *, has_blocks: bool) -> None:
+        """Let processes follow with their segments of a group, this one at once."""
+        touched = sorted({*changes.replaced, *changes.removed})
+        if has_blocks and touched:
+            await self.execute(_DROP_BLOCKS, changes.number, json.dumps(touched))
+        packed = array("q", touched).tobytes() if len(touched) <= TOUCHED else None
+        await self.execute(_CHANGED, changes.number, generation, packed)
+        if not generation % PRUNED_EVERY:
+            await self.execute(_PRUNED, changes.number, changes.number, CHANGES)
+        self._follow(changes, generation)
+
+    def _follow(self, changes: Changes, cold: int) -> None:
+        """Bring the segment of a group up to date with what this transaction has done."""
 
     async def generation(self, tenant: str | None, group: str | None) -> int | None:
         """Return the generation of a group, 0 if it has nothing."""
         await self.flush()
-        found = await self.execute(
-            "SELECT generation FROM part WHERE key = ?", sql_rows.part_of(tenant, group)
-        )
-        return int(found[0][0]) if found else 0
+        return (await self.group(sql_rows.part_of(tenant, group))).generation
 
     async def count(self, tier: str, which: Select | None) -> int:
         await self.flush()
         if which is None:
-            sql, values = f"SELECT coalesce(sum({tier}), 0) FROM part", list[Any]()
+            sql, values = f"SELECT {tier} FROM part WHERE id = 0", list[Any]()
         elif which == Select(tenant=which.tenant, groups=which.groups):
             where, values = _parts_of(which)
             sql = f"SELECT coalesce(sum({tier}), 0) FROM part WHERE {where}"
@@ -299,65 +369,88 @@ class SqliteTransaction:
         numbers: Sequence[int] = (),
     ) -> list[int]:
         if len(records) > _AT_ONCE:
-            found: list[int] = []
+            inserted: list[int] = []
             for start in range(0, len(records), _AT_ONCE):
                 end = start + _AT_ONCE
                 some = {at - start: spaces[at] for at in range(start, end) if at in spaces}
-                found += await self.insert(
+                inserted += await self.insert(
                     tier, records[start:end], some, numbers=numbers[start:end]
                 )
-            return found
-        is_cold, made = tier == "long_term", list[tuple[Any, ...]]()
+            return inserted
+        is_cold, rows = tier == "long_term", list[tuple[Any, ...]]()
+        owners: list[Changes] = []
         sources: list[tuple[Any, int]] = []
         first = 0
-        if len(records) != 1 and not numbers:
+        if numbers:
+            first = numbers[0] - 1
+        elif len(records) != 1:
             ((first,),) = await self.execute(_LAST)  # whoever writes is alone
         for place, record in enumerate(records):
-            part = await self._part(record)
+            changes = await self._changes_in(record)
             words = words_of(record.content) if is_cold else None
-            space = spaces.get(place, 0) if is_cold else None
+            values = _ROWS.values(tier, record, words)
             body = await self._provenance(record)
-            values = _ROWS.values(tier, record, words, space)
-            made.append((part.number, TIERS[tier], key_of(record.id), body, *values))
-            part.counts[TIERS[tier]] += 1
-            part.words += len(words or ())
-            part.is_cold = part.is_cold or is_cold
-            part.newest = max(part.newest, values[0]) if is_cold else part.newest
-            part.waiting += tier == "quarantine" and record.status in _WAITING
-            sources += [(key_of(name), place) for name in _sources_of(record)]
-        if len(made) == 1 and not numbers:
-            numbers = [(await self.execute(_INSERT_ONE, *made[0]))[0][0]]
+            owners.append(changes)
+            rows.append((changes.number, TIERS[tier], key_of(record.id), body, *values))
+            changes.counts[TIERS[tier]] += 1
+            if words is not None:
+                changes.words += len(words)
+                changes.is_cold = True
+                changes.newest = max(changes.newest, values[0])
+            elif tier == "quarantine":
+                changes.waiting += record.status in _WAITING
+            if names := _sources_of(record):
+                sources += [(key_of(name), place) for name in names]
+        if len(rows) == 1 and not numbers:
+            numbers = [(await self.execute(_INSERT_ONE, *rows[0]))[0][0]]
         else:
-            numbers = numbers or range(first + 1, first + 1 + len(made))
-            await self.many(_INSERT, ((seq, *row) for seq, row in zip(numbers, made, strict=True)))
+            numbers = numbers or range(first + 1, first + 1 + len(rows))
+            await self.many(_INSERT, ((seq, *row) for seq, row in zip(numbers, rows, strict=True)))
         if sources:
             await self.many(_SOURCE, [(name, numbers[place]) for name, place in sources])
-        self._fresh.update(numbers)
+        if is_cold:
+            await self._note_pending(numbers, spaces)
+            for changes, row, seq in zip(owners, rows, numbers, strict=True):
+                if changes.is_followed and len(changes.added) <= FOLLOWED:
+                    changes.added.append(_segment_row(seq, row))
         return list(numbers)
 
+    async def _note_pending(self, numbers: Sequence[int], spaces: Mapping[int, int]) -> None:
+        """Note in which spaces new memories have no vector."""
+        self._fresh.update(numbers)
+        known = await self.known_spaces()
+        pending = [
+            (space.number, seq)
+            for space in known
+            for place, seq in enumerate(numbers)
+            if spaces.get(place) != space.number
+        ]
+        if pending:
+            await self.many(_PENDING, pending)
+
     async def replace(self, tier: str, seq: int, old: Any, new: Any) -> None:
-        is_cold, part = tier == "long_term", await self._part(new)
+        is_cold, changes = tier == "long_term", await self._changes_in(new)
         other_text = is_cold and new.content != old.content
         words = words_of(new.content) if is_cold else None
-        values = _ROWS.values(tier, new, words, None)
-        await self.execute(_REPLACE, key_of(new.id), *values[:_SPACE], *values[_SPACE + 1 :], seq)
+        values = _ROWS.values(tier, new, words)
+        await self.execute(_REPLACE, key_of(new.id), *values, seq)
         if other_text:  # a vector of the old text must not find the new one
             await self._drop_vectors([seq])
-            await self.execute("UPDATE record SET space = 0 WHERE seq = ?", seq)
-            part.words += len(words or ()) - len(words_of(old.content))
-        if body_of(new) != body_of(old):
-            body = await self._provenance(new)
-            await self.execute("UPDATE record SET provenance = ? WHERE seq = ?", body, seq)
+            await self.execute(_PENDING_EVERYWHERE, seq)
+            changes.words += len(words or ()) - len(words_of(old.content))
+        body, old_body = body_of(new)[0], body_of(old)[0]
+        if body != old_body:
+            number = await self._provenance(new)
+            await self.execute("UPDATE record SET provenance = ? WHERE seq = ?", number, seq)
+            self._unused[old_body] = None
         if is_cold:
-            part.is_cold, part.newest = True, max(part.newest, values[0])
-            part.touched.append(seq)
+            changes.is_cold, changes.newest = True, max(changes.newest, values[0])
+            changes.replaced.append(seq)
         if tier == "quarantine":
-            part.waiting += (new.status in _WAITING) - (old.status in _WAITING)
+            changes.waiting += (new.status in _WAITING) - (old.status in _WAITING)
         if _sources_of(new) != _sources_of(old):
             await self.many(_NO_SOURCE, [(key_of(one), seq) for one in _sources_of(old)])
             await self.many(_SOURCE, [(key_of(one), seq) for one in _sources_of(new)])
-        if body_of(new) != body_of(old):
-            await self._tidy([body_of(old)[0]])
 
     async def drop(self, tier: str, numbers: Sequence[int]) -> None:
         for start in range(0, len(numbers), READ_AT_ONCE):
@@ -365,65 +458,77 @@ class SqliteTransaction:
             await self.drop_found(tier, "SELECT value FROM json_each(?)", some)
 
     async def drop_found(self, tier: str, numbers: str, *values: object) -> None:
-        is_cold, bodies = tier == "long_term", dict[str, None]()
+        is_cold = tier == "long_term"
         rows = await self.execute(
             f"DELETE FROM record WHERE seq IN ({numbers})"
-            f" RETURNING seq, {_ROWS.read}, length(words) / {WORD}",
+            f" RETURNING seq, {_ROWS.read}, grp, length(words) / {WORD}",
             *values,
         )
+        sources: list[tuple[Any, int]] = []
         for row in rows:
-            record = _ROWS.record(tier, row[:-1])
-            part = await self._part(record)
-            part.counts[TIERS[tier]] -= 1
-            part.words -= row[-1] or 0
-            part.is_cold = part.is_cold or is_cold
-            part.waiting -= tier == "quarantine" and record.status in _WAITING
-            part.touched += [row[0]] if is_cold else []
-            if is_cold and (segment := self._shared.segments.get(part.key)) is not None:
-                segment.records.pop(row[0], None)  # a forgotten text waits for no search
-            bodies[body_of(record)[0]] = None
-            if names := _sources_of(record):
-                await self.many(_NO_SOURCE, [(key_of(one), row[0]) for one in names])
+            seq, key, body = row[:3]
+            changes = self._changes.get(key)
+            if changes is None:
+                changes = self._begin_changes(key, row[-2])
+            changes.counts[TIERS[tier]] -= 1
+            if is_cold:
+                changes.words -= row[-1] or 0
+                changes.is_cold = True
+                changes.removed.append(seq)
+                if (segment := self._shared.segments.get(key)) is not None:
+                    segment.records.pop(seq, None)  # a forgotten text waits for no search
+            elif tier == "quarantine":
+                changes.waiting -= _ROWS.status_of(row) in _WAITING
+            self._unused[body] = None
+            if _ROWS.has_sources(row):
+                names = _sources_of(_ROWS.record(tier, row))
+                sources += [(key_of(name), seq) for name in names]
+        if sources:
+            await self.many(_NO_SOURCE, sources)
         if is_cold and rows:
             await self._drop_vectors([row[0] for row in rows])
-        await self._tidy(bodies)
 
     async def _provenance(self, record: Entry | Memory) -> int:
         """Return the number of the row that a record shares with others."""
         body, roots = body_of(record)
+        self._unused.pop(body, None)
         known = self._shared.provenances
         number = known.get(body)
         if number is None:
             if len(known) > RECORDS:
                 known.clear()
-            found = await self.execute("SELECT id FROM provenance WHERE body = ?", body)
-            if not found:
-                found = await self.execute(_NEW_PROVENANCE, body)
-                links = [(name, found[0][0]) for name in dict.fromkeys(roots)]
+            rows = await self.execute("SELECT id FROM provenance WHERE body = ?", body)
+            if not rows:
+                rows = await self.execute(_NEW_PROVENANCE, body)
+                links = [(name, rows[0][0]) for name in dict.fromkeys(roots)]
                 await self.many("INSERT INTO root (name, provenance) VALUES (?, ?)", links)
-            number = known[body] = int(found[0][0])
+            number = known[body] = int(rows[0][0])
         return number
 
-    async def _tidy(self, bodies: Iterable[str]) -> None:
+    async def _tidy(self) -> None:
         """Remove shared rows that nobody refers to any more: they have names of people in them."""
-        is_any = False
-        for body in bodies:
-            gone = await self.execute(_UNUSED, body)
-            for (number,) in gone:
-                data = json.loads(body)
-                names = [*data["roots"], *data.get("also", ())]
-                links = [(sql_rows.flat(name), number) for name in names]
-                await self.many("DELETE FROM root WHERE name = ? AND provenance = ?", links)
-            is_any = is_any or bool(gone)
-        if is_any:
+        bodies = json.dumps([*self._unused])
+        self._unused.clear()
+        gone = await self.execute(_UNUSED, bodies)
+        links = []
+        for number, body in gone:
+            data = json.loads(body)
+            links += [
+                (sql_rows.flat(name), number) for name in (*data["roots"], *data.get("also", ()))
+            ]
+        if links:
+            await self.many("DELETE FROM root WHERE name = ? AND provenance = ?", links)
+        if gone:
             await self._share_anew()
 
     async def _share_anew(self) -> None:
         """Let every process read shared rows anew."""
         await self.execute(_SHARED_ANEW, time_ns() // 1000)
         self._shared.forget_shared()
+        self._is_checked = False
 
     def _check_version(self, version: int | None) -> None:
+        self._is_checked = True
         if version != self._shared.version:
             self._shared.forget_shared()
             self._shared.version = version
@@ -433,20 +538,24 @@ class SqliteTransaction:
     async def add_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         if not vectors:
             return
-        older = [seq for seq, _ in vectors if seq not in self._fresh]
-        if older:
-            where, values = _ROWS.numbered("seq", older)
-            await self._drop_vectors(older, space)
-            moved = await self.execute(
-                f"UPDATE record SET space = ? WHERE {where} RETURNING seq, grp", space, *values
-            )
-            for seq, number in moved:
-                part = self._parts.get(number)
-                if part is None:
-                    ((key,),) = await self.execute("SELECT key FROM part WHERE id = ?", number)
-                    part = self._parts[number] = _Part(key, number)
-                part.is_cold = True
-                part.touched.append(seq)
+        numbers = [seq for seq, _ in vectors]
+        where, values = _ROWS.numbered("seq", numbers)
+        new = await self.execute(
+            f"DELETE FROM pending WHERE space = ? AND {where} RETURNING 1", space, *values
+        )
+        if len(new) < len(numbers):
+            await self._drop_data(space, numbers)
+        groups = await self.execute(
+            "SELECT key, grp, json_group_array(seq) FROM record JOIN part ON part.id = grp"
+            f" WHERE {where} GROUP BY grp",
+            *values,
+        )
+        for key, number, touched in groups:
+            changes = self._changes.get(key)
+            if changes is None:
+                changes = self._begin_changes(key, number)
+            changes.is_cold = True
+            changes.replaced += [seq for seq in json.loads(touched) if seq not in self._fresh]
         await self.put_vectors(space, vectors)
 
     async def put_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
@@ -456,20 +565,22 @@ class SqliteTransaction:
             # In order: pages that are filled backwards hold three vectors in place of five.
             [(above | seq, data) for seq, data in sorted(vectors)],
         )
-        await self.execute(
-            "UPDATE space SET vectors = vectors + ? WHERE id = ?", len(vectors), space
-        )
+        if len(vectors) <= FOLLOWED:
+            self._vectors.update((seq, (space, data)) for seq, data in vectors)
 
-    async def _drop_vectors(self, numbers: Sequence[int], space: int | None = None) -> None:
-        known = [space] if space is not None else [one.number for one in await self.known_spaces()]
-        for one in known:
-            above = one << SPACE_BITS
-            where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
-            gone = await self.execute(f"DELETE FROM vector WHERE {where} RETURNING 1", *values)
-            if gone:
+    async def _drop_vectors(self, numbers: Sequence[int]) -> None:
+        """Remove what is known of memories in all embedding spaces."""
+        for space in await self.known_spaces():
+            if await self._drop_data(space.number, numbers) < len(numbers):
+                where, values = _ROWS.numbered("seq", numbers)
                 await self.execute(
-                    "UPDATE space SET vectors = vectors - ? WHERE id = ?", len(gone), one
+                    f"DELETE FROM pending WHERE space = ? AND {where}", space.number, *values
                 )
+
+    async def _drop_data(self, space: int, numbers: Sequence[int]) -> int:
+        above = space << SPACE_BITS
+        where, values = _ROWS.numbered("id", [above | seq for seq in numbers])
+        return len(await self.execute(f"DELETE FROM vector WHERE {where} RETURNING 1", *values))
 
     async def vectors(self, space: int, numbers: Sequence[int]) -> dict[int, Vector]:
         return {seq: unpacked(data) for seq, data in await self._data(space, numbers)}
@@ -480,7 +591,16 @@ class SqliteTransaction:
         found = await self.execute(f"SELECT id, data FROM vector WHERE {where}", *values)
         return [(number ^ above, data) for number, data in found]
 
+    async def number_of_space(self, space: Space) -> int | None:
+        rows = [row for row in await self.known_spaces() if row.space.name == space.name]
+        if rows and rows[0].space != space:
+            raise EmbeddingMismatch(str(rows[0].space), str(space))
+        return rows[0].number if rows else None
+
     async def made_space(self, space: int, dimension: int) -> None:  # noqa: ARG002
+        await self.execute(
+            "INSERT INTO pending (space, seq) SELECT ?, seq FROM record WHERE tier = 1", space
+        )
         await self._share_anew()
 
     async def adopted(self) -> None:
@@ -488,26 +608,24 @@ class SqliteTransaction:
         await self._share_anew()
 
     async def drop_other_spaces(self, space: int) -> None:
-        for one in await self.execute("SELECT id FROM space WHERE id != ?", space):
-            low = one[0] << SPACE_BITS
-            high = (one[0] + 1) << SPACE_BITS
+        for row in await self.execute("SELECT id FROM space WHERE id != ?", space):
+            low = row[0] << SPACE_BITS
+            high = (row[0] + 1) << SPACE_BITS
             await self.execute("DELETE FROM vector WHERE id >= ? AND id < ?", low, high)
         await self.execute("DELETE FROM space WHERE id != ?", space)
         await self.execute("DELETE FROM block WHERE space != ?", space)
-        await self.execute("UPDATE record SET space = 0 WHERE space != ?", space)
+        await self.execute("DELETE FROM pending WHERE space != ?", space)
         await self._share_anew()
 
     async def counted_spaces(self) -> Sequence[Row]:
-        return await self.execute(
-            "SELECT name, dimension, vectors FROM space ORDER BY current DESC, id"
-        )
+        return await self.execute(_COUNTED_SPACES)
 
-    async def known_spaces(self, version: int | None = None) -> Sequence[SpaceRow]:
-        """Return the spaces of the file, which are read if they are not those of this version."""
-        if version is None:
+    async def known_spaces(self) -> Sequence[SpaceRow]:
+        """Return the spaces of the file, which are read if others have changed them."""
+        if not self._is_checked:
             ((version,),) = await self.execute(f"SELECT {VERSION}")
-        self._check_version(version)
-        if not self._shared.spaces:
+            self._check_version(version)
+        if self._shared.spaces is None:
             rows = await self.execute("SELECT id, name, dimension, current FROM space")
             self._shared.spaces = [
                 SpaceRow(row[0], Space(sql_rows.unflat(row[1]), row[2]), bool(row[3]))
@@ -515,20 +633,65 @@ class SqliteTransaction:
             ]
         return self._shared.spaces
 
-    async def _unused(self, *_: object) -> Any:
+    async def unembedded(self, space: Space, limit: int) -> Sequence[Row]:
+        known = {row.space.name: row.number for row in await self.known_spaces()}
+        if space.name in known:
+            some, values = "SELECT seq FROM pending WHERE space = ?", [known[space.name]]
+        else:
+            some, values = "SELECT seq FROM record WHERE +tier = 1", []
+        return await self.execute(
+            f"SELECT seq, {_ROWS.read} FROM record WHERE seq IN ({some} ORDER BY seq LIMIT ?)"
+            " ORDER BY seq",
+            *values, limit,
+        )  # fmt: skip
+
+    # Lists.
+
+    async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[list[Row]]:
+        pages: list[list[Row]] = [[] for _ in requests]
+        for start in range(0, len(requests), _UNITED):
+            some = requests[start : start + _UNITED]
+            pieces, values = [], list[Any]()
+            for place, (tier, which) in enumerate(some, start):
+                where, more = _ROWS.condition(tier, which)
+                pieces.append(f"SELECT seq, {_ROWS.read}, {place} FROM record WHERE {where}")
+                values += more
+            for row in await self.execute(" UNION ALL ".join(pieces), *values):
+                pages[row[-1]].append(row)
+        for page in pages:
+            page.sort(key=itemgetter(0), reverse=True)  # in SQL that would sort texts
+        return pages
+
+    async def _never(self, *_: object) -> Any:
         raise NotImplementedError  # only engines whose `sight` returns None are asked for it
 
-    index: Any = _unused
-    unindex: Any = _unused
-    having: Any = _unused
-    weighed: Any = _unused
-    counted: Any = _unused
-    nearest: Any = _unused
-    measured: Any = _unused
+    index: Any = _never
+    unindex: Any = _never
+    having: Any = _never
+    weighed: Any = _never
+    counted: Any = _never
+    nearest: Any = _never
+    measured: Any = _never
 
 
 def _sources_of(record: Entry | Memory) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in lineages(record) for name in one.sources))
+
+
+def _segment_row(seq: int, row: Sequence[Any]) -> tuple[Any, ...]:
+    """Return a row of `COLUMNS` as a segment has it, without the vector."""
+    created, begins, document = row[4], row[5], row[12]
+    return (
+        seq,
+        created,
+        created if begins is None else begins,
+        row[6],
+        row[9],
+        row[11],
+        row[2] if document is None else document,
+        row[7] is not None,
+        row[19],
+    )
 
 
 def _parts_of(which: Select) -> tuple[str, list[Any]]:
@@ -539,20 +702,27 @@ def _parts_of(which: Select) -> tuple[str, list[Any]]:
 
 
 READ_AT_ONCE: Final = 2000
+FOLLOWED: Final = 500
+"""New memories of one write that are taken over into a segment; more of them are read again."""
+_UNITED: Final = 32
+"""Lists that are read by one statement."""
 _AT_ONCE: Final = 120
 """Records that are converted before they are stored; of more, the rows would take much memory,
 and Python's garbage collector would look through all of them again and again."""
 _BOUNDED: Final = "tier = 1 AND (revocation IS NOT NULL OR begins IS NOT NULL OR ends IS NOT NULL)"
 VERSION: Final = "(SELECT value FROM about WHERE name = 'shared')"
-_PART: Final = f"SELECT {VERSION}, (SELECT id FROM part WHERE key = ?)"
-_NEW_PART: Final = (
+_GROUP: Final = (
+    f"SELECT {VERSION}, part.id, part.generation, part.cold, part.long_term"
+    " FROM (SELECT 1) LEFT JOIN part ON part.key = ?"
+)
+_NEW_GROUP: Final = (
     "INSERT INTO part (key, tenant, generation, cold) VALUES (?, ?, ?, ?) RETURNING id"
 )
 _WRITTEN: Final = (
     "UPDATE part SET generation = max(generation + 1, ?), quarantine = quarantine + ?,"
     " long_term = long_term + ?, working = working + ?, waiting = waiting + ?, words = words + ?,"
-    " newest = max(newest, ?) WHERE id = ? RETURNING generation,"
-    " quarantine + long_term + working, packed"
+    " newest = max(newest, ?) WHERE id IN (0, ?)"
+    " RETURNING id, generation, cold, long_term, quarantine + long_term + working, packed"
 )
 _COLD_WRITTEN: Final = _WRITTEN.replace(
     "max(generation + 1, ?)", "max(generation + 1, ?1), cold = max(generation + 1, ?1)"
@@ -576,18 +746,22 @@ _INSERT_ONE: Final = (
     f"INSERT INTO record ({', '.join(COLUMNS)}) VALUES (?{', ?' * (len(COLUMNS) - 1)})"
     " RETURNING seq"
 )
-_SPACE: Final = COLUMNS[4:].index("space")
-"""The place of the space among what `SqliteRows.values` returns."""
-_REPLACED: Final = tuple(one for one in COLUMNS[4:] if one != "space")
 _REPLACE: Final = (
-    f"UPDATE record SET id = ?, {', '.join(f'{one} = ?' for one in _REPLACED)} WHERE seq = ?"
+    f"UPDATE record SET id = ?, {', '.join(f'{one} = ?' for one in COLUMNS[4:])} WHERE seq = ?"
+)
+_PENDING: Final = "INSERT INTO pending (space, seq) VALUES (?, ?)"
+_PENDING_EVERYWHERE: Final = "INSERT OR IGNORE INTO pending (space, seq) SELECT id, ? FROM space"
+_COUNTED_SPACES: Final = (
+    "SELECT name, dimension, (SELECT long_term FROM part WHERE part.id = 0)"
+    " - (SELECT count(*) FROM pending WHERE pending.space = space.id)"
+    " FROM space ORDER BY current DESC, id"
 )
 _SOURCE: Final = "INSERT OR IGNORE INTO source (name, seq) VALUES (?, ?)"
 _NO_SOURCE: Final = "DELETE FROM source WHERE name = ? AND seq = ?"
 _NEW_PROVENANCE: Final = "INSERT INTO provenance (body) VALUES (?) RETURNING id"
 _UNUSED: Final = (
-    "DELETE FROM provenance WHERE body = ? AND NOT EXISTS"
-    " (SELECT 1 FROM record WHERE record.provenance = provenance.id) RETURNING id"
+    "DELETE FROM provenance WHERE body IN (SELECT value FROM json_each(?)) AND NOT EXISTS"
+    " (SELECT 1 FROM record WHERE record.provenance = provenance.id) RETURNING id, body"
 )
 _SHARED_ANEW: Final = (
     "INSERT INTO about VALUES ('shared', ?)"
