@@ -19,7 +19,7 @@ from frozen import engines
 from frozen.reads import differences, read_all, readable
 from frozen.sample import Sample
 from memoryware import StoreNewer, StoreUnavailable, TieredMemory, open_stores
-from memoryware.tiers.stores.sqlite.schema import NARROW, STEPS
+from memoryware.tiers.stores.sqlite.schema import STEPS
 
 HERE = Path(__file__).parent
 NEWEST = len(STEPS)
@@ -184,7 +184,7 @@ def test_without_room_a_file_stays_as_it_was_and_opens_when_there_is_some(
     assert any("disk" in one for one in refused), refused
 
 
-@pytest.mark.parametrize("version", [one for one in OLDER if one < NARROW])
+@pytest.mark.parametrize("version", OLDER)
 def test_a_file_is_kept_as_it_was_before_its_rows_are_written_anew(version, tmp_path):
     path = engines.place_sqlite(tmp_path, version)
     before = rows_of(path)

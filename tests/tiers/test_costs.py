@@ -27,16 +27,16 @@ WORDS = _SYLLABLES.split()
 
 # operation: (statements today, flushes today), to be (statements, flushes)
 SQLITE = {
-    "record": ((11, 1), (8, 1)),
-    "promote a text": ((14, 1), (10, 1)),
-    "promote an entry": ((26, 1), (10, 1)),
+    "record": ((9, 1), (8, 1)),
+    "promote a text": ((11, 1), (10, 1)),
+    "promote an entry": ((18, 1), (10, 1)),
     "retrieve": ((5, 0), (2, 0)),
     "retrieve long-term only": ((2, 0), (2, 0)),
     "list": ((4, 0), (4, 0)),
     "spaces": ((1, 0), (1, 0)),
-    "revoke": ((22, 1), (12, 1)),
-    "restore": ((29, 1), (12, 1)),
-    "forget": ((30, 1), (12, 1)),
+    "revoke": ((10, 1), (12, 1)),
+    "restore": ((12, 1), (12, 1)),
+    "forget": ((16, 1), (12, 1)),
 }
 
 # operation: round trips today, to be
