@@ -28,15 +28,15 @@ WORDS = _SYLLABLES.split()
 # operation: (statements today, flushes today), to be (statements, flushes)
 SQLITE = {
     "record": ((9, 1), (8, 1)),
-    "promote a text": ((11, 1), (10, 1)),
-    "promote an entry": ((18, 1), (10, 1)),
+    "promote a text": ((12, 1), (10, 1)),
+    "promote an entry": ((20, 1), (10, 1)),
     "retrieve": ((5, 0), (2, 0)),
     "retrieve long-term only": ((2, 0), (2, 0)),
     "list": ((4, 0), (4, 0)),
     "spaces": ((1, 0), (1, 0)),
-    "revoke": ((10, 1), (12, 1)),
-    "restore": ((12, 1), (12, 1)),
-    "forget": ((16, 1), (12, 1)),
+    "revoke": ((11, 1), (12, 1)),
+    "restore": ((13, 1), (12, 1)),
+    "forget": ((17, 1), (12, 1)),
 }
 
 # operation: round trips today, to be
