@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import fields
 from datetime import datetime
@@ -72,6 +72,11 @@ def copy_of(record: R) -> R:
     if decided:
         object.__setattr__(copy, "decided", dict(decided))
     return copy
+
+
+def copies_of(records: Iterable[R]) -> list[R]:
+    """Return equal records that share nothing that can be changed; see `copy_of`."""
+    return [copy_of(record) for record in records]
 
 
 def _copy_of_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from memoryware._remembering import remembered
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory, Origin, Provenance, folded
-from memoryware.tiers.stores.codec import copy_of, value_from_json, value_to_json
+from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_json
 from memoryware.tiers.stores.columns import packed_words
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows
@@ -125,13 +125,21 @@ class SqliteRows(Rows):
         return self.unsorted() if several else "record.seq"
 
     def record(self, tier: str, row: Sequence[Any]) -> Any:
+        return self.records(tier, [row])[0]
+
+    def records(self, tier: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
+        is_memory = tier == "long_term"
         try:
-            short = len(row[_CONTENT]) <= _SHORT_CONTENT
-            record = (_remembered_record if short else _record)(tier == "long_term", row)
+            return copies_of(
+                [
+                    (_remembered_record if len(row[_CONTENT]) <= _SHORT_CONTENT else _record)(
+                        is_memory, row
+                    )
+                    for row in rows
+                ]
+            )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise sql_rows.damaged(tier) from error
-        shares = record.metadata or (tier != "long_term" and record.decided)
-        return copy_of(record) if shares else record
 
     def status_of(self, row: Sequence[Any]) -> str:
         """Return the status of an entry by its row."""
@@ -435,7 +443,7 @@ def _entry(row: Sequence[Any]) -> Entry:
 def _with_more(fields: dict[str, Any], more: Mapping[str, Any], kind: type) -> dict[str, Any]:
     for name, value in more.items():
         if name in fields or name in _RARE[kind] or name == "key":
-            fields[name] = value_from_json(name, value)
+            fields[name] = value if name == "metadata" else value_from_json(name, value)
     return fields
 
 

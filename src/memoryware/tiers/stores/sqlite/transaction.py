@@ -657,7 +657,7 @@ class SqliteTransaction:
                 pieces.append(f"SELECT seq, {_ROWS.read}, {place} FROM record WHERE {where}")
                 values += more
             for row in await self.execute(" UNION ALL ".join(pieces), *values):
-                pages[row[-1]].append(row)
+                pages[row[-1]].append(row[:-1])
         for page in pages:
             page.sort(key=itemgetter(0), reverse=True)  # in SQL that would sort texts
         return pages
