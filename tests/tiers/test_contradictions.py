@@ -14,7 +14,7 @@ from memoryware._remembering import forget_all
 from memoryware.scope import MemoryScope
 from memoryware.tiers.promote import promote
 from memoryware.tiers.recall import retrieve
-from memoryware.tiers.supersede import How
+from memoryware.tiers.supersede import PromotionOptions
 from memoryware.tiers.text import comparison, sentences, tokens
 from memoryware.tiers.text.comparison import (
     Relation,
@@ -327,19 +327,25 @@ async def test_the_chunk_that_contradicts_is_named(p, door):
 @pytest.mark.parametrize("door", DOORS)
 async def test_others_and_the_past_are_not_contradicted(p, door):
     await run(door, promote, p, MYSQL, MemoryScope(group_id="b"), by="ann")
-    await run(door, promote, p, MYSQL, ACME, by="ann", how=How(agent_id="a"))
-    await run(door, promote, p, MYSQL, ACME, by="ann", how=How(subject="database"))
+    await run(door, promote, p, MYSQL, ACME, by="ann", options=PromotionOptions(agent_id="a"))
+    await run(door, promote, p, MYSQL, ACME, by="ann", options=PromotionOptions(subject="database"))
     p.clock.forward(days=1)
-    made = await run(door, promote, p, POSTGRES, ACME, by="ann", how=How(subject="database"))
+    made = await run(
+        door, promote, p, POSTGRES, ACME, by="ann", options=PromotionOptions(subject="database")
+    )
     assert made.contradictions == ()
-    again = await run(door, promote, p, POSTGRES, ACME, by="ann", how=How(subject="database"))
+    again = await run(
+        door, promote, p, POSTGRES, ACME, by="ann", options=PromotionOptions(subject="database")
+    )
     assert (again.existing, again.contradictions) == (True, ())
 
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_an_agent_is_told_what_the_group_knows_otherwise(p, door):
     await run(door, promote, p, MYSQL, ACME, by="ann")
-    made = await run(door, promote, p, POSTGRES, ACME, by="ann", how=How(agent_id="a"))
+    made = await run(
+        door, promote, p, POSTGRES, ACME, by="ann", options=PromotionOptions(agent_id="a")
+    )
     assert len(made.contradictions) == 1
 
 

@@ -38,7 +38,7 @@ from memoryware.tiers.review.digest import digest
 from memoryware.tiers.revoke import revoke
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Space
-from memoryware.tiers.supersede import How
+from memoryware.tiers.supersede import PromotionOptions
 from memoryware.tiers.values import Insight
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import (
@@ -87,8 +87,8 @@ async def test_a_text_becomes_memory_and_is_found_as_cold(stores, door):
 async def test_a_row_tells_everything_of_its_promotion(stores, door):
     p = parts(stores)
     entry = waiting(p, LONG)
-    how = How(agent_id="planner", metadata={"topic": "shop", "source": "forged"})
-    made = await run(door, promote, p, entry, None, by="ann", how=how)
+    options = PromotionOptions(agent_id="planner", metadata={"topic": "shop", "source": "forged"})
+    made = await run(door, promote, p, entry, None, by="ann", options=options)
     rows = memories(p)
     assert len(rows) == len(made.ids) > 3
     for place, row in enumerate(rows):
@@ -220,17 +220,20 @@ async def test_what_is_no_text_and_what_is_too_long_is_refused(stores, door):
 async def test_times_have_a_zone_and_subjects_a_name(stores, door):
     p = parts(stores)
     naive = p.clock().replace(tzinfo=None)
-    for how, name in ((How(valid_from=naive), "valid_from"), (How(subject=" "), "subject")):
+    for options, name in (
+        (PromotionOptions(valid_from=naive), "valid_from"),
+        (PromotionOptions(subject=" "), "subject"),
+    ):
         with pytest.raises(SettingError, match=name):
-            await run(door, promote, p, MYSQL, ACME, by="ann", how=how)
+            await run(door, promote, p, MYSQL, ACME, by="ann", options=options)
 
 
 async def test_secrets_do_not_get_there(stores, door):
     p = parts(stores)
     entry = waiting(p, f"The token is {SECRET}, says the log.")  # as if it had no guard then
     for what in (f"Use {SECRET} for the shop.", entry):
-        how = How(metadata={"note": f"key {SECRET}"})
-        made = await run(door, promote, p, what, ACME, by="ann", how=how)
+        options = PromotionOptions(metadata={"note": f"key {SECRET}"})
+        made = await run(door, promote, p, what, ACME, by="ann", options=options)
         assert SECRET not in str(made)
     kept = parts(stores, guard=None)
     assert SECRET in str(await run(door, promote, kept, f"And {SECRET}", ACME, by="ann"))
@@ -240,19 +243,23 @@ async def test_half_a_character_does_not_break_the_store(stores, door):
     p = parts(stores)
     made = await run(door, promote, p, "The shop\ud800 sells tea \ud83d\ude00.", ACME, by="ann")
     assert made.memories[0].content == "The shop\ufffd sells tea 😀."
-    how = How(subject="a\ud800b", metadata={"k\ud800": "\ud800"})
-    made = await run(door, promote, p, "Another text of the shop.", ACME, by="an\ud800", how=how)
+    options = PromotionOptions(subject="a\ud800b", metadata={"k\ud800": "\ud800"})
+    made = await run(
+        door, promote, p, "Another text of the shop.", ACME, by="an\ud800", options=options
+    )
     assert (made.memories[0].subject, made.memories[0].promoted_by) == ("a\ufffdb", "an?")
 
 
 async def test_odd_metadata_is_kept_as_far_as_json_goes(stores, door):
     p = parts(stores)
-    how = How(metadata={"when": p.clock(), "bad": float("nan"), 5: {1, 2}, "deep": {"a": [1]}})
-    made = await run(door, promote, p, MYSQL, ACME, by="ann", how=how)
+    options = PromotionOptions(
+        metadata={"when": p.clock(), "bad": float("nan"), 5: {1, 2}, "deep": {"a": [1]}}
+    )
+    made = await run(door, promote, p, MYSQL, ACME, by="ann", options=options)
     kept = memories(p)[0].metadata
     assert kept["deep"] == {"a": [1]}
     assert kept == made.memories[0].metadata
-    assert how.metadata["deep"] == {"a": [1]}
+    assert options.metadata["deep"] == {"a": [1]}
 
 
 # Who it is from.
@@ -421,16 +428,20 @@ async def test_the_same_text_of_another_agent_group_or_tenant_is_another(stores,
     p = parts(stores)
     for scope in (ACME, replace(ACME, group_id="b"), replace(ACME, tenant="t")):
         for agent in (None, "a", "b"):
-            made = await run(door, promote, p, MYSQL, scope, by="ann", how=How(agent_id=agent))
+            made = await run(
+                door, promote, p, MYSQL, scope, by="ann", options=PromotionOptions(agent_id=agent)
+            )
             assert not made.existing
     assert len(memories(p)) == 3
 
 
 async def test_a_subject_can_be_given_to_what_is_there(stores, door):
     p = parts(stores)
-    await run(door, promote, p, MYSQL, ACME, by="ann", how=How(subject="database"))
+    await run(door, promote, p, MYSQL, ACME, by="ann", options=PromotionOptions(subject="database"))
     await run(door, promote, p, POSTGRES, ACME, by="ann")
-    made = await run(door, promote, p, POSTGRES, ACME, by="ann", how=How(subject="database"))
+    made = await run(
+        door, promote, p, POSTGRES, ACME, by="ann", options=PromotionOptions(subject="database")
+    )
     assert made.existing
     assert made.memories[0].subject == "database"
     assert current(p) == [POSTGRES]
@@ -763,5 +774,5 @@ def test_validity_can_begin_earlier_or_later():
 
 async def test_an_agent_without_a_name_is_none(stores, door):
     p = parts(stores)
-    made = await run(door, promote, p, MYSQL, ACME, by="ann", how=How(agent_id=""))
+    made = await run(door, promote, p, MYSQL, ACME, by="ann", options=PromotionOptions(agent_id=""))
     assert made.memories[0].scope.agent_id is None

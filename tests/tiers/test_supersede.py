@@ -16,7 +16,7 @@ from memoryware.tiers.model import Trust
 from memoryware.tiers.promote import promote, supersede
 from memoryware.tiers.recall import RetrieveOptions, retrieve
 from memoryware.tiers.revoke import revoke
-from memoryware.tiers.supersede import How
+from memoryware.tiers.supersede import PromotionOptions
 from memoryware.tiers.values import Promotion
 from tiers.kit import DOORS, HashEmbeddings, parts, run
 from tiers.long_term import (
@@ -33,7 +33,7 @@ from tiers.long_term import (
 
 ORACLE = "The orders of the shop are stored in Oracle."
 LONG = "\n\n".join(f"Part {n} of the shop. " + "It has walls. " * 30 for n in range(4))
-DATABASE = How(subject="database")
+DATABASE = PromotionOptions(subject="database")
 
 
 @pytest.fixture(params=KINDS)
@@ -129,8 +129,8 @@ async def test_a_chain_of_texts_shows_each_at_its_time(p, door):
 
 
 async def test_the_new_one_keeps_subject_and_agent(p, door):
-    how = How(subject="database", agent_id="planner")
-    old = await run(door, promote, p, MYSQL, ACME, by="ann", how=how)
+    options = PromotionOptions(subject="database", agent_id="planner")
+    old = await run(door, promote, p, MYSQL, ACME, by="ann", options=options)
     p.clock.forward(days=1)
     new = await run(door, supersede, p, old, POSTGRES, ACME, by="ann")
     assert (new.memories[0].subject, new.memories[0].scope.agent_id) == ("database", "planner")
@@ -178,9 +178,9 @@ async def test_memory_of_others_cannot_be_superseded(p, door):
 async def test_a_text_takes_no_place_before_the_old_one_began(p, door):
     old = await run(door, promote, p, MYSQL, ACME, by="ann")
     p.clock.forward(days=1)
-    how = How(valid_from=p.clock() - timedelta(days=2))
+    options = PromotionOptions(valid_from=p.clock() - timedelta(days=2))
     with pytest.raises(PromotionRefused, match="pass a later valid_from") as caught:
-        await run(door, supersede, p, old, POSTGRES, ACME, by="ann", how=how)
+        await run(door, supersede, p, old, POSTGRES, ACME, by="ann", options=options)
     assert caught.value.reasons == ("valid_from",)
     assert current(p) == [MYSQL]
 
@@ -191,10 +191,12 @@ async def test_it_can_take_the_place_later_or_earlier_than_now(p, door):
     p.clock.forward(days=10)
     new = await run(
         door, supersede, p, old, POSTGRES, ACME, by="ann",
-        how=How(valid_from=start + timedelta(days=5)),
+        options=PromotionOptions(valid_from=start + timedelta(days=5)),
     )  # fmt: skip
     later = p.clock() + timedelta(days=5)
-    await run(door, supersede, p, new, ORACLE, ACME, by="ann", how=How(valid_from=later))
+    await run(
+        door, supersede, p, new, ORACLE, ACME, by="ann", options=PromotionOptions(valid_from=later)
+    )
     assert times(p) == {
         MYSQL: (start, start + timedelta(days=5)),
         POSTGRES: (start + timedelta(days=5), later),
@@ -266,9 +268,9 @@ async def test_words_and_vectors_of_the_old_one_do_not_outrank_the_new_one(p, do
 
 
 async def test_a_subject_has_one_current_text(p, door):
-    first = await run(door, promote, p, MYSQL, ACME, by="ann", how=DATABASE)
+    first = await run(door, promote, p, MYSQL, ACME, by="ann", options=DATABASE)
     p.clock.forward(days=1)
-    second = await run(door, promote, p, POSTGRES, ACME, by="ann", how=DATABASE)
+    second = await run(door, promote, p, POSTGRES, ACME, by="ann", options=DATABASE)
     assert (second.superseded, second.contradictions) == ((first.document_id,), ())
     assert current(p) == [POSTGRES]
     assert times(p)[MYSQL][1] == p.clock()
@@ -276,12 +278,22 @@ async def test_a_subject_has_one_current_text(p, door):
 
 async def test_subjects_of_others_stay(p, door):
     other = MemoryScope(group_id="b")
-    await run(door, promote, p, MYSQL, ACME, by="ann", how=DATABASE)
-    await run(door, promote, p, MYSQL, ACME, by="ann", how=How(subject="old database"))
-    await run(door, promote, p, MYSQL, other, by="ann", how=DATABASE)
-    await run(door, promote, p, ORACLE, ACME, by="ann", how=How(subject="database", agent_id="a"))
+    await run(door, promote, p, MYSQL, ACME, by="ann", options=DATABASE)
+    await run(
+        door, promote, p, MYSQL, ACME, by="ann", options=PromotionOptions(subject="old database")
+    )
+    await run(door, promote, p, MYSQL, other, by="ann", options=DATABASE)
+    await run(
+        door,
+        promote,
+        p,
+        ORACLE,
+        ACME,
+        by="ann",
+        options=PromotionOptions(subject="database", agent_id="a"),
+    )
     p.clock.forward(days=1)
-    await run(door, promote, p, POSTGRES, ACME, by="ann", how=DATABASE)
+    await run(door, promote, p, POSTGRES, ACME, by="ann", options=DATABASE)
     assert current(p) == [ORACLE, POSTGRES]
     assert current(p, other) == [MYSQL]
 
@@ -297,10 +309,10 @@ async def test_subjects_of_others_stay(p, door):
 )
 async def test_what_is_trusted_less_does_not_take_the_place(p, door, before, after, settled):
     by = "agent:curator"
-    old = await run(door, promote, p, waiting(p, MYSQL, before), None, by=by, how=DATABASE)
+    old = await run(door, promote, p, waiting(p, MYSQL, before), None, by=by, options=DATABASE)
     p.clock.forward(days=1)
     entry = waiting(p, POSTGRES, after)
-    new = await run(door, promote, p, entry, None, by=by, how=DATABASE)
+    new = await run(door, promote, p, entry, None, by=by, options=DATABASE)
     if settled:
         assert (new.superseded, new.contradictions) == ((old.document_id,), ())
         assert current(p) == [POSTGRES]
@@ -318,21 +330,29 @@ async def test_what_is_trusted_less_does_not_take_the_place(p, door, before, aft
 
 async def test_a_subject_has_no_second_future(p, door):
     later = p.clock() + timedelta(days=5)
-    await run(door, promote, p, MYSQL, ACME, by="ann", how=DATABASE)
+    await run(door, promote, p, MYSQL, ACME, by="ann", options=DATABASE)
     p.clock.forward(days=1)
-    await run(door, promote, p, POSTGRES, ACME, by="ann", how=How("database", valid_from=later))
+    await run(
+        door,
+        promote,
+        p,
+        POSTGRES,
+        ACME,
+        by="ann",
+        options=PromotionOptions("database", valid_from=later),
+    )
     assert current(p) == [MYSQL]
     with pytest.raises(PromotionRefused, match="later valid_from"):
-        await run(door, promote, p, ORACLE, ACME, by="ann", how=DATABASE)
+        await run(door, promote, p, ORACLE, ACME, by="ann", options=DATABASE)
     p.clock.forward(days=5)
     assert current(p) == [POSTGRES]
 
 
 async def test_a_moment_without_a_zone_is_refused(p, door):
     old = await run(door, promote, p, MYSQL, ACME, by="ann")
-    how = How(valid_from=p.clock().replace(tzinfo=None))
+    options = PromotionOptions(valid_from=p.clock().replace(tzinfo=None))
     with pytest.raises(SettingError, match="time zone"):
-        await run(door, supersede, p, old, POSTGRES, ACME, by="ann", how=how)
+        await run(door, supersede, p, old, POSTGRES, ACME, by="ann", options=options)
 
 
 # Several at once.

@@ -12,7 +12,7 @@ import typer
 from memoryware.cli import showing
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.model import Entry, Ground, Memory, Provenance, Record
+from memoryware.tiers.model import Entry, Memory, PromotionRecord, Provenance, Record
 from memoryware.tiers.stores.codec import record_to_json
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import (
@@ -145,7 +145,7 @@ def _lineage(made: Provenance) -> Iterable[tuple[str, object]]:
     yield "made of", "\n".join(made.sources)
 
 
-def _ground(one: Ground) -> str:
+def _ground(one: PromotionRecord) -> str:
     gone = f", taken back by {', '.join(one.revocations)}" if one.revocations else ""
     when = showing.moment(one.promoted_at)
     return f"{when} by {one.promoted_by}, made by {one.provenance.origin}{gone}"

@@ -15,9 +15,9 @@ from memoryware.cli._options import DryRun, Yes, on_memory
 from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
-from memoryware.tiers.forget import Unwanted, falling
+from memoryware.tiers.forget import ForgetCondition, affected_by_forget
 from memoryware.tiers.model import Origin, Record
-from memoryware.tiers.revoke import Found
+from memoryware.tiers.revoke import AffectedRecords
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import LAYERS, Layer, Receipt
 
@@ -173,7 +173,7 @@ def forget(
     where = Select(tenant=scope.tenant, groups=groups)
     with place.opened() as memory:
         whole = [there(memory, where, one) for one in ids or ()] or None
-        what = Unwanted(whole, source, words, not keep_derived)
+        what = ForgetCondition(whole, source, words, not keep_derived)
         if not _agreed(place, memory, (scope, where, what), dry_run=dry_run, yes=yes):
             return
         receipt = memory.forget(
@@ -198,14 +198,14 @@ def forget(
 def _agreed(
     place: Place,
     memory: TieredMemory,
-    meant: tuple[MemoryScope, Select, Unwanted],
+    meant: tuple[MemoryScope, Select, ForgetCondition],
     *,
     dry_run: bool,
     yes: bool,
 ) -> bool:
     """Show what goes, and ask; show and ask again if it has become more before the answer."""
     scope, where, what = meant
-    found = finish(falling(memory.parts, scope, what))
+    found = finish(affected_by_forget(memory.parts, scope, what))
     while True:
         if not place.json:
             typer.echo(
@@ -221,7 +221,7 @@ def _agreed(
         showing.confirm("Delete it for good?", yes=yes)
         if yes:
             return True
-        now = finish(falling(memory.parts, scope, what))
+        now = finish(affected_by_forget(memory.parts, scope, what))
         if all({*getattr(now, tier)} <= {*getattr(found, tier)} for tier in LAYERS):
             return True
         typer.echo("It has become more meanwhile; nothing was deleted yet.", err=True)
@@ -229,7 +229,7 @@ def _agreed(
 
 
 def _show_falling(
-    place: Place, memory: TieredMemory, where: Select, found: Found, *, dry_run: bool
+    place: Place, memory: TieredMemory, where: Select, found: AffectedRecords, *, dry_run: bool
 ) -> None:
     first = _records.first_of(memory, where, {tier: getattr(found, tier) for tier in LAYERS})
     if not place.json:

@@ -21,7 +21,7 @@ from memoryware.conformance._tiers import (
     within,
 )
 from memoryware.errors import EmbeddingMismatch
-from memoryware.tiers.model import Ground, Memory, Origin, Provenance
+from memoryware.tiers.model import Memory, Origin, PromotionRecord, Provenance
 
 
 class DocumentsConformance(TierSuite):
@@ -225,7 +225,7 @@ class DocumentsConformance(TierSuite):
     ) -> None:
         (one,) = document("one")
         made = Provenance(Origin("agent", "second"), ("e2",), (Origin("user", "bob"),))
-        ground = Ground(
+        ground = PromotionRecord(
             scope=ACME, provenance=made, promoted_by="bob", promoted_at=later(hours=1),
             revocations=("r1", "r2"),
         )  # fmt: skip

@@ -13,7 +13,7 @@ from memoryware.inspector.keeping import find
 from memoryware.inspector.queue import WAITS, Group, queue
 from memoryware.inspector.site import Visit
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.material import What
+from memoryware.tiers.material import Promotable
 from memoryware.tiers.model import Entry, Provenance
 from memoryware.tiers.stores.protocol import Select
 
@@ -140,7 +140,7 @@ async def _promoted(visit: Visit, do: str, group: Group) -> Done:
     changed = bool(text) and text != group.insight.summary.strip()
     if do == "edit" and not text:
         return Done("There was no text, so nothing was done.", changed=False)
-    what: What = group.insight
+    what: Promotable = group.insight
     if do in ("edit", "propose") and changed:
         made = Provenance.made(Actor.of(visit.by).origin, group.entries)
         what = replace(group.insight, summary=text, provenance=made, extractive=False)

@@ -189,7 +189,7 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AuditQuery:
     """Which acts are wanted; see `TieredMemory.audit`."""
 
     by: str | None = None
@@ -214,7 +214,7 @@ _LAST: Final = 5
 """Parts of a mark: where what is looked at begins, and the act that was the last one."""
 
 
-async def audit(parts: Parts, scope: MemoryScope, asked: Asked) -> Audit:
+async def audit(parts: Parts, scope: MemoryScope, asked: AuditQuery) -> Audit:
     """Return who did what, the newest first."""
     limit = parts.limits.listed if asked.limit is None else asked.limit
     window, last = _place_of(asked.after)
@@ -272,7 +272,7 @@ async def _heirs(parts: Parts, which: Select, memories: Sequence[Memory]) -> lis
     return page.items
 
 
-def _fits(act: Act, asked: Asked) -> bool:
+def _fits(act: Act, asked: AuditQuery) -> bool:
     return asked.by in (None, act.by) and asked.kind in (None, act.kind)
 
 

@@ -15,8 +15,8 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.audit import note, unnote
 from memoryware.tiers.journal import Noted
-from memoryware.tiers.model import Entry, Ground, Memory, Origin, fewer
-from memoryware.tiers.revoke import Found, made_of_selected
+from memoryware.tiers.model import Entry, Memory, Origin, PromotionRecord, fewer
+from memoryware.tiers.revoke import AffectedRecords, made_of_selected
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersede import relink_chains
 from memoryware.tiers.text.terms import words_of
@@ -26,7 +26,7 @@ from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
 
 
 async def withdraw(
-    parts: Parts, which: Select, falls: Callable[[Memory, Ground], bool]
+    parts: Parts, which: Select, falls: Callable[[Memory, PromotionRecord], bool]
 ) -> list[Memory]:
     """Remove promotions of memories; delete and return the memories of which none is left.
 
@@ -54,7 +54,7 @@ _AN: Final[Mapping[str, str]] = {"user": "a user", "agent": "an agent", "session
 
 
 @dataclass(frozen=True, slots=True)
-class Unwanted:
+class ForgetCondition:
     """What shall be forgotten, beside what the scope says; see `TieredMemory.forget`."""
 
     ids: Sequence[str] | None = None
@@ -71,7 +71,7 @@ class Unwanted:
 async def forget(
     parts: Parts,
     scope: MemoryScope,
-    what: Unwanted,
+    what: ForgetCondition,
     *,
     by: str = "",
     reason: str = "",
@@ -87,7 +87,7 @@ async def forget(
     """
     # Only a journal and a dry run have to know before the transaction what will be gone.
     needs_preview = dry_run or parts.journal is not None
-    found = await falling(parts, scope, what) if needs_preview else Found()
+    found = await affected_by_forget(parts, scope, what) if needs_preview else AffectedRecords()
     condition = _condition(scope, what)
     if dry_run:
         return ForgetReceipt(
@@ -97,8 +97,8 @@ async def forget(
     fallen, named = _fallen(found), scope if what.is_all else _place(scope)
     await unnote(parts, named, fallen)  # first: what is deleted is not found once more
 
-    async def work(inside: Parts) -> tuple[Found, Counts, tuple[Memory, ...]]:
-        now = await falling(inside, scope, what)
+    async def work(inside: Parts) -> tuple[AffectedRecords, Counts, tuple[Memory, ...]]:
+        now = await affected_by_forget(inside, scope, what)
         # Before they are gone: what is made of them from then on comes too late.
         parts.forgotten.note(where.tenant, _fallen(now), parts.limits.forgotten_ids)
         gone, again = await _deleted(inside, where, now)
@@ -162,7 +162,9 @@ async def _has_any(parts: Parts, which: Select) -> bool:
     return False
 
 
-async def falling(parts: Parts, scope: MemoryScope, what: Unwanted) -> Found:
+async def affected_by_forget(
+    parts: Parts, scope: MemoryScope, what: ForgetCondition
+) -> AffectedRecords:
     """Return what fits every condition, and what was made of it.
 
     Raises:
@@ -177,7 +179,7 @@ def _place(scope: MemoryScope) -> MemoryScope:
     return MemoryScope(tenant=scope.tenant, group_id=scope.group_id)
 
 
-def _condition(scope: MemoryScope, what: Unwanted) -> str:
+def _condition(scope: MemoryScope, what: ForgetCondition) -> str:
     """Return what was meant, without names of people and words of texts.
 
     The receipt outlives what is forgotten, and must not keep it.
@@ -210,7 +212,7 @@ def _noted_of(receipt: ForgetReceipt) -> Noted:
     )
 
 
-def _fallen(found: Found) -> tuple[str, ...]:
+def _fallen(found: AffectedRecords) -> tuple[str, ...]:
     """Return the ids of what is deleted; a memory that another promotion keeps stays."""
     return (*found.quarantine, *found.working, *found.long_term)
 
@@ -223,7 +225,9 @@ def _clear(parts: Parts) -> None:
         parts.embedder.known.clear()
 
 
-async def _deleted(parts: Parts, where: Select, found: Found) -> tuple[Counts, tuple[Memory, ...]]:
+async def _deleted(
+    parts: Parts, where: Select, found: AffectedRecords
+) -> tuple[Counts, tuple[Memory, ...]]:
     """Delete what was found in quarantine and long-term memory.
 
     Returns:
@@ -242,7 +246,7 @@ async def _deleted(parts: Parts, where: Select, found: Found) -> tuple[Counts, t
     return Counts(quarantine=quarantine, long_term=len(memories)), again
 
 
-async def _deleted_working(parts: Parts, where: Select, found: Found) -> Counts:
+async def _deleted_working(parts: Parts, where: Select, found: AffectedRecords) -> Counts:
     entries = tuple(found.working)
     return Counts(
         working=await parts.tiers.working.delete(where.also(ids=entries)) if entries else 0
@@ -263,7 +267,7 @@ async def _disowned(parts: Parts, where: Select, gone: Iterable[Memory]) -> None
         await store.edit(where.also(ids=tuple(sources)), without)
 
 
-def _selected(scope: MemoryScope, what: Unwanted) -> Select:
+def _selected(scope: MemoryScope, what: ForgetCondition) -> Select:
     parts = {
         "groups": scope.group_id,
         "users": scope.user_id,

@@ -34,7 +34,7 @@ _LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ListOptions:
     """Which page is wanted; see `TieredMemory.list`.
 
     Raises:
@@ -56,7 +56,7 @@ class Wanted:
         checking.text("after", self.after, or_none=True)
 
 
-async def list_records(parts: Parts, scope: MemoryScope, page: Wanted) -> Listing:
+async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> Listing:
     """Return a page of what exactly this tenant and group have."""
     limit = parts.limits.listed if page.limit is None else page.limit
     layers, query = _LAYERS[page.layer], set(query_words(page.query))

@@ -27,7 +27,7 @@ from memoryware.tiers.screening import mended, redact_text
 from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.values import Insight
 
-What: TypeAlias = str | Entry | Insight
+Promotable: TypeAlias = str | Entry | Insight
 """What can be promoted: a text, an entry or its id, an insight of a digest."""
 
 _ID: Final = re.compile(r"[0-9a-f]{32}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,64}")
@@ -76,7 +76,7 @@ class Material:
 
 async def material_of(
     parts: Parts,
-    what: What,
+    what: Promotable,
     scope: MemoryScope | None,
     actor: Actor,
     texts: dict[str, str] | None = None,

@@ -267,7 +267,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class PromotionRecord:
     """A promotion on which a text in long-term memory stands; several may say the same.
 
     Attributes:
@@ -335,12 +335,12 @@ class Memory:
     verdict: Verdict | None = None
     revocation: str | None = None
     revocations: tuple[str, ...] = ()
-    further: tuple[Ground, ...] = ()
+    further: tuple[PromotionRecord, ...] = ()
 
     @property
-    def grounds(self) -> tuple[Ground, ...]:
+    def grounds(self) -> tuple[PromotionRecord, ...]:
         """Every promotion on which it stands, the one that it says it is from first."""
-        first = Ground(
+        first = PromotionRecord(
             scope=self.scope,
             provenance=self.provenance,
             promoted_by=self.promoted_by,
@@ -454,7 +454,7 @@ BEFORE: Final = "status_before_revocation"
 """Where an entry keeps the status that it gets back when nothing takes it back anymore."""
 
 
-def promoted_again(memory: Memory, ground: Ground, most: int) -> Memory:
+def with_promotion(memory: Memory, ground: PromotionRecord, most: int) -> Memory:
     """Return a memory that stands on one more promotion; on a known one it stands already.
 
     Where no record stands behind it, its user is one of its origins, so that it is found.
@@ -469,7 +469,7 @@ def promoted_again(memory: Memory, ground: Ground, most: int) -> Memory:
     return standing_on(memory, (*memory.grounds, ground))
 
 
-def taken_back(entry: Entry, receipt: str) -> Entry:
+def mark_revoked(entry: Entry, receipt: str) -> Entry:
     """Return an entry that is hidden because of a receipt, beside others that it has."""
     if receipt in entry.revocations:
         return entry
@@ -503,7 +503,7 @@ def without_grounds(memory: Memory, receipt: str, keys: Collection[Key]) -> Memo
     return standing_on(memory, grounds)
 
 
-def given_back(record: Record, receipt: str) -> Record:
+def mark_restored(record: Record, receipt: str) -> Record:
     """Return a record without what one receipt did to it."""
     if isinstance(record, Memory):
         return standing_on(record, [_without(one, receipt) for one in record.grounds])
@@ -517,13 +517,13 @@ def given_back(record: Record, receipt: str) -> Record:
     return replace(record, revocation=None, revocations=(), status=status, metadata=metadata)
 
 
-def fewer(memory: Memory, falls: Callable[[Ground], bool]) -> Memory:
+def fewer(memory: Memory, falls: Callable[[PromotionRecord], bool]) -> Memory:
     """Return a memory without some of its promotions; as it is if none would be left."""
     left = [one for one in memory.grounds if not falls(one)]
     return standing_on(memory, left) if left else memory
 
 
-def standing_on(memory: Memory, grounds: Collection[Ground]) -> Memory:
+def standing_on(memory: Memory, grounds: Collection[PromotionRecord]) -> Memory:
     """Return a memory that stands on these: on the first that counts, or else it is hidden."""
     ordered = sorted(grounds, key=lambda one: bool(one.revocations))
     first, *further = ordered
@@ -547,7 +547,7 @@ def standing_on(memory: Memory, grounds: Collection[Ground]) -> Memory:
     )
 
 
-def _without(ground: Ground, receipt: str) -> Ground:
+def _without(ground: PromotionRecord, receipt: str) -> PromotionRecord:
     if receipt not in ground.revocations:
         return ground
     marks = tuple(one for one in ground.revocations if one != receipt)

@@ -15,22 +15,35 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import supersede as supersession
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.material import Material, What, edited, is_text, material_of, redacted_text
+from memoryware.tiers.material import (
+    Material,
+    Promotable,
+    edited,
+    is_text,
+    material_of,
+    redacted_text,
+)
 from memoryware.tiers.model import (
     DECIDED,
     Entry,
-    Ground,
     Memory,
     PendingPromotion,
+    PromotionRecord,
     hash_of,
-    promoted_again,
+    with_promotion,
 )
 from memoryware.tiers.proposals import check, note_proposal, refusal_of
-from memoryware.tiers.reindex import embed_pending, place_of
+from memoryware.tiers.reindex import embed_pending, where_vectors_go
 from memoryware.tiers.review.decisions import closed, refuse_rejected_statements, repeats_of
 from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select, Space, Vector
-from memoryware.tiers.supersede import AS_IS, How, Old, Place, authority
+from memoryware.tiers.supersede import (
+    DEFAULT_OPTIONS,
+    PromotionOptions,
+    Succession,
+    Superseded,
+    authority,
+)
 from memoryware.tiers.text.segments import chunks_of
 from memoryware.tiers.values import Insight, Promotion
 
@@ -40,11 +53,11 @@ _TRIES: Final = 10
 
 async def promote(
     parts: Parts,
-    what: What,
+    what: Promotable,
     scope: MemoryScope | None,
     *,
     by: str,
-    how: How = AS_IS,
+    options: PromotionOptions = DEFAULT_OPTIONS,
 ) -> Promotion:
     """Put a text into long-term memory in one transaction; a blank one puts nothing there.
 
@@ -56,7 +69,7 @@ async def promote(
         what: A text, an entry or its id, or an insight.
         scope: Whose memory it becomes; what is promoted may bring its own.
         by: Who promotes it.
-        how: What is said with it.
+        options: Subject, agent, metadata and time of the new memory.
 
     Returns:
         What is in long-term memory now, or the proposal.
@@ -70,22 +83,24 @@ async def promote(
             that.
     """
     actor = Actor.of(by)
-    how = how if how == AS_IS else supersession.checked(parts, how)
+    options = (
+        options if options == DEFAULT_OPTIONS else supersession.checked_options(parts, options)
+    )
 
     async def work(prepared: _Prepared, inside: Parts) -> _Outcome:
-        return await _promoted(inside, what, scope, actor, how, prepared)
+        return await _promoted(inside, what, scope, actor, options, prepared)
 
     return await _in_transaction(parts, what, scope, actor, work)
 
 
 async def supersede(
     parts: Parts,
-    old: Old,
-    new: What,
+    old: Superseded,
+    new: Promotable,
     scope: MemoryScope | None,
     *,
     by: str,
-    how: How = AS_IS,
+    options: PromotionOptions = DEFAULT_OPTIONS,
 ) -> Promotion:
     """Put a text in the place of one that is in long-term memory, which stays as the past.
 
@@ -96,7 +111,9 @@ async def supersede(
         EntryRefused: For a blank text.
     """
     actor = Actor.of(by)
-    how = how if how == AS_IS else supersession.checked(parts, how)
+    options = (
+        options if options == DEFAULT_OPTIONS else supersession.checked_options(parts, options)
+    )
     own = new.scope if isinstance(new, Entry | Insight) else None
     where = group_of(scope or supersession.scope_of_old(old) or own or MemoryScope(), "superseding")
     await supersession.first_of(parts, old, where)  # before the new text is embedded
@@ -114,9 +131,9 @@ async def supersede(
                 ("trust",),
             )
         named = replace(
-            how,
-            subject=how.subject or first.subject,
-            agent_id=how.agent_id or first.scope.agent_id,
+            options,
+            subject=options.subject or first.subject,
+            agent_id=options.agent_id or first.scope.agent_id,
             replaces=(first.document_id,),
         )
         return await _promoted_material(inside, material, actor, named, prepared)
@@ -126,7 +143,7 @@ async def supersede(
 
 async def promote_many(
     parts: Parts,
-    items: Sequence[What],
+    items: Sequence[Promotable],
     scope: MemoryScope | None,
     *,
     by: str,
@@ -166,7 +183,7 @@ async def promote_many(
 
 
 async def _promoted_all(
-    items: Sequence[What],
+    items: Sequence[Promotable],
     scope: MemoryScope,
     actor: Actor,
     every: Sequence[_Prepared],
@@ -174,7 +191,7 @@ async def _promoted_all(
 ) -> list[_Outcome]:
     outcomes = []
     for item, prepared in zip(items, every, strict=True):
-        outcome = await _promoted(inside, item, scope, actor, AS_IS, prepared)
+        outcome = await _promoted(inside, item, scope, actor, DEFAULT_OPTIONS, prepared)
         if outcome.is_stale:
             raise _Stale
         outcomes.append(outcome)
@@ -230,7 +247,7 @@ class _Outcome:
 
 async def _in_transaction(
     parts: Parts,
-    what: What,
+    what: Promotable,
     scope: MemoryScope | None,
     actor: Actor,
     work: Callable[[_Prepared, Parts], Awaitable[_Outcome]],
@@ -270,14 +287,14 @@ async def _reported(parts: Parts, outcome: _Outcome, prepared: _Prepared) -> Pro
     return promotion
 
 
-def _scope_of(what: What, scope: MemoryScope | None) -> MemoryScope:
+def _scope_of(what: Promotable, scope: MemoryScope | None) -> MemoryScope:
     if scope is not None:
         return scope
     return what.scope if isinstance(what, Entry | Insight) else MemoryScope()
 
 
 async def _prepare(
-    parts: Parts, what: What, scope: MemoryScope | None, actor: Actor, *, is_retry: bool
+    parts: Parts, what: Promotable, scope: MemoryScope | None, actor: Actor, *, is_retry: bool
 ) -> _Prepared:
     """Check and embed what is promoted, as far as that can be done before the transaction."""
     if not is_retry and isinstance(what, Entry) and _passes(parts, what, scope, actor):
@@ -291,7 +308,9 @@ async def _prepare(
     return prepared
 
 
-async def _checked(parts: Parts, what: What, scope: MemoryScope | None, actor: Actor) -> _Prepared:
+async def _checked(
+    parts: Parts, what: Promotable, scope: MemoryScope | None, actor: Actor
+) -> _Prepared:
     """Check what is promoted, and split it.
 
     A text that the policy refuses is not sent to an embedding model.
@@ -345,36 +364,40 @@ async def _embed(parts: Parts, every: Sequence[_Prepared]) -> None:
 
 async def _promoted(
     parts: Parts,
-    what: What,
+    what: Promotable,
     scope: MemoryScope | None,
     actor: Actor,
-    how: How,
+    options: PromotionOptions,
     prepared: _Prepared,
 ) -> _Outcome:
     """Promote what was prepared; this is the inside of the transaction."""
     text = prepared.content
     if parts.tiers.reads_ahead and text.strip():
-        await _read_ahead(parts, what, scope, how, prepared)
+        await _read_ahead(parts, what, scope, options, prepared)
     material = await material_of(parts, what, scope, actor, prepared.texts, expected=text)
-    return await _promoted_material(parts, material, actor, how, prepared)
+    return await _promoted_material(parts, material, actor, options, prepared)
 
 
 async def _read_ahead(
-    parts: Parts, what: What, scope: MemoryScope | None, how: How, prepared: _Prepared
+    parts: Parts,
+    what: Promotable,
+    scope: MemoryScope | None,
+    options: PromotionOptions,
+    prepared: _Prepared,
 ) -> None:
     """Have everything read in one round trip that most promotions of a text or an entry read."""
     where = group_of(_scope_of(what, scope), "a promotion")
     group, digest = Select.within(where), hash_of(prepared.content)
     await parts.tiers.read_ahead(
         group,
-        group.also(agents=(how.agent_id,), hashes=(digest,)),
+        group.also(agents=(options.agent_id,), hashes=(digest,)),
         group.also(ids=(what.id,)) if isinstance(what, Entry) else None,
         prepared.space if prepared.vectors else None,
     )
 
 
 async def _promoted_material(
-    parts: Parts, material: Material, actor: Actor, how: How, prepared: _Prepared
+    parts: Parts, material: Material, actor: Actor, options: PromotionOptions, prepared: _Prepared
 ) -> _Outcome:
     """Promote material that was read inside the transaction."""
     if material.content != prepared.content:
@@ -385,12 +408,12 @@ async def _promoted_material(
     if material.covers:
         refuse_rejected_statements(material)
     if material.entries:
-        how = _as_proposed(parts, material, how)
-    place = await supersession.place_of(parts, material, actor, how)
-    asked = _Asked(material, actor, how, prepared)
+        options = _as_proposed(parts, material, options)
+    place = await supersession.succession_of(parts, material, actor, options)
+    asked = _Request(material, actor, options, prepared)
     if place.stronger:
-        known = await _known(parts, material, how)
-        if known and known[0].subject == how.subject:
+        known = await _known(parts, material, options)
+        if known and known[0].subject == options.subject:
             # The first version could leave two current texts of a subject.
             stronger = place.stronger[0]
             await supersession.end(parts, stronger, [known[0].document_id], stronger.valid_from)
@@ -405,21 +428,21 @@ async def _promoted_material(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What somebody asks for: a text, who asks, how, and what was computed of the text."""
+class _Request:
+    """A request to promote: the material, the actor, the options, and what was computed of it."""
 
     material: Material
     actor: Actor
-    how: How
+    options: PromotionOptions
     prepared: _Prepared
 
 
-async def _known(parts: Parts, material: Material, how: How) -> list[Memory]:
+async def _known(parts: Parts, material: Material, options: PromotionOptions) -> list[Memory]:
     """Return the chunks of the current document with this text, if there is one."""
     store = parts.tiers.long_term
     which = Select.within(
         material.scope,
-        agents=(how.agent_id,),
+        agents=(options.agent_id,),
         hashes=(hash_of(material.content),),
         revocations=(None,),
     )
@@ -429,14 +452,16 @@ async def _known(parts: Parts, material: Material, how: How) -> list[Memory]:
     return sorted(same, key=lambda one: one.chunk_index)
 
 
-async def _joined(parts: Parts, known: Sequence[Memory], place: Place, asked: _Asked) -> Promotion:
+async def _joined(
+    parts: Parts, known: Sequence[Memory], place: Succession, asked: _Request
+) -> Promotion:
     """Let a text that is there already take the places that are asked for, on one ground more."""
     first, ground = known[0], _ground_of(parts, asked)
 
     def joined(memory: Memory) -> Memory:
         since = min(memory.valid_from, place.begins)
-        named = replace(memory, subject=memory.subject or asked.how.subject, valid_from=since)
-        return promoted_again(named, ground, parts.limits.grounds)
+        named = replace(memory, subject=memory.subject or asked.options.subject, valid_from=since)
+        return with_promotion(named, ground, parts.limits.grounds)
 
     which = Select.within(first.scope, documents=(first.document_id,))
     changed = {memory.id: memory for memory in await parts.tiers.long_term.edit(which, joined)}
@@ -454,13 +479,13 @@ async def _joined(parts: Parts, known: Sequence[Memory], place: Place, asked: _A
 # What waits.
 
 
-def _as_proposed(parts: Parts, material: Material, how: How) -> How:
+def _as_proposed(parts: Parts, material: Material, options: PromotionOptions) -> PromotionOptions:
     """Return how to promote an entry that waits for its subject, unless another is named.
 
     Whoever approves the proposal decides about the subject for which it was made.
     """
-    if how.subject is not None:
-        return how
+    if options.subject is not None:
+        return options
     waiting = [
         one.waits
         for one in material.entries
@@ -469,24 +494,24 @@ def _as_proposed(parts: Parts, material: Material, how: How) -> How:
         and one.content_hash == hash_of(material.content)
     ]
     if not waiting:
-        return how
+        return options
     waits = waiting[0]
     is_ahead = waits.valid_from is not None and waits.valid_from > parts.clock()
     return replace(
-        how,
+        options,
         subject=waits.subject,
-        agent_id=how.agent_id or waits.agent_id,
-        valid_from=how.valid_from or (waits.valid_from if is_ahead else None),
+        agent_id=options.agent_id or waits.agent_id,
+        valid_from=options.valid_from or (waits.valid_from if is_ahead else None),
     )
 
 
-async def _waiting(parts: Parts, asked: _Asked, place: Place) -> Promotion:
+async def _waiting(parts: Parts, asked: _Request, place: Succession) -> Promotion:
     """Keep a text as a proposal, for a person who may replace what is current."""
     waits = PendingPromotion(
-        subject=asked.how.subject or "",
+        subject=asked.options.subject or "",
         against=tuple(one.id for one in place.stronger),
-        agent_id=asked.how.agent_id,
-        valid_from=asked.how.valid_from,
+        agent_id=asked.options.agent_id,
+        valid_from=asked.options.valid_from,
     )
     entry = await note_proposal(parts, asked.material, asked.actor, waits)
     return Promotion(proposal=entry, contradictions=place.contradictions((entry,)))
@@ -495,7 +520,7 @@ async def _waiting(parts: Parts, asked: _Asked, place: Place) -> Promotion:
 # What is new.
 
 
-async def _added(parts: Parts, place: Place, asked: _Asked) -> Promotion:
+async def _added(parts: Parts, place: Succession, asked: _Request) -> Promotion:
     """Add a text, or join the document that has it already."""
     prepared = asked.prepared
     new = _memories(parts, asked, prepared.chunks, place.begins)
@@ -513,16 +538,18 @@ async def _added(parts: Parts, place: Place, asked: _Asked) -> Promotion:
     )
 
 
-def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: datetime) -> list[Memory]:
-    material, how = asked.material, asked.how
+def _memories(
+    parts: Parts, asked: _Request, chunks: Sequence[str], begins: datetime
+) -> list[Memory]:
+    material, options = asked.material, asked.options
     now, document, ids = parts.clock(), parts.new_id(), [parts.new_id() for _ in chunks]
     scope = material.scope
-    if scope.agent_id != how.agent_id:
-        scope = replace(scope, agent_id=how.agent_id)
-    if how.valid_from is None:
+    if scope.agent_id != options.agent_id:
+        scope = replace(scope, agent_id=options.agent_id)
+    if options.valid_from is None:
         now = max(now, begins)  # what it replaces was promoted by a machine whose clock is ahead
     digest = hash_of(material.content)
-    metadata = redacted(parts.guard, how.metadata) if how.metadata else {}
+    metadata = redacted(parts.guard, options.metadata) if options.metadata else {}
     memories = []
     for index, chunk in enumerate(chunks):
         chunk_metadata = {
@@ -547,7 +574,7 @@ def _memories(parts: Parts, asked: _Asked, chunks: Sequence[str], begins: dateti
             chunk_count=len(chunks),
             content_hash=digest,
             metadata=chunk_metadata,
-            subject=how.subject,
+            subject=options.subject,
             valid_from=begins,
             verdict=material.verdict,
         )
@@ -574,20 +601,20 @@ async def _vectors(
         logger.warning("the embedding model has no vector for the promoted text; words find it")
         return (), None, False
     space = parts.embedder.space_of(first)
-    where = await place_of(parts, space)
+    where = await where_vectors_go(parts, space)
     return ((), None, False) if where == "nowhere" else (made, space, where == "current")
 
 
-def _ground_of(parts: Parts, asked: _Asked) -> Ground:
-    return Ground(
-        scope=replace(asked.material.scope, agent_id=asked.how.agent_id),
+def _ground_of(parts: Parts, asked: _Request) -> PromotionRecord:
+    return PromotionRecord(
+        scope=replace(asked.material.scope, agent_id=asked.options.agent_id),
         provenance=asked.material.provenance,
         promoted_by=asked.actor.name,
         promoted_at=parts.clock(),
     )
 
 
-async def _mark(parts: Parts, asked: _Asked, made: Promotion) -> None:
+async def _mark(parts: Parts, asked: _Request, made: Promotion) -> None:
     """Note on the entries what became of them.
 
     Raises:

@@ -10,7 +10,7 @@ from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts
 from memoryware.tiers.actors import Actor
-from memoryware.tiers.material import Material, What, edited, material_of
+from memoryware.tiers.material import Material, Promotable, edited, material_of
 from memoryware.tiers.messages import JUDGING
 from memoryware.tiers.model import SOURCE_GONE, Entry, PendingPromotion, hash_of
 from memoryware.tiers.review.decisions import Support, alike, closed, independent, repeats_of
@@ -191,7 +191,7 @@ def _saying_the_same(material: Material, found: Sequence[Entry], share: float) -
 
 async def propose(
     parts: Parts,
-    what: What,
+    what: Promotable,
     scope: MemoryScope | None,
     *,
     by: str,

@@ -41,7 +41,7 @@ from memoryware.tiers.model import (
     Role,
     Status,
     inherited_receipts,
-    taken_back,
+    mark_revoked,
 )
 from memoryware.tiers.screening import lineage, mended, owner, redacted, without_secrets
 from memoryware.tiers.stores.protocol import Select
@@ -623,7 +623,7 @@ async def _with_fate_of_sources(parts: Parts, entry: Entry) -> Entry:
     stored: dict[str, Entry | Memory] = {record.id: record for page in pages for record in page}
     hidden = [record for record in stored.values() if record.revocation is not None]
     for receipt in dict.fromkeys(id_ for one in hidden for id_ in inherited_receipts(one)):
-        entry = taken_back(entry, receipt)
+        entry = mark_revoked(entry, receipt)
     if parts.forgotten.among(entry.scope.tenant, {*sources} - {*stored}):
         entry = replace(entry, refused=SOURCE_GONE, echo_of=(), duplicate_of=())
     return entry

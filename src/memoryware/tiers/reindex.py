@@ -42,7 +42,7 @@ async def check_space(parts: Parts, on_mismatch: str) -> None:
     )
 
 
-async def place_of(parts: Parts, space: Space) -> Literal["current", "beside", "nowhere"]:
+async def where_vectors_go(parts: Parts, space: Space) -> Literal["current", "beside", "nowhere"]:
     """Say where vectors of this space may be stored now.
 
     A store that was opened to serve words alone keeps those of a new model beside the old

@@ -15,14 +15,14 @@ from memoryware.tiers.audit import note
 from memoryware.tiers.journal import noted_of
 from memoryware.tiers.model import (
     Entry,
-    Ground,
     Key,
     Memory,
     Origin,
+    PromotionRecord,
     Record,
     Verdict,
-    given_back,
-    taken_back,
+    mark_restored,
+    mark_revoked,
     without_grounds,
 )
 from memoryware.tiers.stores.protocol import Select
@@ -33,7 +33,7 @@ from memoryware.tiers.values import LAYERS, ContextItem, Counts, Insight, Layer,
 
 
 @dataclass
-class Found:
+class AffectedRecords:
     """Ids of records, by tier, in the order in which they were found.
 
     Attributes:
@@ -72,18 +72,18 @@ class Found:
         """The memories that fall, and those that another promotion keeps."""
         return (*self.long_term, *self.shaken)
 
-    def has_made(self, ground: Ground) -> bool:
+    def has_made(self, ground: PromotionRecord) -> bool:
         """Say whether a promoted text was made of something that was found."""
         known = (self.quarantine, self.working, self.long_term)
         return any(source in some for source in ground.provenance.sources for some in known)
 
-    def is_within(self, other: Found) -> bool:
+    def is_within(self, other: AffectedRecords) -> bool:
         """Say whether all of this was found before."""
         known = other.grounds
         falls = all(keys <= known.get(id_, set()) for id_, keys in self.grounds.items())
         return falls and set(self.ids) <= set(other.ids)
 
-    def falls(self, memory: Memory, touched: Callable[[Ground], bool]) -> bool:
+    def falls(self, memory: Memory, touched: Callable[[PromotionRecord], bool]) -> bool:
         """Note which promotions of a memory fall; say whether none is left."""
         known = self.grounds.setdefault(memory.id, set())
         known.update(one.key for one in memory.grounds if touched(one))
@@ -97,17 +97,17 @@ class Found:
         return True
 
 
-async def everything_of(parts: Parts, scope: MemoryScope, origin: Origin) -> Found:
+async def records_of_origin(parts: Parts, scope: MemoryScope, origin: Origin) -> AffectedRecords:
     """Return everything in whose lineage an origin is."""
     which = Select.within(scope, root=str(origin))
-    return await made_of_selected(parts, which, found=Found(taken_back_counts=False))
+    return await made_of_selected(parts, which, found=AffectedRecords(taken_back_counts=False))
 
 
 async def made_of(
     parts: Parts, scope: MemoryScope, ids: Iterable[str], *, descendants: bool = True
-) -> Found:
+) -> AffectedRecords:
     """Return records by their ids, their whole documents, and everything made of them."""
-    which, found = Select.within(scope, ids=tuple(ids)), Found(taken_back_counts=False)
+    which, found = Select.within(scope, ids=tuple(ids)), AffectedRecords(taken_back_counts=False)
     return await made_of_selected(parts, which, descendants=descendants, found=found)
 
 
@@ -116,9 +116,9 @@ async def made_of_selected(
     which: Select,
     *,
     descendants: bool = True,
-    found: Found | None = None,
+    found: AffectedRecords | None = None,
     fits: Callable[[Entry | Memory], bool] = lambda _: True,
-) -> Found:
+) -> AffectedRecords:
     """Return what a selection names, and everything in its groups that was made of it.
 
     Who names a memory means its text, so the entries that say exactly this are named as well.
@@ -126,9 +126,9 @@ async def made_of_selected(
     A memory that several promotions of the same text brought in is only `shaken` as long as
     one of them has nothing to do with it.
     """
-    found, where = found or Found(), Select(tenant=which.tenant, groups=which.groups)
+    found, where = found or AffectedRecords(), Select(tenant=which.tenant, groups=which.groups)
 
-    def named(ground: Ground) -> bool:
+    def named(ground: PromotionRecord) -> bool:
         return _meant(ground, which)
 
     steps = [_Step(asked, named, fits) for asked in (which, *_further(which))]
@@ -166,7 +166,7 @@ def _further(which: Select) -> list[Select]:
     return [which.also(users=None, root=str(Origin("user", one))) for one in which.users if one]
 
 
-def _meant(ground: Ground, which: Select) -> bool:
+def _meant(ground: PromotionRecord, which: Select) -> bool:
     """Say whether a selection that names a memory means this promotion of it."""
     scope = ground.scope
     asked = ((which.users, scope.user_id), (which.sessions, scope.session_id))
@@ -190,12 +190,14 @@ class _Step:
     """
 
     which: Select
-    touched: Callable[[Ground], bool] = lambda _: True
+    touched: Callable[[PromotionRecord], bool] = lambda _: True
     fits: Callable[[Entry | Memory], bool] = lambda _: True
     tiers: Sequence[Layer] = LAYERS
 
 
-async def _follow(parts: Parts, found: Found, steps: Sequence[_Step]) -> list[Entry | Memory]:
+async def _follow(
+    parts: Parts, found: AffectedRecords, steps: Sequence[_Step]
+) -> list[Entry | Memory]:
     """Take several steps with one read; note and return the records that were not known before."""
     requests = [(tier, step) for step in steps for tier in step.tiers]
     pages = await parts.tiers.find_many([(tier, step.which) for tier, step in requests])
@@ -316,7 +318,7 @@ async def revoke(
             reinstated=await _reinstated_by(parts, found, scope),
         )
 
-    async def work(inside: Parts) -> tuple[Found, Counts, tuple[str, ...]]:
+    async def work(inside: Parts) -> tuple[AffectedRecords, Counts, tuple[str, ...]]:
         found = await _to_revoke(inside, what, scope, descendants)
         counts, again = await _hide(inside, found, receipt)
         if inside.tiers.is_joint:
@@ -366,7 +368,7 @@ async def _give_back(
     Returns:
         How many are shown again, by tier, and the memories that were changed.
     """
-    within, give = Select.within(receipt.scope), partial(given_back, receipt=receipt.id)
+    within, give = Select.within(receipt.scope), partial(mark_restored, receipt=receipt.id)
     # Some may have its mark and no longer the lineage that led to them.
     selections = (within.also(ids=ids), within.also(revocations=(receipt.id,)))
     requests = [(tier, which) for tier in tiers for which in selections]
@@ -433,13 +435,17 @@ def ids_of(what: Any) -> tuple[str, ...]:
     return (str(what.id),)
 
 
-async def _found(parts: Parts, what: Revocable, scope: MemoryScope, descendants: bool) -> Found:
+async def _found(
+    parts: Parts, what: Revocable, scope: MemoryScope, descendants: bool
+) -> AffectedRecords:
     if isinstance(what, Origin):
-        return await everything_of(parts, scope, what)
+        return await records_of_origin(parts, scope, what)
     return await made_of(parts, scope, ids_of(what), descendants=descendants)
 
 
-async def _to_revoke(parts: Parts, what: Revocable, scope: MemoryScope, descendants: bool) -> Found:
+async def _to_revoke(
+    parts: Parts, what: Revocable, scope: MemoryScope, descendants: bool
+) -> AffectedRecords:
     """Return what is revoked.
 
     Raises:
@@ -458,7 +464,9 @@ async def _to_revoke(parts: Parts, what: Revocable, scope: MemoryScope, descenda
     return found
 
 
-async def _hide(parts: Parts, found: Found, receipt: Receipt) -> tuple[Counts, tuple[str, ...]]:
+async def _hide(
+    parts: Parts, found: AffectedRecords, receipt: Receipt
+) -> tuple[Counts, tuple[str, ...]]:
     """Hide what was found in quarantine and long-term memory.
 
     Returns:
@@ -478,7 +486,7 @@ async def _hide(parts: Parts, found: Found, receipt: Receipt) -> tuple[Counts, t
     return counts, tuple(memory.id for memory in again)
 
 
-async def _hide_working(parts: Parts, found: Found, receipt: Receipt) -> Counts:
+async def _hide_working(parts: Parts, found: AffectedRecords, receipt: Receipt) -> Counts:
     return Counts(working=await _take_entries(parts.tiers.working, found.working, receipt))
 
 
@@ -486,14 +494,16 @@ async def _take_entries(view: Any, ids: Iterable[str], receipt: Receipt) -> int:
     which = Select.within(receipt.scope, ids=tuple(ids))
     if not which.ids:
         return 0
-    return _hidden_by(await view.edit(which, lambda one: taken_back(one, receipt.id)), receipt)
+    return _hidden_by(await view.edit(which, lambda one: mark_revoked(one, receipt.id)), receipt)
 
 
 def _hidden_by(records: Iterable[Entry | Memory], receipt: Receipt) -> int:
     return sum(record.revocation == receipt.id for record in records)
 
 
-async def _reinstated_by(parts: Parts, found: Found, scope: MemoryScope) -> tuple[str, ...]:
+async def _reinstated_by(
+    parts: Parts, found: AffectedRecords, scope: MemoryScope
+) -> tuple[str, ...]:
     """Return the ids of memories that would be current again if what was found were hidden."""
     if not found.long_term:
         return ()
@@ -502,7 +512,7 @@ async def _reinstated_by(parts: Parts, found: Found, scope: MemoryScope) -> tupl
     return tuple(one.id for one in await reinstated_without(parts, scope, memories))
 
 
-async def _shown_of(parts: Parts, found: Found, scope: MemoryScope) -> Counts:
+async def _shown_of(parts: Parts, found: AffectedRecords, scope: MemoryScope) -> Counts:
     """Count what nothing has hidden yet."""
     counts: list[int] = []
     ids = (found.quarantine, found.working, found.long_term)

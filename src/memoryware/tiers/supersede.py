@@ -293,7 +293,7 @@ def by_document(memories: Iterable[Memory]) -> dict[str, Memory]:
 # What a promotion supersedes.
 
 
-Old: TypeAlias = str | Memory | Promotion | ContextItem
+Superseded: TypeAlias = str | Memory | Promotion | ContextItem
 """What can be superseded: a memory, its id or that of its document."""
 
 _SKEW: Final = timedelta(seconds=5)
@@ -306,7 +306,7 @@ _NEAREST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class PromotionOptions:
     """What is said with a promotion; see `TieredMemory.promote`.
 
     Attributes:
@@ -324,12 +324,12 @@ class How:
     replaces: tuple[str, ...] = ()
 
 
-AS_IS: Final = How()
-"""A promotion with which nothing is said."""
+DEFAULT_OPTIONS: Final = PromotionOptions()
+"""Default promotion options."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Succession:
     """Where a text goes among what is there.
 
     Attributes:
@@ -361,21 +361,21 @@ class Place:
         return tuple(contradictions)
 
 
-def checked(parts: Parts, how: How) -> How:
+def checked_options(parts: Parts, options: PromotionOptions) -> PromotionOptions:
     """Return how to promote, with a time that can be compared and a subject that can be kept.
 
     Raises:
         SettingError: For a time without a zone, or a blank subject.
     """
-    subject = None if how.subject is None else _plain(mended(how.subject))
+    subject = None if options.subject is None else _plain(mended(options.subject))
     if subject == "":
-        raise SettingError(f"subject={how.subject!r}: must name what the text is about")
+        raise SettingError(f"subject={options.subject!r}: must name what the text is about")
     subject = " ".join(parts.redacted(subject).split()) if subject else None
-    begins = aware(how.valid_from, "valid_from") if how.valid_from else None
-    return replace(how, subject=subject, agent_id=how.agent_id or None, valid_from=begins)
+    begins = to_utc(options.valid_from, "valid_from") if options.valid_from else None
+    return replace(options, subject=subject, agent_id=options.agent_id or None, valid_from=begins)
 
 
-def aware(moment: datetime, name: str) -> datetime:
+def to_utc(moment: datetime, name: str) -> datetime:
     """Return a moment in UTC.
 
     Raises:
@@ -386,7 +386,9 @@ def aware(moment: datetime, name: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-async def place_of(parts: Parts, material: Material, actor: Actor, how: How) -> Place:
+async def succession_of(
+    parts: Parts, material: Material, actor: Actor, options: PromotionOptions
+) -> Succession:
     """Return whose place a text takes, and what it contradicts without taking its place.
 
     Of one subject the text with the most authority is current: the trust of the text, or of the
@@ -397,8 +399,8 @@ async def place_of(parts: Parts, material: Material, actor: Actor, how: How) -> 
     """
     replaced: dict[str, Memory] = {}
     against: list[tuple[Memory, str]] = []
-    if how.replaces or how.subject is not None:
-        named, of_subject = await _replaceable(parts, material.scope, how)
+    if options.replaces or options.subject is not None:
+        named, of_subject = await _replaceable(parts, material.scope, options)
         replaced = {memory.document_id: memory for memory in named}
         mine = max(material.provenance.trust, authority_of(actor.name))
         for one in of_subject:
@@ -407,13 +409,13 @@ async def place_of(parts: Parts, material: Material, actor: Actor, how: How) -> 
             if mine >= authority(one):
                 replaced[one.document_id] = one
             else:
-                against.append((one, reason_of_stronger(how.subject)))
+                against.append((one, reason_of_stronger(options.subject)))
     stronger = tuple(one for one, _ in against)
     # What only waits may begin at any time: it is decided again when a person promotes it.
-    begins = _begin(parts, () if stronger else replaced.values(), how)
+    begins = _begin(parts, () if stronger else replaced.values(), options)
     known = {*replaced, *(one.document_id for one in stronger)}
-    against += await _contradicted(parts, material, how, known)
-    return Place(begins, tuple(replaced), tuple(against), stronger)
+    against += await _contradicted(parts, material, options, known)
+    return Succession(begins, tuple(replaced), tuple(against), stronger)
 
 
 def reason_of_stronger(subject: str | None) -> str:
@@ -444,7 +446,7 @@ async def end(
     return tuple(dict.fromkeys(one.document_id for one in ended))
 
 
-async def first_of(parts: Parts, old: Old, scope: MemoryScope) -> Memory:
+async def first_of(parts: Parts, old: Superseded, scope: MemoryScope) -> Memory:
     """Return the first chunk of a document that can be superseded.
 
     Raises:
@@ -481,7 +483,7 @@ def not_current(memory: Memory) -> PromotionRefused:
     )
 
 
-def scope_of_old(old: Old) -> MemoryScope | None:
+def scope_of_old(old: Superseded) -> MemoryScope | None:
     """Return the scope that what is superseded brings with it."""
     if isinstance(old, Promotion):
         return old.memories[0].scope if old.memories else None
@@ -489,7 +491,7 @@ def scope_of_old(old: Old) -> MemoryScope | None:
 
 
 async def _replaceable(
-    parts: Parts, scope: MemoryScope, how: How
+    parts: Parts, scope: MemoryScope, options: PromotionOptions
 ) -> tuple[list[Memory], list[Memory]]:
     """Return the first chunk of each document that holds without end and may be replaced.
 
@@ -498,26 +500,26 @@ async def _replaceable(
     """
     which = Select.within(scope, revocations=(None,))
     requests: list[tuple[Tier, Select]] = []
-    if how.replaces:
-        requests.append(("long_term", which.also(documents=how.replaces)))
-    if how.subject is not None:
-        same = which.also(agents=(how.agent_id,), subjects=spellings(how.subject))
+    if options.replaces:
+        requests.append(("long_term", which.also(documents=options.replaces)))
+    if options.subject is not None:
+        same = which.also(agents=(options.agent_id,), subjects=spellings(options.subject))
         requests.append(("long_term", same))
     pages = [
         [one for one in page if one.valid_to is None and one.chunk_index == 0]
         for page in await parts.tiers.find_many(requests)
     ]
-    return pages[0] if how.replaces else [], pages[-1] if how.subject is not None else []
+    return pages[0] if options.replaces else [], pages[-1] if options.subject is not None else []
 
 
-def _begin(parts: Parts, replaced: Iterable[Memory], how: How) -> datetime:
+def _begin(parts: Parts, replaced: Iterable[Memory], options: PromotionOptions) -> datetime:
     """Return when a promotion begins: now, or where what it replaces began by a clock ahead."""
-    begins = how.valid_from or parts.clock()
+    begins = options.valid_from or parts.clock()
     for one in replaced:
         if one.valid_from <= begins:
             continue
         is_planned = one.valid_from - max(begins, one.created_at) > _SKEW
-        if how.valid_from is not None or is_planned:
+        if options.valid_from is not None or is_planned:
             raise PromotionRefused(
                 f"Memory {one.id} holds since {one.valid_from.isoformat()}, and what takes its"
                 " place cannot begin before that: pass a later valid_from",
@@ -528,12 +530,12 @@ def _begin(parts: Parts, replaced: Iterable[Memory], how: How) -> datetime:
 
 
 async def _contradicted(
-    parts: Parts, material: Material, how: How, known: set[str]
+    parts: Parts, material: Material, options: PromotionOptions, known: set[str]
 ) -> list[tuple[Memory, str]]:
     """Return current memories that say something else, one of each document."""
     store = parts.tiers.long_term
     words = list(dict.fromkeys(words_of(material.content[:_LOOKED_AT])))[:_WORDS]
-    agents = tuple({None, how.agent_id})
+    agents = tuple({None, options.agent_id})
     which = current_in(parts, material.scope, agents=agents)
     hits = await store.by_words(words, which, limit=_NEAREST)
     work = partial(_among, material.content, hits, known)

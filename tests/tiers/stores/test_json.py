@@ -14,10 +14,10 @@ from memoryware import MemoryScope
 from memoryware.conformance._tiers import NOON, entry
 from memoryware.tiers.model import (
     Entry,
-    Ground,
     Memory,
     Origin,
     PendingPromotion,
+    PromotionRecord,
     Provenance,
     Verdict,
 )
@@ -91,7 +91,7 @@ ONLY_MEMORY = {
     "superseded_by": maybe_text,
     "further": st.lists(
         st.builds(
-            Ground,
+            PromotionRecord,
             scope=scopes,
             provenance=provenances,
             promoted_by=texts,

@@ -18,7 +18,7 @@ from memoryware.inspector.site import Visit
 from memoryware.inspector.texts import body, many, one_line, short, trust, when
 from memoryware.tiers.listing import status_of
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.revoke import Found, made_of
+from memoryware.tiers.revoke import AffectedRecords, made_of
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Layer, Receipt
 
@@ -270,7 +270,7 @@ def taking(visit: Visit, to: str, what: Mapping[str, str], count: int, back: str
     )
 
 
-async def going(visit: Visit, found: Found) -> Html:
+async def going(visit: Visit, found: AffectedRecords) -> Html:
     """Return what goes with something that is taken back, and what stays."""
     parts: list[Piece] = []
     for layer in LAYERS:

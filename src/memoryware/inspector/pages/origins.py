@@ -14,7 +14,7 @@ from memoryware.inspector.pages.one import current_again, going, taking
 from memoryware.inspector.site import Section, Visit
 from memoryware.inspector.texts import many, visible
 from memoryware.tiers.model import Origin
-from memoryware.tiers.revoke import everything_of
+from memoryware.tiers.revoke import records_of_origin
 
 _NAME: Final = 200
 _NOTHING_LEFT: Final = "Nothing of it is shown to an agent any more."
@@ -23,7 +23,7 @@ _NOTHING_LEFT: Final = "Nothing of it is shown to an agent any more."
 async def show(visit: Visit) -> Response:
     """Show everything that came from an origin, before anything of it goes."""
     origin = Origin.parse(visit.asked("of"))
-    found = await everything_of(visit.memory.parts.native, visit.scope, origin)
+    found = await records_of_origin(visit.memory.parts.native, visit.scope, origin)
     title = f"Everything from {str(origin)[:_NAME]}"
     if not found.ids:
         return page(visit, title, empty("Nothing in this group came from there."))

@@ -11,7 +11,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking, listing, recall, record
 from memoryware.tiers._parts import Parts, scope_of
 from memoryware.tiers.listing import LayerName
-from memoryware.tiers.listing import Wanted as Page
+from memoryware.tiers.listing import ListOptions as Page
 from memoryware.tiers.model import Entry, Memory, Provenance, Role, Trust
 from memoryware.tiers.recall import RetrieveOptions
 from memoryware.tiers.record import EntryOrigin

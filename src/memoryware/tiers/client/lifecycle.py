@@ -13,8 +13,8 @@ from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import audit, checking, forget, revoke, screening, transfer
 from memoryware.tiers._parts import Parts, scope_of
-from memoryware.tiers.audit import ACT_KINDS, ActKind, Asked, Audit, Sessions, Story, note
-from memoryware.tiers.forget import Unwanted
+from memoryware.tiers.audit import ACT_KINDS, ActKind, Audit, AuditQuery, Sessions, Story, note
+from memoryware.tiers.forget import ForgetCondition
 from memoryware.tiers.journal import Noted
 from memoryware.tiers.model import Entry, Memory, Origin, Verdict
 from memoryware.tiers.revoke import Revocable
@@ -505,7 +505,7 @@ class LifecycleOperations:
         self,
         parts: Parts,
         scope: MemoryScope | str,
-        unwanted: Unwanted,
+        unwanted: ForgetCondition,
         by: str | None,
         reason: str,
         *,
@@ -553,10 +553,12 @@ def _limited(scope: MemoryScope) -> MemoryScope:
 
 def _unwanted(
     ids: Sequence[str] | None, origin: Origin | None, query: str | None, *, derived: bool
-) -> Unwanted:
+) -> ForgetCondition:
     checking.instance("origin", origin, (Origin, NoneType))
     checking.text("query", query, or_none=True)
-    return Unwanted(None if ids is None else checking.texts("ids", ids), origin, query, derived)
+    return ForgetCondition(
+        None if ids is None else checking.texts("ids", ids), origin, query, derived
+    )
 
 
 class AuditOperations:
@@ -745,11 +747,13 @@ class AuditOperations:
         )
 
 
-def _asked(by: str | None, kind: ActKind | None, after: str | None, limit: int | None) -> Asked:
+def _asked(
+    by: str | None, kind: ActKind | None, after: str | None, limit: int | None
+) -> AuditQuery:
     checking.text("by", by, or_none=True)
     if kind is not None:
         checking.choice("kind", kind, ACT_KINDS)
     checking.text("after", after, or_none=True)
     if limit is not None:
         checking.whole("limit", limit)
-    return Asked(by=by, kind=kind, after=after, limit=limit)
+    return AuditQuery(by=by, kind=kind, after=after, limit=limit)

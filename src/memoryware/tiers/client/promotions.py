@@ -12,13 +12,13 @@ from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers import checking, promote, proposals, reindex, screening
 from memoryware.tiers._parts import Parts, scope_of
-from memoryware.tiers.material import What
+from memoryware.tiers.material import Promotable
 from memoryware.tiers.model import Entry, Memory, Origin, Trust
 from memoryware.tiers.reindex import OnProgress
 from memoryware.tiers.review import digest
 from memoryware.tiers.review.digest import DigestFilter
 from memoryware.tiers.stores.protocol import Space
-from memoryware.tiers.supersede import How, Old
+from memoryware.tiers.supersede import PromotionOptions, Superseded
 from memoryware.tiers.values import ContextItem, Digest, Insight, Promotion, Reindexed
 
 
@@ -129,7 +129,7 @@ class PromotionOperations:
 
     def promote(
         self,
-        what: What,
+        what: Promotable,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -171,15 +171,15 @@ class PromotionOperations:
             SettingError: For a blank subject, a `valid_from` without a time zone, metadata that
                 are no mapping, or a secret in `by`, `agent_id` or the scope.
         """
-        how = self._how(subject, agent_id, metadata, valid_from)
+        options = self._options(subject, agent_id, metadata, valid_from)
         given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
         return run_blocking(
-            promote.promote(self.parts, *given, by=screening.named(self.parts, by), how=how)
+            promote.promote(self.parts, *given, by=screening.named(self.parts, by), options=options)
         )
 
     async def apromote(
         self,
-        what: What,
+        what: Promotable,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -221,15 +221,15 @@ class PromotionOperations:
             SettingError: For a blank subject, a `valid_from` without a time zone, metadata that
                 are no mapping, or a secret in `by`, `agent_id` or the scope.
         """
-        how = self._how(subject, agent_id, metadata, valid_from)
+        options = self._options(subject, agent_id, metadata, valid_from)
         given = screening.promotable(self.parts, what), screening.owner_if_named(self.parts, scope)
         return await promote.promote(
-            self.parts.native, *given, by=screening.named(self.parts, by), how=how
+            self.parts.native, *given, by=screening.named(self.parts, by), options=options
         )
 
     def promote_many(
         self,
-        items: Iterable[What],
+        items: Iterable[Promotable],
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -261,7 +261,7 @@ class PromotionOperations:
 
     async def apromote_many(
         self,
-        items: Iterable[What],
+        items: Iterable[Promotable],
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -293,8 +293,8 @@ class PromotionOperations:
 
     def supersede(
         self,
-        old: Old,
-        new: What,
+        old: Superseded,
+        new: Promotable,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -326,20 +326,22 @@ class PromotionOperations:
             EntryRefused: For a blank text, and as for `promote`.
             SettingError: As for `promote`, and for an `old` that is none of these.
         """
-        how = self._how(subject, None, metadata, valid_from)
+        options = self._options(subject, None, metadata, valid_from)
         given = (
             _old(old),
             screening.promotable(self.parts, new),
             screening.owner_if_named(self.parts, scope),
         )
         return run_blocking(
-            promote.supersede(self.parts, *given, by=screening.named(self.parts, by), how=how)
+            promote.supersede(
+                self.parts, *given, by=screening.named(self.parts, by), options=options
+            )
         )
 
     async def asupersede(
         self,
-        old: Old,
-        new: What,
+        old: Superseded,
+        new: Promotable,
         scope: MemoryScope | str | None = None,
         *,
         by: str,
@@ -371,17 +373,19 @@ class PromotionOperations:
             EntryRefused: For a blank text, and as for `promote`.
             SettingError: As for `promote`, and for an `old` that is none of these.
         """
-        how = self._how(subject, None, metadata, valid_from)
+        options = self._options(subject, None, metadata, valid_from)
         given = (
             _old(old),
             screening.promotable(self.parts, new),
             screening.owner_if_named(self.parts, scope),
         )
         return await promote.supersede(
-            self.parts.native, *given, by=screening.named(self.parts, by), how=how
+            self.parts.native, *given, by=screening.named(self.parts, by), options=options
         )
 
-    def propose(self, what: What, scope: MemoryScope | str | None = None, *, by: str) -> Entry:
+    def propose(
+        self, what: Promotable, scope: MemoryScope | str | None = None, *, by: str
+    ) -> Entry:
         """Ask for a promotion, which somebody else may then do.
 
         A text or insight becomes an entry by it. Everybody who proposed it is kept in
@@ -408,7 +412,7 @@ class PromotionOperations:
         )
 
     async def apropose(
-        self, what: What, scope: MemoryScope | str | None = None, *, by: str
+        self, what: Promotable, scope: MemoryScope | str | None = None, *, by: str
     ) -> Entry:
         """Ask for a promotion, which somebody else may then do.
 
@@ -615,13 +619,13 @@ class PromotionOperations:
         """
         return await self.parts.native.tiers.long_term.spaces()
 
-    def _how(
+    def _options(
         self,
         subject: str | None,
         agent_id: str | None,
         metadata: Mapping[str, Any] | None,
         valid_from: datetime | None,
-    ) -> How:
+    ) -> PromotionOptions:
         """Return what is said with a promotion, if it can be kept."""
         checking.text("subject", subject, or_none=True)
         checking.mapping("metadata", metadata)
@@ -629,7 +633,7 @@ class PromotionOperations:
             checking.moment("valid_from", valid_from)
         if agent_id is not None:
             screening.owner(self.parts, MemoryScope(agent_id=agent_id))
-        return How(subject, agent_id, metadata or {}, valid_from)
+        return PromotionOptions(subject, agent_id, metadata or {}, valid_from)
 
 
 def _maybe(scope: MemoryScope | str | None) -> MemoryScope | None:
@@ -686,6 +690,6 @@ def _limit(limit: int | None) -> int | None:
     return None if limit is None else checking.whole("limit", limit)
 
 
-def _old(old: Old) -> Old:
+def _old(old: Superseded) -> Superseded:
     checking.instance("old", old, (str, Memory, Promotion, ContextItem))
     return old

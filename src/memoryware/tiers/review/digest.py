@@ -36,7 +36,7 @@ from memoryware.tiers.review.review_statements import (
     specificity_of,
 )
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.supersede import aware
+from memoryware.tiers.supersede import to_utc
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.segments import sentences_of
 from memoryware.tiers.values import Digest, Insight
@@ -160,7 +160,7 @@ async def digest(parts: Parts, scope: MemoryScope, wanted: DigestFilter | None =
     """
     wanted = wanted or DigestFilter()
     start = _start(parts, wanted.since)
-    before = None if wanted.before is None else aware(wanted.before, "before")
+    before = None if wanted.before is None else to_utc(wanted.before, "before")
     entries, decided, more = await _waiting_entries(parts, scope)
     every = await parts.runner.offload(_candidates, entries, decided)
     fitting = [candidate for candidate in every if _fits(candidate, wanted, start, before)]
@@ -188,7 +188,7 @@ async def count_waiting(parts: Parts, scope: MemoryScope) -> int:
 
 def _start(parts: Parts, since: timedelta | datetime | None) -> datetime:
     if isinstance(since, datetime):
-        return aware(since, "since")
+        return to_utc(since, "since")
     back = timedelta(days=parts.limits.digest_days) if since is None else since
     try:
         return parts.clock() - back

@@ -18,10 +18,10 @@ from memoryware.errors import EmbeddingMismatch
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import (
     Entry,
-    Ground,
     Memory,
     Origin,
     PendingPromotion,
+    PromotionRecord,
     Provenance,
     Verdict,
 )
@@ -37,7 +37,7 @@ _TIMES: Final = frozenset(
 )
 _ORDERED: Final[Mapping[type, tuple[str, ...]]] = {
     kind: tuple(one.name for one in fields(kind))
-    for kind in (Entry, Memory, Ground, MemoryScope, PendingPromotion, Verdict)
+    for kind in (Entry, Memory, PromotionRecord, MemoryScope, PendingPromotion, Verdict)
 }
 """The names of what each kind has; to ask for them takes as long as to read a record."""
 _NAMES: Final = {kind: frozenset(names) for kind, names in _ORDERED.items()}
@@ -139,7 +139,7 @@ def _out(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, MemoryScope):
         return {name: part for name in _SCOPE if (part := getattr(value, name)) is not None}
-    if isinstance(value, Verdict | Ground | PendingPromotion):
+    if isinstance(value, Verdict | PromotionRecord | PendingPromotion):
         pairs = ((name, getattr(value, name)) for name in _ORDERED[type(value)])
         return {name: _out(part) for name, part in pairs if part is not None and part != ()}
     if isinstance(value, Provenance):
@@ -151,7 +151,7 @@ def _out(value: Any) -> Any:
 
 
 def _fields(
-    kind: type[Entry | Memory | Ground | PendingPromotion], data: Mapping[str, Any]
+    kind: type[Entry | Memory | PromotionRecord | PendingPromotion], data: Mapping[str, Any]
 ) -> dict[str, Any]:
     known = _NAMES[kind]
     return {
@@ -167,7 +167,7 @@ def _in(name: str, value: Any) -> Any:
     if name in _TUPLES:
         return tuple(value)
     if name == "further":
-        return tuple(Ground(**_fields(Ground, one)) for one in value)
+        return tuple(PromotionRecord(**_fields(PromotionRecord, one)) for one in value)
     if name == "waits":
         return PendingPromotion(**_fields(PendingPromotion, value))
     if name == "scope":
