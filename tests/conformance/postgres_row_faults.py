@@ -22,7 +22,7 @@ NEAREST = "test_the_nearest_comes_first_with_its_cosine"
 FEW = "test_a_small_group_among_many_finds_its_nearest_by_the_index"
 ONE_PART = "test_a_question_looks_into_the_part_of_its_tenant_only"
 DELETED = "test_nothing_of_what_was_deleted_is_left_in_any_table"
-NEVER_MEET = "test_tenants_and_groups_never_meet"
+NEVER_MEET = "test_strangers_may_have_the_same_ids"
 
 
 # Rows.
@@ -164,10 +164,10 @@ WORDS = {
     "looks for how often at the place of the token": Fault(
         code(transaction, "_OFTEN_OF", "word.often[array_position(word.tokens, {})]::float8"),
         "long_term",
-        "test_one_word_is_enough_and_more_are_better",
+        "test_a_text_is_seen_with_its_counts_and_its_size",
     ),
     "counts each word once": Fault(
-        code(transaction, "counted_tokens", _once_each), "long_term", "test_a_limit_keeps_the_best"
+        code(transaction, "counted_tokens", _once_each), "long_term", "test_a_text_is_seen_with_its_counts_and_its_size"
     ),
     "keeps the words of an old text": Fault(
         both(
@@ -175,7 +175,7 @@ WORDS = {
             sql("?::bigint[], ?::smallint[])", "?::bigint[], ?::smallint[]) ON CONFLICT DO NOTHING"),
         ),
         "long_term",
-        "test_deleted_and_changed_texts_are_not_found_by_old_words",
+        "test_edits_and_deletes_are_counted",
     ),
     "leaves out some of many words": Fault(
         code(

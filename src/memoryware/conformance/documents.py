@@ -33,10 +33,6 @@ class DocumentsConformance(TierSuite):
         found = (await store.find(within(documents=(chunks[0].document_id,)))).items
         assert sorted(found, key=lambda one: one.chunk_index) == chunks
 
-    async def test_nothing_to_keep_is_no_error(self, store: Asked) -> None:
-        assert await store.add([]) == []
-        assert (await store.find(within())).total == 0
-
     async def test_a_document_is_there_as_a_whole_or_not_at_all(self, store: Asked) -> None:
         chunks = document("one", "two", "three")
         with pytest.raises(EmbeddingMismatch):
@@ -52,13 +48,6 @@ class DocumentsConformance(TierSuite):
                 await store.add(document("one", "two"), vectors, FLAT)
         assert (await store.find(within())).total == 0
         assert await store.spaces() == {}
-
-    async def test_a_failed_document_has_ended_no_other(self, store: Asked) -> None:
-        old = document("old")
-        await store.add(old)
-        with pytest.raises(EmbeddingMismatch):
-            await store.add(document("new"), [[1, 0]], FLAT, replaces=[old[0].document_id])
-        assert (await store.one(within())).valid_to is None
 
     async def test_the_same_text_is_there_once(self, store: Asked) -> None:
         first = document("one", "two")
@@ -98,28 +87,6 @@ class DocumentsConformance(TierSuite):
             again = document(text)
             assert await store.add(again) == again
 
-    async def test_a_document_ends_where_another_takes_its_place(self, store: Asked) -> None:
-        old, new = document("old 1", "old 2"), document("new", valid_from=later(days=1))
-        await store.add(old)
-        await store.add(new, replaces=[old[0].document_id])
-        found = {one.content: one for one in (await store.find(within())).items}
-        for text in ("old 1", "old 2"):
-            assert found[text].valid_to == later(days=1)
-            assert found[text].superseded_by == new[0].document_id
-        assert found["new"].valid_to is None
-        assert await store.ids(within(live_at=later(days=1))) == [new[0].id]
-        before = await store.find(within(live_at=later(hours=23)))
-        assert {one.content for one in before.items} == {"old 1", "old 2"}
-
-    async def test_what_has_ended_is_not_ended_again(self, store: Asked) -> None:
-        old, first = document("old"), document("first", valid_from=later(days=1))
-        await store.add(old)
-        await store.add(first, replaces=[old[0].document_id])
-        second = document("second", valid_from=later(days=2))
-        assert await store.add(second, replaces=[old[0].document_id]) == second
-        ended = await store.one(within(documents=(old[0].document_id,)))
-        assert (ended.valid_to, ended.superseded_by) == (later(days=1), first[0].document_id)
-
     async def test_only_documents_of_the_group_are_replaced(self, store: Asked) -> None:
         old = [document("old", scope=one) for one in NEIGHBOURS]
         for one in old:
@@ -127,25 +94,6 @@ class DocumentsConformance(TierSuite):
         await store.add(document("new"), replaces=[one[0].document_id for one in old])
         found = [await store.one(within(one)) for one in NEIGHBOURS]
         assert found == [one[0] for one in old]
-
-    async def test_several_documents_are_replaced_and_no_other(self, store: Asked) -> None:
-        old = [document(f"old {n}", agent=agent) for n, agent in enumerate((None, "a", None))]
-        for one in old:
-            await store.add(one, [[1, 0, 0]], FLAT)
-        ids = [one[0].document_id for one in old[:2]]
-        await store.add(document("new"), replaces=[*ids, "nobody's"])
-        found = {one.content: one.valid_to for one in (await store.find(within())).items}
-        assert found == {"old 0": NOON, "old 1": NOON, "old 2": None, "new": None}
-        assert await store.spaces() == {FLAT: 3}
-        assert await store.by_words(["0"], within(live_at=NOON), limit=5) == []
-        assert len(await store.by_words(["0"], within(), limit=5)) == 1
-
-    async def test_a_known_text_replaces_nothing(self, store: Asked) -> None:
-        old, same = document("old"), document("same")
-        await store.add(old)
-        await store.add(same)
-        await store.add(document("same"), replaces=[old[0].document_id])
-        assert (await store.one(within(documents=(old[0].document_id,)))).valid_to is None
 
     async def test_validity_is_a_condition(self, store: Asked) -> None:
         await store.add(document("now"))

@@ -42,10 +42,6 @@ class QuarantineStoreConformance(
 
     tier = "quarantine"
 
-    async def test_add_returns_the_entry(self, store: Asked) -> None:
-        one = entry()
-        assert await store.add(one) == one
-
     async def test_an_id_is_stored_once_in_its_group(self, store: Asked) -> None:
         one = await store.add(entry("one"))
         with pytest.raises(StoreUnavailable, match="id"):
@@ -75,16 +71,6 @@ class QuarantineStoreConformance(
             replace(ACME, agent_id="a", session_id="s2", node_id="n"),
         ):
             assert await store.add(entry("two", scope, key="k")) == first
-
-    async def test_entries_without_a_key_are_all_kept(self, store: Asked) -> None:
-        kept = [await store.add(entry("the same")) for _ in range(3)]
-        assert sorted(await store.ids(within())) == sorted(one.id for one in kept)
-
-    async def test_a_key_is_free_again_once_its_entry_was_deleted(self, store: Asked) -> None:
-        first = await store.add(entry("one", key="k"))
-        await store.delete(within(ids=(first.id,)))
-        second = entry("two", key="k")
-        assert await store.add(second) == second
 
     async def test_an_edited_entry_keeps_its_key(self, store: Asked) -> None:
         first = await store.add(entry("one", key="k"))

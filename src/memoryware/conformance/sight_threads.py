@@ -111,16 +111,6 @@ class SightThreadsConformance(TierSuite):
             assert runs(found) == [["n0", "n2", "n6"]]
             assert not (await store.search(query, within(ids=(kept[7].id,)), everything)).memories
 
-    async def test_the_order_is_that_of_storing(self, store: Asked) -> None:
-        kept = chunks(5)
-        order = [replace(one, created_at=later(hours=-at)) for at, one in enumerate(kept)]
-        await store.load([order[3], order[0], order[4], order[1], order[2]])
-        query = asking("n4", reach=1)
-        assert runs(await store.search(query, within(), everything)) == [["n0", "n4", "n1"]]
-        await store.edit(within(ids=(kept[0].id,)), lambda old: replace(old, subject="s"))
-        await store.load([replace(order[1], subject="s")])
-        assert runs(await store.search(query, within(), everything)) == [["n0", "n4", "n1"]]
-
     async def test_the_newest_of_the_threads_are_looked_through(self, store: Asked) -> None:
         await store.add(chunks(9))
         cases: tuple[tuple[int, list[list[int]]], ...] = (

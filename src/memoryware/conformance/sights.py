@@ -88,24 +88,6 @@ class SightsConformance(SightThreadsConformance):
             seen = {one.id for one in found.memories.values()}
             assert seen == {kept[4].id, kept[5].id}, "stored last, whatever their dates say"
 
-    async def test_words_alone_and_a_vector_alone_are_enough(self, store: Asked) -> None:
-        await store.add(document("green tea"), [EAST], FLAT)
-        await store.add(document("black tea"))
-        await store.add(document("red door"), [NORTH], FLAT)
-        by_words = await store.search(asking("tea"), within(), everything)
-        assert seen_of(by_words) == {
-            "green tea": Seen((1,), 2, None),
-            "black tea": Seen((1,), 2, None),
-        }
-        by_vector = await store.search(asking(vector=EAST), within(), everything)
-        assert texts(by_vector) == ["green tea", "red door"]
-        both = seen_of(await store.search(asking("tea", EAST), within(), everything))
-        assert both["black tea"].similarity is None, "it has no vector"
-        assert both["green tea"].similarity == pytest.approx(1.0, abs=0.01)
-        assert both["red door"].counts == (0,)
-        neither = await store.search(asking(), within(), everything)
-        assert (len(neither.sight.seen), neither.sight.count) == (0, 3)
-
     @pytest.mark.parametrize(
         "odd", ['"', "tea OR", "a b", "", "tea*", "\x00", "\ud800", "x" * 3000, "'", "NOT"]
     )

@@ -14,19 +14,15 @@ from memoryware.errors import SettingError
 class TierPagingConformance(TierSuite):
     """What a list of records does, in every tier."""
 
-    async def test_what_was_stored_last_comes_first(self, store: Asked) -> None:
-        kept = [
-            await self.keep(store, self.make(f"text {n}", created_at=later(days=-n)))
-            for n in range(5)
-        ]
-        assert await store.ids(within()) == [one.id for one in reversed(kept)]
-
     async def test_what_was_stored_last_comes_first_whoever_stored_it(
         self, store: Asked, opened: OpenStore
     ) -> None:
         two = self.workers(store, opened)[:2]
         kept = [
-            await self.keep(Asked(two[n % 2].target, store.door, self.deadline), self.make(f"{n}"))
+            await self.keep(
+                Asked(two[n % 2].target, store.door, self.deadline),
+                self.make(f"{n}", created_at=later(days=-n)),
+            )
             for n in range(6)
         ]
         assert await store.ids(within()) == [one.id for one in reversed(kept)]

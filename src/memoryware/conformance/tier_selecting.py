@@ -12,7 +12,6 @@ import pytest
 
 from memoryware.conformance._tiers import (
     ACME,
-    NEIGHBOURS,
     NOON,
     Asked,
     TierSuite,
@@ -29,11 +28,6 @@ class TierSelectingConformance(TierSuite):
     """What a selection finds, in every tier."""
 
     # Whose memory it is.
-
-    async def test_tenants_and_groups_never_meet(self, store: Asked) -> None:
-        kept = {scope: await self.keep(store, self.make("one text", scope)) for scope in NEIGHBOURS}
-        found = {scope: await store.ids(within(scope)) for scope in kept}
-        assert found == {scope: [one.id] for scope, one in kept.items()}
 
     async def test_nobody_changes_or_deletes_what_is_anothers(self, store: Asked) -> None:
         near = [MemoryScope(tenant="t", group_id=one) for one in ("g1", "g10", "G1", "", None)]
@@ -151,13 +145,6 @@ class TierSelectingConformance(TierSuite):
             await store.edit(within(), lambda old, new=new: replace(old, content=new))
             found = [one for one in parts if await store.ids(within(contains=one))]
             assert found == [parts[place]]
-
-    async def test_all_conditions_must_fit(self, store: Asked) -> None:
-        one = await self.keep(store, self.make("tea", replace(ACME, agent_id="a")))
-        await self.keep(store, self.make("tea time", replace(ACME, agent_id="b")))
-        await self.keep(store, self.make("milk", replace(ACME, agent_id="a")))
-        assert await store.ids(within(agents=("a",), contains="tea")) == [one.id]
-        assert await store.ids(within(agents=("b",), ids=(one.id,))) == []
 
     @pytest.mark.parametrize("seed", range(5))
     async def test_a_selection_means_what_a_plain_model_means(

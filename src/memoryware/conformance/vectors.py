@@ -63,20 +63,6 @@ class VectorsConformance(TierSuite):
             own = vectors[hit.memory.chunk_index]
             assert hit.value == pytest.approx(cosine(query, own), abs=0.01)
 
-    async def test_vectors_are_found_in_their_group_only(self, store: Asked) -> None:
-        for place, scope in enumerate(NEIGHBOURS):
-            await store.add(document(f"{place}", scope=scope), [[1, 0, 0]], FLAT)
-        found = {scope: await by_vector(store, [1, 0, 0], within(scope)) for scope in NEIGHBOURS}
-        assert found == {scope: [(f"{place}", 1.0)] for place, scope in enumerate(NEIGHBOURS)}
-
-    async def test_vectors_keep_to_what_may_be_shown(self, store: Asked) -> None:
-        await store.add(document("now"), [[1, 0, 0]], FLAT)
-        await store.add(document("revoked", revocation="r"), [[1, 0, 0]], FLAT)
-        await store.add(document("ended", valid_to=later(hours=1)), [[1, 0, 0]], FLAT)
-        await store.add(document("later", valid_from=later(days=1)), [[1, 0, 0]], FLAT)
-        assert await by_vector(store, [1, 0, 0], within(live_at=later(hours=1))) == [("now", 1.0)]
-        assert len(await by_vector(store, [1, 0, 0])) == 4
-
     async def test_a_limit_keeps_the_nearest_as_they_are_now(self, store: Asked) -> None:
         chunks = document("east", "north-east", "north")
         await store.add(chunks, [[1, 0, 0], [1, 1, 0], [0, 1, 0]], FLAT)
@@ -86,16 +72,6 @@ class VectorsConformance(TierSuite):
             replace(chunks[2], subject="s"),
             replace(chunks[1], subject="s"),
         ]
-
-    async def test_vectors_keep_to_groups_conditions_and_limits(self, store: Asked) -> None:
-        for place, group in enumerate(("g1", "g10", "a'b")):
-            scope = replace(ACME, group_id=group)
-            await store.add(document(f"text {place}", scope=scope, agent="a"), [[1, 0, 0]], FLAT)
-        g1 = replace(ACME, group_id="g1")
-        assert [text for text, _ in await by_vector(store, [1, 0, 0], within(g1))] == ["text 0"]
-        assert await by_vector(store, [1, 0, 0], within(g1, agents=(None,))) == []
-        hits = await store.by_vector([1, 0, 0], Select(tenant="t"), space=FLAT, limit=2)
-        assert len(hits) == 2
 
     async def test_large_small_and_empty_vectors_are_kept(self, store: Asked) -> None:
         for text, vector in {

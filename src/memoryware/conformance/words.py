@@ -18,7 +18,6 @@ from memoryware.conformance._tiers import (
     later,
     within,
 )
-from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import words_of
@@ -34,24 +33,6 @@ async def by_words(
 
 class WordsConformance(TierSuite):
     """What `by_words` does."""
-
-    async def test_one_word_is_enough_and_more_are_better(self, store: Asked) -> None:
-        for text in ("green tea at four", "green door", "black coffee"):
-            await store.add(document(text))
-        assert await by_words(store, "Green TEA") == ["green tea at four", "green door"]
-        assert await by_words(store, "nothing of it") == []
-        assert await by_words(store, "") == []
-
-    async def test_a_rare_word_counts_more_than_a_common_one(self, store: Asked) -> None:
-        for n in range(8):
-            await store.add(document(f"common talk number {n}"))
-        await store.add(document("rare talk here once"))
-        assert (await by_words(store, "common rare"))[0] == "rare talk here once"
-
-    async def test_a_long_text_does_not_win_by_its_length(self, store: Asked) -> None:
-        await store.add(document("tea " + "and much more besides " * 30))
-        await store.add(document("tea time"))
-        assert (await by_words(store, "tea"))[0] == "tea time"
 
     async def test_words_are_those_of_the_library(self, store: Asked) -> None:
         texts = [
@@ -92,15 +73,6 @@ class WordsConformance(TierSuite):
         values = [hit.value for hit in before]
         assert [hit.memory for hit in after] == [hit.memory for hit in before]
         assert [hit.value for hit in after] == pytest.approx(values)
-
-    async def test_the_best_of_a_group_does_not_depend_on_others(self, store: Asked) -> None:
-        for n in range(12):
-            await store.add(document(f"common talk {n}"))
-        await store.add(document("rare talk 99"))
-        for n in range(40):
-            scope = replace(ACME, group_id=f"g{n % 3}")
-            await store.add(document(f"rare words {n}", scope=scope))
-        assert await by_words(store, "common rare", limit=1) == ["rare talk 99"]
 
     async def test_what_was_deleted_does_not_count_anymore(self, store: Asked) -> None:
         for text in ("rare word", "common word", "common talk"):
@@ -148,14 +120,6 @@ class WordsConformance(TierSuite):
             which = within().also(**conditions)
             assert {*await by_words(store, "tea", which)} == wanted, conditions
 
-    async def test_a_limit_keeps_the_best(self, store: Asked) -> None:
-        for n in range(12):
-            await store.add(document("tea " * (n + 1) + "cup " * (12 - n)))
-        best = await by_words(store, "tea", limit=12)
-        assert len(best) == 12
-        assert await by_words(store, "tea", limit=3) == best[:3]
-        assert best[0].count("tea") == 12
-
     async def test_what_is_found_is_the_record_as_it_is_now(self, store: Asked) -> None:
         (one,) = document("green tea")
         await store.add([one])
@@ -171,24 +135,3 @@ class WordsConformance(TierSuite):
         await first.close()
         again = Asked(opened(), door, self.deadline)
         assert await by_words(again, "tea") == (["green tea"] if self.persistent else [])
-
-    async def test_words_of_all_groups_of_a_tenant(self, store: Asked) -> None:
-        for group in ("a", "b"):
-            await store.add(document(f"tea {group}", scope=MemoryScope(tenant="t", group_id=group)))
-        await store.add(document("tea c", scope=MemoryScope(tenant="u", group_id="a")))
-        found = await by_words(store, "tea", Select(tenant="t"))
-        assert sorted(found) == ["tea a", "tea b"]
-        both = await by_words(store, "tea", Select(tenant="t", groups=("a", "b", "x")))
-        assert sorted(both) == ["tea a", "tea b"]
-        assert await by_words(store, "tea", Select()) == []
-
-    async def test_deleted_and_changed_texts_are_not_found_by_old_words(self, store: Asked) -> None:
-        one, two = document("green tea"), document("green door")
-        await store.add(one)
-        await store.add(two)
-        await store.delete(within(ids=(one[0].id,)))
-        await store.edit(within(ids=(two[0].id,)), lambda old: replace(old, content="red gate"))
-        assert await by_words(store, "green tea door") == []
-        assert await by_words(store, "gate") == ["red gate"]
-        await store.add(one)
-        assert await by_words(store, "green") == ["green tea"]

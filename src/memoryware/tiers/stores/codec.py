@@ -36,7 +36,7 @@ _TIMES: Final = frozenset(
     {"created_at", "decided_at", "expires_at", "valid_from", "valid_to", "promoted_at"}
 )
 _ORDERED: Final[Mapping[type, tuple[str, ...]]] = {
-    kind: tuple(one.name for one in fields(kind))
+    kind: tuple(column.name for column in fields(kind))
     for kind in (Entry, Memory, PromotionRecord, MemoryScope, PendingPromotion, Verdict)
 }
 """The names of what each kind has; to ask for them takes as long as to read a record."""
@@ -96,12 +96,12 @@ def record_to_json(record: Entry | Memory) -> dict[str, Any]:
 
 def record_to_text(record: Entry | Memory) -> str:
     """Return what `record_to_json` returns as JSON, but without the content."""
-    made = []
+    parts = []
     for name, value in _given(record):
         if name != "content":
             text = _TEXTS.get(type(value))
-            made.append(f'"{name}":{text(value) if text else _JSON.encode(_out(value))}')
-    return f"{{{','.join(made)}}}"
+            parts.append(f'"{name}":{text(value) if text else _JSON.encode(_out(value))}')
+    return f"{{{','.join(parts)}}}"
 
 
 def _given(record: Entry | Memory) -> list[tuple[str, Any]]:
@@ -143,21 +143,21 @@ def _out(value: Any) -> Any:
         pairs = ((name, getattr(value, name)) for name in _ORDERED[type(value)])
         return {name: _out(part) for name, part in pairs if part is not None and part != ()}
     if isinstance(value, Provenance):
-        made = {"origin": str(value.origin), "roots": [str(root) for root in value.roots]}
-        return {**made, "sources": list(value.sources)} if value.sources else made
+        data = {"origin": str(value.origin), "roots": [str(root) for root in value.roots]}
+        return {**data, "sources": list(value.sources)} if value.sources else data
     if isinstance(value, tuple):
-        return [_out(one) for one in value]
+        return [_out(item) for item in value]
     return dict(value) if isinstance(value, Mapping) else value
 
 
 def _fields(
     kind: type[Entry | Memory | PromotionRecord | PendingPromotion], data: Mapping[str, Any]
 ) -> dict[str, Any]:
-    known = _NAMES[kind]
+    names = _NAMES[kind]
     return {
         name: value if name not in _MADE else _in(name, value)
         for name, value in data.items()
-        if name in known
+        if name in names
     }
 
 
@@ -167,7 +167,7 @@ def _in(name: str, value: Any) -> Any:
     if name in _TUPLES:
         return tuple(value)
     if name == "further":
-        return tuple(PromotionRecord(**_fields(PromotionRecord, one)) for one in value)
+        return tuple(PromotionRecord(**_fields(PromotionRecord, record)) for record in value)
     if name == "waits":
         return PendingPromotion(**_fields(PendingPromotion, value))
     if name == "scope":
@@ -255,9 +255,9 @@ _LARGE: Final = 1e200
 
 def _packed_plainly(vector: Vector) -> bytes:
     most = max(map(abs, vector), default=0) or 1.0  # so that the length is no infinity
-    scaled = [one / most for one in vector]
+    scaled = [number / most for number in vector]
     length = math.hypot(*scaled) or 1.0
-    unit = [one / length for one in scaled]
+    unit = [number / length for number in scaled]
     return struct.pack(f"<{len(unit)}e", *unit)
 
 
@@ -268,13 +268,13 @@ def packed_all(vectors: Sequence[Vector], space: Space) -> list[bytes]:
         EmbeddingMismatch: If one has not the dimension of its space.
     """
     numpy = _numpy()
-    whole = all(len(one) == space.dimension for one in vectors)
+    whole = all(len(vector) == space.dimension for vector in vectors)
     if numpy is None or not whole or len(vectors) < _MANY_VECTORS:
-        return [packed(one, space) for one in vectors]
-    made: list[bytes] = []
+        return [packed(vector, space) for vector in vectors]
+    packed_vectors: list[bytes] = []
     for start in range(0, len(vectors), _AT_ONCE):
-        made += _packed_by(numpy, vectors[start : start + _AT_ONCE], space)
-    return made
+        packed_vectors += _packed_by(numpy, vectors[start : start + _AT_ONCE], space)
+    return packed_vectors
 
 
 def _packed_by(numpy: Any, vectors: Sequence[Vector], space: Space) -> list[bytes]:
@@ -305,11 +305,11 @@ def scores(query: bytes, vectors: Sequence[bytes]) -> list[float]:
         wanted = numpy.frombuffer(query, "<f2").astype("f4")
         lengths = numpy.linalg.norm(matrix, axis=1) * numpy.linalg.norm(wanted)
         products = (matrix @ wanted) / numpy.where(lengths == 0, 1, lengths)
-        return [float(one) for one in numpy.clip(products, -1, 1)]
+        return [float(product) for product in numpy.clip(products, -1, 1)]
     form = struct.Struct(f"<{len(query) // 2}e")
     wanted = form.unpack(query)
     own = math.hypot(*wanted)
-    return [_cosine(wanted, own, form.unpack(one)) for one in vectors]
+    return [_cosine(wanted, own, form.unpack(data)) for data in vectors]
 
 
 def _cosine(query: Sequence[float], own: float, other: Sequence[float]) -> float:

@@ -89,7 +89,7 @@ class MemoryIndex:
 
     def copy(self) -> MemoryIndex:
         """Return one that can be changed apart; the words of a text are never changed."""
-        vectors = {name: dict(known) for name, known in self.vectors.items()}
+        vectors = {name: dict(embeddings) for name, embeddings in self.vectors.items()}
         return MemoryIndex(dict(self.words), vectors, dict(self.dimensions), self.current)
 
 
@@ -113,10 +113,10 @@ class OrderedRecords(dict[Key, T]):
 
     def copy(self) -> OrderedRecords[T]:
         """Return one that can be changed apart."""
-        made: OrderedRecords[T] = OrderedRecords()
-        made.update(self)
-        made.numbers, made._last = dict(self.numbers), self._last
-        return made
+        copy: OrderedRecords[T] = OrderedRecords()
+        copy.update(self)
+        copy.numbers, copy._last = dict(self.numbers), self._last
+        return copy
 
 
 @dataclass
@@ -260,14 +260,14 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
         self, which: Select, *, limit: int | None = None, offset: int = 0, after: str | None = None
     ) -> Page[R]:
         numbers = self._records.numbers
-        found = [(numbers[key_of(one)], one) for one in self._fitting(which)]
-        page: Page[R] = page_of(found, Part(limit, offset, after))
-        return Page([copy_of(one) for one in page.items], page.total, page.newer, page.marks)
+        numbered = [(numbers[key_of(record)], record) for record in self._fitting(which)]
+        page: Page[R] = page_of(numbered, Part(limit, offset, after))
+        return Page([copy_of(record) for record in page.items], page.total, page.newer, page.marks)
 
     @changing
     def edit(self, which: Select, change: Callable[[R], R]) -> list[R]:
         before = self._fitting(which)
-        after = [copy_of(change(copy_of(one))) for one in before]
+        after = [copy_of(change(copy_of(record))) for record in before]
         differing = [both for both in zip(before, after, strict=True) if both[0] != both[1]]
         for old, new in differing:
             self._records[key_of(new)] = new
@@ -276,29 +276,33 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
 
     @changing
     def delete(self, which: Select) -> int:
-        gone = self._fitting(which)
-        for one in gone:
-            del self._records[key_of(one)]
-            self._deleted(one)
-        return len(gone)
+        removed = self._fitting(which)
+        for record in removed:
+            del self._records[key_of(record)]
+            self._deleted(record)
+        return len(removed)
 
     @in_turn
     def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
         """Return all at once: it is in this process already."""
         del limit
-        return whole_of([copy_of(one) for one in self._records.values()], mark)
+        return whole_of([copy_of(record) for record in self._records.values()], mark)
 
     @changing
     def load(self, records: Sequence[R]) -> list[R]:
-        kept = [one for one in self._loadable(records) if self._records.get(key_of(one)) != one]
-        for one in kept:
-            old = self._records.get(key_of(one))
-            self._records[key_of(one)] = copy_of(one)
-            self._changed(old, one)
+        kept = [
+            record
+            for record in self._loadable(records)
+            if self._records.get(key_of(record)) != record
+        ]
+        for record in kept:
+            old = self._records.get(key_of(record))
+            self._records[key_of(record)] = copy_of(record)
+            self._changed(old, record)
         return kept
 
     def _fitting(self, which: Select) -> list[R]:
-        return [one for one in self._named(which) if fits(one, which)]
+        return [record for record in self._named(which) if fits(record, which)]
 
     def _named(self, which: Select) -> Iterable[R]:
         """Return what may fit, newest first: what has one of the ids, if any are asked for."""
@@ -307,14 +311,14 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
             return reversed(records.values())
         if which.groups is None:
             ids = set(which.ids)
-            return [records[one] for one in reversed(records) if one[2] in ids]
+            return [records[key] for key in reversed(records) if key[2] in ids]
         keys = {(which.tenant, group, id_) for group in which.groups for id_ in which.ids}
         keys &= records.keys()
-        ordered = keys if len(keys) < 2 else [one for one in reversed(records) if one in keys]
-        return [records[one] for one in ordered]
+        ordered = keys if len(keys) < 2 else [key for key in reversed(records) if key in keys]
+        return [records[key] for key in ordered]
 
     def _must_be_new(self, records: Sequence[R]) -> None:
-        keys = {key_of(one) for one in records}
+        keys = {key_of(record) for record in records}
         if len(keys) < len(records) or keys & self._records.keys():
             raise StoreUnavailable("A record with this id is there already; nothing was stored")
 
@@ -339,9 +343,9 @@ class EmbeddedQuarantine(EmbeddedTier[Entry]):
 
     @changing
     def add(self, entry: Entry) -> Entry:
-        for one in self._records.values() if entry.key is not None else ():
-            if one.key == entry.key and part_of(one) == part_of(entry):
-                return copy_of(one)
+        for record in self._records.values() if entry.key is not None else ():
+            if record.key == entry.key and part_of(record) == part_of(entry):
+                return copy_of(record)
         self._must_be_new([entry])
         self._records[key_of(entry)] = copy_of(entry)
         return entry
@@ -358,19 +362,23 @@ class EmbeddedWorking(EmbeddedTier[Entry]):
         if key_of(entry) in self._records:
             del self._records[key_of(entry)]
         self._records[key_of(entry)] = copy_of(entry)
-        mine = [one for one in reversed(self._records.values()) if part_of(one) == part_of(entry)]
-        for one in mine[keep:]:
-            del self._records[key_of(one)]
-        for one in mine[:keep] if renew else ():
-            self._records[key_of(one)] = replace(one, expires_at=entry.expires_at)
+        listed = [
+            record
+            for record in reversed(self._records.values())
+            if part_of(record) == part_of(entry)
+        ]
+        for record in listed[keep:]:
+            del self._records[key_of(record)]
+        for record in listed[:keep] if renew else ():
+            self._records[key_of(record)] = replace(record, expires_at=entry.expires_at)
 
     @changing
     def purge(self, now: datetime) -> int:
-        times = ((key, one.expires_at) for key, one in self._records.items())
-        gone = [key for key, expires in times if expires is not None and expires <= now]
-        for one in gone:
-            del self._records[one]
-        return len(gone)
+        times = ((key, record.expires_at) for key, record in self._records.items())
+        expired = [key for key, expires in times if expires is not None and expires <= now]
+        for key in expired:
+            del self._records[key]
+        return len(expired)
 
 
 class EmbeddedLongTerm(EmbeddedTier[Memory]):
@@ -384,14 +392,16 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
         space: Space | None = None,
     ) -> list[Memory]:
         first = memories[0]
-        if there := same_document(self._records.values(), first):
-            return [copy_of(one) for one in there]
+        if known_chunks := same_document(self._records.values(), first):
+            return [copy_of(record) for record in known_chunks]
         both = zip(memories, vectors or (None,) * len(memories), strict=True)
-        kept = self._checked([(one, made) for one, made in both if made is not None], space)
+        kept = self._checked(
+            [(record, vector) for record, vector in both if vector is not None], space
+        )
         self._must_be_new(memories)
-        for one in memories:
-            self._records[key_of(one)] = copy_of(one)
-            self._changed(None, one)
+        for record in memories:
+            self._records[key_of(record)] = copy_of(record)
+            self._changed(None, record)
         self._keep(kept, space)
         return list(memories)
 
@@ -401,27 +411,27 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
         near = self._similarities(fitting, query)
         words = self._index.words
         items = [
-            Item(thread_of(one, query), (counted := words[key]), counted.total(), near.get(key))
-            for one in fitting
-            for key in (key_of(one),)
+            Item(thread_of(record, query), (counted := words[key]), counted.total(), near.get(key))
+            for record in fitting
+            for key in (key_of(record),)
         ]
         sight, places = look(items, query, self._corpus(which).values())
         return Searched(sight, {at: copy_of(fitting[places[at]]) for at in choose(sight)})
 
     @in_turn
     def unembedded(self, space: Space, *, limit: int) -> list[Memory]:
-        known = self._index.vectors.get(space.name, {})
-        missing = [one for key, one in self._records.items() if key not in known]
-        return [copy_of(one) for one in missing[:limit]]
+        embeddings = self._index.vectors.get(space.name, {})
+        missing = [record for key, record in self._records.items() if key not in embeddings]
+        return [copy_of(record) for record in missing[:limit]]
 
     @changing
     def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
-        checked, there = self._checked(vectors, space), self._records
-        texts = {key_of(one): one.content for one, _ in vectors}
+        checked, stored = self._checked(vectors, space), self._records
+        texts = {key_of(record): record.content for record, _ in vectors}
         kept = {
             key: vector
             for key, vector in checked.items()
-            if key in there and there[key].content == texts[key]
+            if key in stored and stored[key].content == texts[key]
         }
         self._keep(kept, space)
         return len(kept)
@@ -429,11 +439,11 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
     @in_turn
     def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
         self._check_space(space)
-        known, there = self._index.vectors.get(space.name, {}), self._records
+        embeddings, stored = self._index.vectors.get(space.name, {}), self._records
         return [
-            known.get(key) if key in there and there[key].content == one.content else None
-            for one in memories
-            for key in (key_of(one),)
+            embeddings.get(key) if key in stored and stored[key].content == record.content else None
+            for record in memories
+            for key in (key_of(record),)
         ]
 
     @in_turn
@@ -467,9 +477,9 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
 
     def _corpus(self, which: Select) -> dict[Key, Counter[str]]:
         """Return the words of everything that the tenant and groups of a selection have."""
-        known = self._index.words
+        words = self._index.words
         return {
-            key: known[key]
+            key: words[key]
             for key in self._records
             if key[0] == which.tenant and (which.groups is None or key[1] in which.groups)
         }
@@ -480,9 +490,9 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
         self._check_space(query.space)
         self._check_current(query.space)
         _check_length(query.vector, query.space)
-        known = self._index.vectors.get(query.space.name, {})
-        keys = [key for one in among if (key := key_of(one)) in known]
-        return {key: cosine(query.vector, known[key]) for key in keys}
+        embeddings = self._index.vectors.get(query.space.name, {})
+        keys = [key for record in among if (key := key_of(record)) in embeddings]
+        return {key: cosine(query.vector, embeddings[key]) for key in keys}
 
     def _checked(
         self, vectors: Sequence[tuple[Memory, Vector]], space: Space | None
@@ -491,7 +501,11 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
             self._check_space(space)
             for _, vector in vectors:
                 _check_length(vector, space)
-        return {key_of(one): tuple(map(float, made)) for one, made in vectors} if space else {}
+        return (
+            {key_of(record): tuple(map(float, vector)) for record, vector in vectors}
+            if space
+            else {}
+        )
 
     def _keep(self, vectors: dict[Key, tuple[float, ...]], space: Space | None) -> None:
         if space is not None and vectors:
@@ -500,15 +514,15 @@ class EmbeddedLongTerm(EmbeddedTier[Memory]):
             self._index.vectors.setdefault(space.name, {}).update(vectors)
 
     def _check_space(self, space: Space) -> None:
-        known = self._index.dimensions.get(space.name)
-        if known is not None and known != space.dimension:
-            raise EmbeddingMismatch(str(Space(space.name, known)), str(space))
+        dimension = self._index.dimensions.get(space.name)
+        if dimension is not None and dimension != space.dimension:
+            raise EmbeddingMismatch(str(Space(space.name, dimension)), str(space))
 
     def _check_current(self, space: Space) -> None:
         current = self._index.current
         if current is not None and current != space.name:
-            known = Space(current, self._index.dimensions[current])
-            raise EmbeddingMismatch(str(known), str(space))
+            adopted = Space(current, self._index.dimensions[current])
+            raise EmbeddingMismatch(str(adopted), str(space))
 
 
 def _check_length(vector: Vector, space: Space) -> None:

@@ -77,17 +77,17 @@ class ThreadQueue:
     def leave(self, ticket: Ticket) -> None:
         """Leave the queue, and call the next one; may be done twice."""
         self._queue.pop(ticket, None)
-        for one in list(self._queue)[:1]:
-            if one.call is not None:
+        for first in list(self._queue)[:1]:
+            if first.call is not None:
                 with suppress(RuntimeError):  # has been called already
-                    one.call.release()
+                    first.call.release()
 
     def _is_first(self, ticket: Ticket) -> bool:
-        for one in list(self._queue):
-            if one.process != ticket.process:
-                self._queue.pop(one, None)  # its thread was not taken over a fork
+        for first in list(self._queue):
+            if first.process != ticket.process:
+                self._queue.pop(first, None)  # its thread was not taken over a fork
             else:
-                return one.thread == ticket.thread
+                return first.thread == ticket.thread
         return False
 
 

@@ -54,14 +54,14 @@ async def aopen_stores(url: str, *, lock_timeout: float = 30.0) -> Stores:
 
 def _opened(url: str, lock_timeout: float) -> Stores:
     """Return the stores at one address or at two that are joined."""
-    addresses = [one.strip() for one in url.split(" + ")]
-    if any(_JOINED.search(one) for one in addresses):
+    addresses = [address.strip() for address in url.split(" + ")]
+    if any(_JOINED.search(address) for address in addresses):
         raise StoreUnavailable(
             f"{_scheme_of(url)}://...: two addresses are joined by a plus with a space on both"
             " sides"
         )
-    hot = [one for one in addresses if _scheme_of(one) in _REDIS]
-    rest = [one for one in addresses if one not in hot]
+    hot = [address for address in addresses if _scheme_of(address) in _REDIS]
+    rest = [address for address in addresses if address not in hot]
     if len(addresses) == 1 and not hot:
         return _whole(url, lock_timeout)
     if hot and not rest:
@@ -107,7 +107,7 @@ def _whole(url: str, lock_timeout: float) -> Stores:
 
 def absolute_address(url: str) -> str:
     """Return an address with the full path of its file, for a process in another folder."""
-    addresses = [one.strip() for one in url.split(" + ")]
+    addresses = [address.strip() for address in url.split(" + ")]
     for place, address in enumerate(addresses):
         if address.startswith(FILE) and len(address) > len(FILE):
             path = os.path.expanduser(address.removeprefix(FILE))  # noqa: PTH111 - as in file_of
@@ -125,7 +125,7 @@ def file_of(url: str) -> tuple[str, dict[str, Any]]:
     path, _, said = whole.rpartition("?")
     if not path or not _SETTINGS.fullmatch(said):
         return whole, {}
-    settings = dict(one.split("=") for one in said.split("&"))
+    settings = dict(pair.split("=") for pair in said.split("&"))
     for name, value in settings.items():
         if name != "durability":
             raise StoreUnavailable(

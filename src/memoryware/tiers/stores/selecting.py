@@ -55,13 +55,15 @@ def _comes_from(record: Entry | Memory, which: Select) -> bool:
     """Say whether what is asked for is in the lineage of a record, by any of its promotions."""
     if which.root is None and which.made_of is None:
         return True
-    known = lineages(record)
+    provenances = lineages(record)
     if which.root is not None and which.root not in {
-        str(root) for one in known for root in one.roots
+        str(root) for provenance in provenances for root in provenance.roots
     }:
         return False
     made_of = which.made_of
-    return made_of is None or any(not set(made_of).isdisjoint(one.sources) for one in known)
+    return made_of is None or any(
+        not set(made_of).isdisjoint(provenance.sources) for provenance in provenances
+    )
 
 
 def is_live(record: Entry | Memory, moment: datetime, ahead: timedelta = timedelta(0)) -> bool:
@@ -139,7 +141,7 @@ class Part:
     after: str | None = None
 
 
-def page_of(found: Sequence[tuple[int, R]], part: Part) -> Page[R]:
+def page_of(numbered: Sequence[tuple[int, R]], part: Part) -> Page[R]:
     """Return a part of records that come with their numbers, the highest one first.
 
     Raises:
@@ -148,10 +150,10 @@ def page_of(found: Sequence[tuple[int, R]], part: Part) -> Page[R]:
     start = part.offset
     if part.after is not None:
         mark = number_of_mark(part.after, _LONGEST_IN_PYTHON)
-        start += bisect_right(found, -mark, key=lambda one: -one[0])
-    some = found[start:] if part.limit is None else found[start : start + part.limit]
+        start += bisect_right(numbered, -mark, key=lambda pair: -pair[0])
+    some = numbered[start:] if part.limit is None else numbered[start : start + part.limit]
     marks = [str(number) for number, _ in some]
-    return Page([record for _, record in some], len(found), min(start, len(found)), marks)
+    return Page([record for _, record in some], len(numbered), min(start, len(numbered)), marks)
 
 
 R = TypeVar("R", Entry, Memory)
@@ -176,24 +178,24 @@ def number_of_mark(mark: str | None, longest: int = _LONGEST_NUMBER) -> int:
     Raises:
         SettingError: If it is none, or has that many digits.
     """
-    known = isinstance(mark, str) and mark.isascii() and mark.isdigit() and len(mark) < longest
-    if mark is not None and not known:
+    is_number = isinstance(mark, str) and mark.isascii() and mark.isdigit() and len(mark) < longest
+    if mark is not None and not is_number:
         raise SettingError(f"mark={mark!r:.200} is not one that this store has returned")
     return int(mark or 0)
 
 
-def without_doubles(entries: Sequence[Entry], there: Iterable[Entry]) -> list[Entry]:
+def without_doubles(entries: Sequence[Entry], stored: Iterable[Entry]) -> list[Entry]:
     """Return the entries but those whose `key` another entry of their group has already."""
-    owners = {place: one.id for one in there if (place := _place(one)) is not None}
+    owners = {key: entry.id for entry in stored if (key := _key_of(entry)) is not None}
     kept = []
-    for one in entries:
-        place = _place(one)
-        if place is None or owners.setdefault(place, one.id) == one.id:
-            kept.append(one)
+    for entry in entries:
+        key = _key_of(entry)
+        if key is None or owners.setdefault(key, entry.id) == entry.id:
+            kept.append(entry)
     return kept
 
 
-def _place(entry: Entry) -> tuple[str | None, str | None, str] | None:
+def _key_of(entry: Entry) -> tuple[str | None, str | None, str] | None:
     scope = entry.scope
     return None if entry.key is None else (scope.tenant, scope.group_id, entry.key)
 
@@ -235,14 +237,16 @@ def look(
             having[word] += word in words
     mean = sum(sizes) / len(sizes) if sizes else 0.0
     by_words = {
-        place: bm25(one.words, having, len(sizes), mean)
-        for place, one in enumerate(items)
-        if not having.keys().isdisjoint(one.words)
+        place: bm25(item.words, having, len(sizes), mean)
+        for place, item in enumerate(items)
+        if not having.keys().isdisjoint(item.words)
     }
-    near = {place: one.similarity for place, one in enumerate(items) if one.similarity is not None}
+    near = {
+        place: item.similarity for place, item in enumerate(items) if item.similarity is not None
+    }
     hits = {*newest_best(by_words, query.limit), *newest_best(near, query.limit)}
     threads: dict[Hashable, list[int]] = {items[place].thread: [] for place in sorted(hits)}
-    joined = [place for place, one in enumerate(items) if one.thread in threads]
+    joined = [place for place, item in enumerate(items) if item.thread in threads]
     most = query.thread if query.reach > 0 else 0
     for place in joined[max(0, len(joined) - most) :]:
         threads[items[place].thread].append(place)
@@ -273,13 +277,13 @@ def beside(threads: Iterable[Sequence[int]], hits: set[int], reach: int) -> list
         hits: Numbers of those that were found; what is in no thread comes last.
         reach: How many on each side of a hit are beside it.
     """
-    found: list[tuple[int, bool]] = []
+    shown: list[tuple[int, bool]] = []
     alone = set(hits)
     for thread in threads:
         near: set[int] = set()
         for at, number in enumerate(thread):
             if number in hits:
                 near.update(range(max(0, at - reach), min(len(thread), at + reach + 1)))
-        found += [(thread[at], at - 1 in near) for at in sorted(near)]
+        shown += [(thread[at], at - 1 in near) for at in sorted(near)]
         alone.difference_update(thread)
-    return found + [(number, False) for number in sorted(alone)]
+    return shown + [(number, False) for number in sorted(alone)]
