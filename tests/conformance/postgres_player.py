@@ -185,7 +185,7 @@ def _play_suite(tier: str, name: str, given: dict[str, Any], deadline: int) -> N
 
     async def played(address: str) -> None:
         def opened() -> Any:
-            known.append(getattr(postgres_stores(f"{address}&pool_timeout=5"), tier))
+            known.append(getattr(postgres_stores(f"{address}&pool_timeout=5&indexed=0"), tier))
             return known[-1]
 
         try:

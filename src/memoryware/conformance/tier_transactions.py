@@ -68,9 +68,7 @@ class TierTransactionsConformance(TierSuite):
         await store.load([self.make(f"text {number}") for number in range(70)])
         await store.transaction(compare, writes=False)
 
-    async def test_every_change_of_a_group_raises_its_generation(
-        self, store: Asked, opened: OpenStore
-    ) -> None:
+    async def test_each_change_raises_the_generation(self, store: Asked, opened: OpenStore) -> None:
         async def generation(transaction: Transaction) -> int | None:
             return await transaction.generation(ACME)
 
