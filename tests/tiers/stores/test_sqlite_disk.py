@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 
 import pytest
 
@@ -155,7 +156,7 @@ def test_if_nobody_restored_anything_the_log_is_taken_after_a_touch(path):
     killed_after(path, SECOND)
     later = time.time() + 5
     os.utime(path, (later, later))
-    with pytest.raises(StoreUnavailable, match="If nobody replaced it"):
+    with pytest.raises(StoreUnavailable, match=r"keep the log and call: touch .*m\.db-wal"):
         opened(path)
     os.utime(database.log_of(path), (later, later))
     with opened(path) as memory:
@@ -173,6 +174,68 @@ def test_a_log_that_is_in_the_database_already_is_no_reason_to_refuse(path):
     os.utime(path)
     with opened(path) as memory:
         assert cold(memory) == {FIRST, SECOND}
+
+
+def test_a_clock_that_was_set_back_is_no_reason_to_refuse(path):
+    ahead = time.time() + 3600
+    os.utime(path, (ahead, ahead))
+    killed_after(path, SECOND)
+    with opened(path) as memory:
+        assert cold(memory) == {FIRST, SECOND}
+
+
+def test_the_first_remedy_after_a_chmod_loses_nothing(path):
+    killed_after(path, SECOND)
+    time.sleep(0.2)
+    path.chmod(0o640)
+    with pytest.raises(StoreUnavailable) as refused:
+        opened(path)
+    remedy = str(refused.value)
+    assert remedy.index("touch ") < remedy.index("delete ")
+    subprocess.run(["touch", database.log_of(path)], check=True, timeout=50)
+    with opened(path) as memory:
+        assert cold(memory) == {FIRST, SECOND}
+
+
+FILLED = """
+import sys
+from memoryware import StoreUnavailable, TieredMemory
+memory = TieredMemory.open(f"sqlite:///{sys.argv[1]}")
+confirmed = 0
+try:
+    while True:
+        memory.record(f"The server r{confirmed} is in the hall {confirmed}.", "shop")
+        confirmed += 1
+except StoreUnavailable as error:
+    assert "the disk is full" in str(error), error
+memory.close()
+print(confirmed)
+"""
+
+
+@ROOT
+@pytest.mark.parametrize("size", ["700k", "900k", "1200k", "2000k"])
+def test_a_full_disk_and_a_close_leave_a_file_that_opens_with_all_that_was_confirmed(
+    tmp_path, size
+):
+    """In a mount namespace of its own: nothing is left when the test is killed."""
+    script = (
+        f"mount -t tmpfs -o size={size} tmpfs {tmp_path} && {sys.executable} - {tmp_path}/m.db"
+        f" && mount -o remount,size=50m {tmp_path}"
+        f" && {sys.executable} -c 'import sys; from memoryware import TieredMemory;"
+        " print(TieredMemory.open(sys.argv[1]).list("
+        f'"shop", layer="quarantine").total)\' sqlite:///{tmp_path}/m.db'
+    )
+    ran = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script],
+        input=FILLED,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    confirmed, there = (int(line) for line in ran.stdout.split()) if not ran.returncode else (0, -1)
+    assert confirmed == there > 0, ran.stderr
 
 
 def test_a_kill_in_the_middle_of_a_checkpoint_is_no_reason_to_refuse(path):
@@ -350,6 +413,30 @@ def test_a_damaged_memory_gives_no_backup(path, tmp_path):
     with opened(path) as memory, pytest.raises(StoreUnavailable, match="damaged"):
         memory.backup(tmp_path / "backup.db")
     assert [*tmp_path.glob("*backup*")] == []
+
+
+def test_a_text_that_is_no_text_gives_no_backup_and_is_in_no_message(path, tmp_path):
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"orders of the shop", b"orders of \xff\xffe shop"))
+    with opened(path) as memory:
+        for call in (
+            lambda: memory.list("shop", layer="longterm"),
+            lambda: memory.export("shop"),
+            lambda: memory.backup(tmp_path / "backup.db"),
+        ):
+            with pytest.raises(
+                StoreUnavailable, match="damaged: a text in it is not UTF-8"
+            ) as error:
+                call()
+            assert "PostgreSQL 17" not in "".join(traceback.format_exception(error.value))
+    assert [*tmp_path.glob("*backup*")] == []
+
+
+def test_a_damaged_schema_is_said(path):
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"CREATE TABLE about", b"CREATE TABL\xc0 about"))
+    with pytest.raises(StoreUnavailable, match="damaged"):
+        opened(path)
 
 
 def test_other_stores_say_what_to_use_instead(tmp_path):

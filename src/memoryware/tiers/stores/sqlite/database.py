@@ -47,6 +47,12 @@ IDLE: Final = 1.0
 _PACKER: Final = "memoryware-packer"
 _AGAIN: Final = 0.01
 """Seconds until a connection is prepared again."""
+_UNDECODABLE: Final = "Could not decode to UTF-8"
+"""How the errors of `sqlite3` begin that go on with the text of a row."""
+_UNREADABLE: Final = (
+    "the file is damaged: a text in it is not UTF-8; restore a backup, or try"
+    " `sqlite3 FILE .recover`"
+)
 _RAISED: Final = "user-defined function raised"
 """What SQLite says of a function of ours, which raises nothing but what comes from outside."""
 _FORKING_WAITS: Final = 30.0
@@ -186,13 +192,16 @@ class SqliteFile:
         """Turn what SQLite and the system say into an error that says what to do."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             self._fail(error)
 
     def _fail(self, error: Exception) -> NoReturn:
         """Raise what says what to do, for an error of SQLite or of the system."""
         if isinstance(error, StoreUnavailable):
             raise error
+        if isinstance(error, UnicodeDecodeError) or _UNDECODABLE in str(error):
+            # Without its cause: that one quotes the text, which is no matter of logs.
+            raise StoreUnavailable(f"{self.path}: {_UNREADABLE}") from None
         interrupted, self._interrupted = self._interrupted, None
         if interrupted is None and _RAISED in str(error):  # before it could say so
             interrupted = KeyboardInterrupt()
@@ -264,10 +273,11 @@ class SqliteFile:
     def _drop(self) -> None:
         if self._db is not None:
             if self._is_in_place():
-                with suppress(sqlite3.Error):  # closing does it as well, without a mark
+                with suppress(sqlite3.Error):  # no room, for example: the log keeps the changes
                     if not self._read_only and not self._db.in_transaction:
                         checkpoint(self._db, self.path, "PASSIVE")
-                self._db.close()
+                with log_in_future(self.path):  # SQLite tries the checkpoint again as it closes
+                    self._db.close()
             else:
                 leave_open(self._db)
         self._db = None
@@ -600,49 +610,63 @@ def leave_open(db: sqlite3.Connection) -> None:
 
 
 def checkpoint(db: sqlite3.Connection, path: Path, mode: str) -> bool:
-    """Bring the log into the database; return whether all of it could be.
+    """Write the pages of the log into the database; return whether all of them were written."""
+    with log_in_future(path):
+        busy, _, _ = db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+    return not busy
 
-    While pages are written the log has a time in the future: if the process is killed then, the
-    database is newer than its log although nobody replaced it.
+
+@contextmanager
+def log_in_future(path: Path) -> Iterator[None]:
+    """Date the log ahead while pages of it are written into the database.
+
+    A checkpoint that stops half way (a kill, a full disk) leaves a database that was changed
+    after its log although nobody replaced it. The date says so to `check_log`.
     """
     log = log_of(path)
     later = time_ns() + _CHECKPOINTING
-    with suppress(OSError):  # of another user
+    with suppress(OSError):  # the log belongs to another user, or there is none
         os.utime(log, ns=(later, later))
     try:
-        busy, _, _ = db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+        yield
     finally:
         with suppress(OSError):
             os.utime(log)
-    return not busy
 
 
 def check_log(path: Path) -> None:
     """Refuse a database that was put beside the log of another one.
 
     Raises:
-        StoreUnavailable: If the file is newer than a log whose pages are not in it.
+        StoreUnavailable: If the database was changed after a log whose pages are not in it.
     """
-    for look in range(_LOOKS):
+    for attempt in range(_LOOKS):
         if not _is_of_another(path):
             return
-        if look + 1 < _LOOKS:
+        if attempt + 1 < _LOOKS:
             sleep(_PAUSE)
     log = log_of(path)
+    # The remedy that loses nothing is first: a `chmod` looks like a replacement.
     raise StoreUnavailable(
-        f"{path} was replaced after {log.name} was written. If you restored a backup, delete"
-        f" {log} and {path.name}-shm: they belong to the old file, and would bring its later texts"
-        f" back. If nobody replaced it, call: touch {log}"
+        f"{path} was changed or replaced after {log.name} was written, which has confirmed changes"
+        f" of it. If you did not restore a backup (chmod, ln and touch look alike), keep the log"
+        f" and call: touch {log}. Only if you did, delete {log} and {path.name}-shm: they belong"
+        " to the old file, and would bring its later texts back"
     )
 
 
 def _is_of_another(path: Path) -> bool:
     try:
-        log, own = log_of(path).stat(), path.stat()
-        newest = max(log.st_mtime_ns, log.st_ctime_ns)
-        is_newer = own.st_mtime_ns > newest or own.st_ctime_ns > newest + _METADATA
+        log, database = log_of(path).stat(), path.stat()
+    except OSError:  # no log, or it was written into the database meanwhile
+        return False
+    if database.st_mtime_ns > time_ns() + _CHECKPOINTING:
+        return False  # the clock was set back since: times are no evidence
+    newest = max(log.st_mtime_ns, log.st_ctime_ns)
+    is_newer = database.st_mtime_ns > newest or database.st_ctime_ns > newest + _METADATA
+    try:
         return is_newer and log.st_size > _WAL_HEADER and _differs(path)
-    except OSError:  # no log, or it was taken in meanwhile
+    except OSError:
         return False
 
 
@@ -710,8 +734,14 @@ def _check_target(target: Path, *, overwrite: bool) -> None:
 def _check_integrity(database: str) -> None:
     with closing(sqlite3.connect(database)) as db:
         (first, *_), *_ = db.execute("PRAGMA integrity_check(1)")
-    if first != "ok":
-        raise sqlite3.DatabaseError(f"malformed: {first}")
+        if first != "ok":
+            raise sqlite3.DatabaseError(f"malformed: {first}")
+        tables = db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        ).fetchall()
+        for (table,) in tables:  # SQLite does not check the encoding of texts, reading them does
+            for _ in db.execute(f'SELECT * FROM "{table}"'):
+                pass
 
 
 def _flush(path: Path) -> None:
