@@ -416,7 +416,9 @@ _tracers: Final[dict[str, tuple[Any, Any]]] = {}
 
 def _is_traced() -> bool:
     """Return whether a span is being recorded around this call."""
-    return _current() is not None
+    # Asked at each model call, and mostly there is nothing at all in the context.
+    context = sys.modules.get("opentelemetry.context")
+    return context is not None and bool(context.get_current()) and _current() is not None
 
 
 def has_tracer() -> bool:
@@ -562,10 +564,6 @@ def _mark(span: Any, error: BaseException) -> None:
 def _current() -> Any | None:
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
-        return None
-    # Asked at each model call, and mostly there is nothing at all in the context.
-    context = sys.modules.get("opentelemetry.context")
-    if context is not None and not context.get_current():
         return None
     span = trace.get_current_span()
     return span if span.is_recording() else None

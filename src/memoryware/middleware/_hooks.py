@@ -46,7 +46,7 @@ from memoryware.middleware.preview import Preview, previewed
 from memoryware.scope import MemoryScope
 from memoryware.sources.nested import joining_via, touched
 from memoryware.sources.source import Source, identity_of
-from memoryware.tiers.actors import declare_origins, has_declared
+from memoryware.tiers.actors import declare_in_run, has_declared
 
 
 def _is_base(method: Any) -> bool:
@@ -242,9 +242,10 @@ class MemoryHooks(
             guides = GUIDED.set(True) if step.guides else None
         else:
             update = await self._refreshed(via, request)
-            if update:
+            own = self._snapshots.own(update or request.state)
+            if update and own is None:  # the texts stand in the state
                 request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
-            changed, guides = self._prepared(request, self._snapshots.own(request.state))
+            changed, guides = self._prepared(request, own, update)
         try:
             if self._prompt_verified:
                 answer = handler(changed)
@@ -261,7 +262,7 @@ class MemoryHooks(
         return await self._answered(via, changed, response, calls, update)
 
     def _prepared(
-        self, request: ModelRequest[Any], own: Loaded | None
+        self, request: ModelRequest[Any], own: Loaded | None, update: Mapping[str, Any]
     ) -> tuple[ModelRequest[Any], Token[bool] | None]:
         """Return the request with what is loaded, and what ends the guiding of other memories.
 
@@ -270,13 +271,14 @@ class MemoryHooks(
         Args:
             request: The request.
             own: What this run has loaded; None if the texts are in the state, or nowhere.
+            update: Keys of the state that are new with this model call.
         """
-        changed = self._with_memory(request, own)
+        changed = self._with_memory(request, own, update)
         snapshot: Any = changed.state.get(self._keys.snapshot)
         run = _langchain.run_handle(changed.runtime)
         # A snapshot is of one run and one agent in it, so once is enough while the run is known.
         if snapshot is None or self._declared != (snapshot, id(run)) or not has_declared(run):
-            self._declare_files(own or self._loaded_in(changed.state))
+            self._declare_files(own or self._loaded_in(changed.state), run)
             self._declared = (snapshot, id(run))
         heard = is_heard(_langchain.stream_writer_of(changed.runtime))
         if own is not None and heard:
@@ -497,7 +499,9 @@ class MemoryHooks(
 
     # What the cores need.
 
-    def _with_memory(self, request: ModelRequest[Any], loaded: Loaded | None) -> ModelRequest[Any]:
+    def _with_memory(
+        self, request: ModelRequest[Any], loaded: Loaded | None, update: Mapping[str, Any]
+    ) -> ModelRequest[Any]:
         """Return the request with memory in the prompt, and with the texts in its state.
 
         Overrides of `modify_request`, and other middleware further inside, read them there. The
@@ -505,7 +509,7 @@ class MemoryHooks(
         """
         changes: dict[str, Any] = {}
         if loaded is not None:
-            changes["state"] = self._with_contents(request.state, loaded)
+            changes["state"] = self._with_contents({**request.state, **update}, loaded)
         if type(self).modify_request is not MemoryHooks.modify_request:
             return self.modify_request(request.override(**changes) if changes else request)
         changes |= self._prompt_changes(request, loaded or self._loaded_in(request.state))
@@ -564,11 +568,11 @@ class MemoryHooks(
         """Return what a state says that is loaded: by this run, or carried as text."""
         return self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
 
-    def _declare_files(self, loaded: Loaded | None) -> None:
+    def _declare_files(self, loaded: Loaded | None, run: Any) -> None:
         """Declare the files that stand in the prompt, for the lineage of tiered memory."""
         if loaded is None or not (self.system_prompt is not None or self._formats_itself()):
             return
-        declare_origins(*loaded.shown_origins())
+        declare_in_run(run, loaded.shown_origins())
 
     def _memory_files(self, state: Any) -> Sequence[Source]:
         """Return all memory files of a run."""

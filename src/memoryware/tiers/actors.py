@@ -6,7 +6,7 @@ import re
 import threading
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -307,14 +307,23 @@ def declare_origins(*origins: Origin | str) -> None:
         ...     return documents[0].text
     """
     parsed = [one if isinstance(one, Origin) else Origin.parse(_text(one)) for one in origins]
-    handle = _langchain.run_handle(_langchain.current_runtime())
-    if handle is None or not parsed:
+    declare_in_run(_langchain.run_handle(_langchain.current_runtime()), parsed)
+
+
+def declare_in_run(handle: Any, origins: Sequence[Origin]) -> None:
+    """Declare origins in this graph of a run; see `declare_origins`.
+
+    Args:
+        handle: What all steps of the run share; with None nothing happens.
+        origins: The origins.
+    """
+    if handle is None or not origins:
         return
     graph = _graph()
     with _lock:
         declared = _declared.setdefault(id(handle), _Declared(handle))
         _declared.move_to_end(id(handle))
-        for origin in parsed:
+        for origin in origins:
             declared.origins.setdefault(origin, set()).add(graph)
         while len(_declared) > _RUNS:
             _declared.popitem(last=False)
