@@ -207,8 +207,8 @@ async def _slow(self, exchange, was=AsyncPipeline._wait):
 CONNECTIONS = {
     "hands out a transaction that was not ended": Fault(
         both(code(Pool, "put", _put_as_it_is), code(Pipeline, "roll_back", _no_rollback)),
-        "quarantine",
-        "test_an_edit_that_fails_has_changed_nothing",
+        "test_segments",
+        "test_a_transaction_sees_its_own_memories_and_nobody_else_does_before_it_is_committed",
     ),
     "keeps the connection of a call that was cancelled": Fault(
         code(Pool, "put", _not_given_back),

@@ -9,6 +9,7 @@ from conformance.postgres_player import Fault, both, code, schema, sql
 from memoryware.tiers.stores.postgres import rows, transaction
 from memoryware.tiers.stores.postgres.connection import Address, HalfVectorDumper, Pipeline
 from memoryware.tiers.stores.postgres.rows import PostgresRows
+from memoryware.tiers.stores.postgres.schema import NAMED
 from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sql import rows as sql_rows
@@ -172,7 +173,7 @@ WORDS = {
     "keeps the words of an old text": Fault(
         both(
             code(PostgresTransaction, "unindex", _nothing),
-            sql("?::bigint[], ?::smallint[])", "?::bigint[], ?::smallint[]) ON CONFLICT DO NOTHING"),
+            sql("?::bigint[], ?::smallint[], ?)", "?::bigint[], ?::smallint[], ?) ON CONFLICT DO NOTHING"),
         ),
         "long_term",
         "test_edits_and_deletes_are_counted",
@@ -348,22 +349,24 @@ UPGRADED = "test_tables_of_the_first_version_get_generations_for_roles_and_runni
 GENERATIONS = {
     **{
         f"does not tell a group that a record was {change}": Fault(
-            schema(f"CREATE TRIGGER {name} AFTER {event} ON record", f"CREATE TRIGGER {name} AFTER {event} ON space"),
+            schema(f"STATEMENT EXECUTE FUNCTION note_{change}", f"STATEMENT WHEN (false) EXECUTE FUNCTION note_{change}"),
             "test_generations",
             RAISES,
         )
-        for change, name, event in (
-            ("added", "record_added", "INSERT"),
-            ("changed", "record_changed", "UPDATE"),
-        )
+        for change in ("added", "changed", "gone")
     },
+    "names no memory that changed": Fault(
+        schema(f"<= {NAMED} THEN touched END", f"<= {NAMED} THEN '{{}}'::bigint[] END"),
+        "test_segments",
+        "test_a_search_sees_what_others_added_changed_and_removed",
+    ),
     "raises a generation once and for all": Fault(
-        schema("DO UPDATE SET generation = nextval('record_seq');", "DO NOTHING;"),
+        schema("DO UPDATE SET generation = nextval('record_seq'),", "DO UPDATE SET generation = known.generation,"),
         "test_generations",
         RAISES,
     ),
     "counts the changes of all groups together": Fault(
-        schema("hashtextextended(changed.part, 0)", "hashtextextended('', 0)"),
+        schema("VALUES (of_key, of_owner, nextval", "VALUES (0, of_owner, nextval"),
         "test_generations",
         RAISES,
     ),
@@ -373,7 +376,7 @@ GENERATIONS = {
         UPGRADED,
     ),
     "raises generations as whoever writes": Fault(
-        schema("LANGUAGE plpgsql SECURITY DEFINER\n  SET search_path = @schema", "LANGUAGE plpgsql SECURITY INVOKER\n  SET search_path = @schema"),
+        schema("note_added() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER", "note_added() RETURNS TRIGGER LANGUAGE plpgsql"),
         "test_generations",
         UPGRADED,
     ),

@@ -139,6 +139,15 @@ class _Postgres:
 
 
 @everyday()
+class _PostgresWithoutSegments:
+    """Where the server searches for itself."""
+
+    @pytest.fixture
+    def open_stores(self, address):
+        return lambda: postgres_stores(f"{address}&indexed=0")
+
+
+@everyday()
 class _PostgresInParts:
     """In tables that are in parts by tenant."""
 
@@ -236,6 +245,10 @@ class TestPostgresQuarantine(_Postgres, QuarantineStoreConformance):
 
 
 class TestPostgresWorking(_Postgres, WorkingStoreConformance):
+    pass
+
+
+class TestPostgresWithoutSegmentsLongTerm(_PostgresWithoutSegments, LongTermStoreConformance):
     pass
 
 
