@@ -505,8 +505,11 @@ def _may_clash(first: PlainStatement, second: PlainStatement) -> bool:
     ending = _common_prefix(first.words[::-1], second.words[::-1])
     if max(len(first.words), len(second.words)) - beginning - ending <= _CHANGED * 2:
         return True
-    left, right = Counter(first.words), Counter(second.words)
-    changed = {*(left - right), *(right - left)}
+    if len(first.words) == len(first.distinct) and len(second.words) == len(second.distinct):
+        changed = first.distinct ^ second.distinct
+    else:
+        left, right = Counter(first.words), Counter(second.words)
+        changed = frozenset((*(left - right), *(right - left)))
     return changed <= _PASSING and not _DENIALS.isdisjoint(changed)
 
 

@@ -398,15 +398,11 @@ def tokenize_pairs(pairs: Sequence[tuple[str, str]]) -> list[TokenizedPair]:
     counts = {text: _language_counts(text[:_LANGUAGE_CHARS]) for pair in pairs for text in pair}
     tokenized: list[TokenizedPair] = []
     for first, second in pairs:
-        german, english = map(sum, zip(counts[first], counts[second], strict=True))
-        is_german = german > english
-        left, right = (
-            _cached(text, is_german)
-            if len(text) <= MAX_CACHED_CHARS
-            else _tokenize(text, is_german)
-            for text in (first, second)
-        )
-        tokenized.append(TokenizedPair(left, right, is_german))
+        ours, theirs = counts[first], counts[second]
+        german = ours[0] + theirs[0] > ours[1] + theirs[1]
+        left = (_cached if len(first) <= MAX_CACHED_CHARS else _tokenize)(first, german)
+        right = (_cached if len(second) <= MAX_CACHED_CHARS else _tokenize)(second, german)
+        tokenized.append(TokenizedPair(left, right, german))
     return tokenized
 
 
