@@ -96,22 +96,22 @@ _MOST_LOGGED: Final = 1000
 """Different failures of which each is logged once; after that no further one is logged."""
 
 
-def _safely(place: str, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
+def _safely(receiver: str, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
     """Return what the work returns; if it fails, log that once and return None."""
     try:
         return work(*args, **kwargs)
     except Exception as error:  # noqa: BLE001 - whoever listens may raise anything; the run goes on
-        _log_once(place, error)
+        _log_once(receiver, error)
         return None
 
 
-def _log_once(place: str, error: Exception) -> None:
+def _log_once(receiver: str, error: Exception) -> None:
     """Log a failure the first time: its class and line, not its text, which may quote an event."""
     kind = type(error).__name__
     with _logging_lock:
-        if (place, kind) in _logged or len(_logged) >= _MOST_LOGGED:
+        if (receiver, kind) in _logged or len(_logged) >= _MOST_LOGGED:
             return
-        _logged.add((place, kind))
+        _logged.add((receiver, kind))
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
@@ -119,7 +119,7 @@ def _log_once(place: str, error: Exception) -> None:
     with suppress(Exception):  # a log handler that fails, too
         logger.warning(
             "%s failed with %s at %s and missed an event; the run goes on. This is said once",
-            place,
+            receiver,
             kind,
             where,
         )
@@ -364,12 +364,12 @@ class Counters:
         """Count an event."""
         facts: Mapping[str, Any] = event
         name, reason = facts["event"], facts.get("reason")
-        found = {f"{name}.{key}": _number(value) for key, value in facts.items()}
+        counts = {f"{name}.{key}": _number(value) for key, value in facts.items()}
         if reason:
-            found[f"{name}.{reason}"] = 1
-        found[name] = 1
+            counts[f"{name}.{reason}"] = 1
+        counts[name] = 1
         with self._lock:
-            self._counts.update({key: number for key, number in found.items() if number})
+            self._counts.update({key: number for key, number in counts.items() if number})
 
     def __getitem__(self, name: str) -> int:
         """Return a count, 0 for what has not happened."""

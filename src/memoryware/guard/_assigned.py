@@ -68,9 +68,9 @@ def find_assigned(scan: Scan, mention: Mention) -> Iterator[Span]:
     if mention.sort in _NOT_ASSIGNED or _in_resource_name(text, mention):
         return
     kind = _kind(text, mention)
-    place = _placed(text, mention)
-    if place is not None:
-        yield kind, *place
+    span = _placed(text, mention)
+    if span is not None:
+        yield kind, *span
     else:
         for start, end in _find_in_table(scan, mention):
             yield kind, start, end
@@ -124,10 +124,10 @@ def _value(text: str, mention: Mention, after: re.Match[str]) -> _Place:
     if match is None:
         return None
     group = match.lastgroup or "bare"
-    place = match.span(group) if group != "bare" else _bare(text, mention, match)
-    if place is None:
+    span = match.span(group) if group != "bare" else _bare(text, mention, match)
+    if span is None:
         return None
-    start, end = place
+    start, end = span
     value = text[start:end]
     short = value.isalnum() and (len(value) < 8 or not has_digit(value))
     if after["tuple"] and (short or not is_strong(value)):

@@ -67,38 +67,54 @@ _NEEDED_OR_HIDDEN: Final = re.compile(f"{_NEEDED.pattern}|(?P<hidden>{_HIDDEN.pa
 
 
 def drop_hidden(text: str) -> tuple[str, dict[str, int]]:
-    """Return the text without characters that hide from people, and what was dropped.
+    """Remove the characters of a text that people do not see.
 
     Tag characters, bidirectional marks, control characters and zero-width characters go;
     a joiner stays inside an emoji or a script that is written with it, a direction mark
     beside a right-to-left letter, a variation selector after the character that it belongs
     to, and the flags that are spelled with tags.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The text without them, and how many were removed of each kind, such as "tag characters".
     """
     if not _HIDDEN.search(text):
         return text, {}
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
 
     def keep_needed(match: re.Match[str]) -> str:
         if match.group("hidden") is None:
             return match.group()
         for character, count in Counter(match.group()).items():
-            found[next(name for name, kind in _KIND_OF if kind.match(character))] += count
+            counts[next(name for name, kind in _KIND_OF if kind.match(character))] += count
         return ""
 
-    return _NEEDED_OR_HIDDEN.sub(keep_needed, text), dict(found)
+    return _NEEDED_OR_HIDDEN.sub(keep_needed, text), dict(counts)
 
 
 def reveal(text: str) -> str:
-    """Return the text for people, with what hides in it spelled out, such as `<U+202E>`.
+    """Spell out the characters of a text that people do not see, such as `<U+202E>`.
 
     Line ends and tabs stay; what `drop_hidden` would leave in the text stays as well.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The text as a person can check it.
     """
     if not _HIDDEN.search(text):
         return text
 
     def spell(match: re.Match[str]) -> str:
         hidden = match.group("hidden")
-        return match.group() if hidden is None else "".join(f"<U+{ord(one):04X}>" for one in hidden)
+        return (
+            match.group()
+            if hidden is None
+            else "".join(f"<U+{ord(character):04X}>" for character in hidden)
+        )
 
     return _NEEDED_OR_HIDDEN.sub(spell, text)
 
@@ -136,7 +152,7 @@ def _table() -> dict[str, str]:
 @cache
 def signs(sign: str) -> str:
     """Return a sign of `_SIGNS` and everything that looks like it."""
-    others = (one for one, letters in _table().items() if letters == sign)
+    others = (character for character, letters in _table().items() if letters == sign)
     compatible = {"<": "\uff1c\ufe64", ">": "\uff1e\ufe65", "[": "\uff3b", "]": "\uff3d"}
     more = compatible.get(sign, "") + {"|": "\uff5c", "/": "\uff0f\\\uff3c\u29f5"}.get(sign, "")
     return sign + "".join(others) + more
@@ -145,10 +161,12 @@ def signs(sign: str) -> str:
 @cache
 def symbols_like_letters() -> str:
     """Return what looks like a letter and is a symbol, so that it may part words as well."""
-    table = {one: letters for one, letters in _table().items() if letters not in _SIGNS}
+    table = {character: letters for character, letters in _table().items() if letters not in _SIGNS}
     enclosed = {chr(code): _base(chr(code)) for code in _ENCLOSED}
     pairs = {**enclosed, **table}.items()
-    return "|" + "".join(one for one, letters in pairs if letters.isalnum() and not one.isalnum())
+    return "|" + "".join(
+        character for character, letters in pairs if letters.isalnum() and not character.isalnum()
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -159,15 +177,15 @@ def skeleton(character: str) -> str:
     `l`, `1` and U+01C0 are all `l`.
     """
     letters = character if character.isascii() else _ascii(character)
-    return "".join(_CANONICAL.get(one, one) for one in letters.lower())
+    return "".join(_CANONICAL.get(letter, letter) for letter in letters.lower())
 
 
 def latin(word: str) -> str:
     """Return a word with the letters of other scripts that look like ASCII ones folded to these."""
     if word.isascii():
         return word
-    letters = [one if _is_latin(one) else _ascii(one) for one in word]
-    mixed = any(one.isascii() and one.isalpha() for one in word)
+    letters = [letter if _is_latin(letter) else _ascii(letter) for letter in word]
+    mixed = any(letter.isascii() and letter.isalpha() for letter in word)
     folded = "".join(letters)
     return folded if mixed or folded.isascii() else word
 
@@ -191,9 +209,9 @@ def _ascii(character: str) -> str:
 def _base(character: str) -> str:
     """Return the letter that a character is a variant of: of U+24B6 and U+249C, `A` and `a`."""
     variants = unicodedata.normalize("NFKD", character)
-    return next((one for one in variants if one.isalnum()), variants[0])
+    return next((variant for variant in variants if variant.isalnum()), variants[0])
 
 
 def canonical(text: str) -> str:
     """Return the skeletons of the letters and digits of a text."""
-    return "".join(skeleton(one) for one in text if one.isalnum())
+    return "".join(skeleton(character) for character in text if character.isalnum())

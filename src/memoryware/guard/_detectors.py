@@ -90,8 +90,8 @@ def _beside(scan: Scan, mention: Mention) -> list[Span]:
     spans = [*find_assigned(scan, mention)]
     if spans:
         return spans
-    said = find_in_sentence(scan, mention)
-    return [said] if said is not None else []
+    span = find_in_sentence(scan, mention)
+    return [span] if span is not None else []
 
 
 # Views: the text as a detector reads it.
@@ -151,7 +151,7 @@ class View:
             places += range(position, start)
             position = end
         if self.places is not None:
-            places = [self.places[place] for place in places]
+            places = [self.places[position] for position in places]
         return View("".join(pieces), places)
 
 
@@ -178,7 +178,7 @@ def joined_view(view: View) -> tuple[View, list[int]]:
     if '"' in text or "'" in text or "`" in text:
         for match in _BROKEN.finditer(text):
             inner = _BREAK.finditer(text, *match.span())
-            cuts += [one.span() for one in inner]
+            cuts += [blank.span() for blank in inner]
     cuts = _apart(cuts)
     seams, gone = [], 0
     for start, end in cuts:
@@ -239,26 +239,26 @@ def _mentions(scan: Scan) -> Iterator[Mention]:
 def _hits(text: str, low: str) -> list[tuple[int, str, Sort | None]]:
     """Return where stems of words for secrets stand, in order, and the sort of unspaced ones."""
     ascii_only = text.isascii()
-    found: list[tuple[int, str, Sort | None]] = []
+    hits: list[tuple[int, str, Sort | None]] = []
     for stem in STEMS if ascii_only else (*STEMS, *OTHER_STEMS):
         at = low.find(stem)
         while at >= 0:
-            found.append((at, stem, None))
+            hits.append((at, stem, None))
             at = low.find(stem, at + len(stem))
     for word, sort in () if ascii_only else UNSPACED.items():
         at = low.find(word)
         while at >= 0:
-            found.append((at, word, sort))
+            hits.append((at, word, sort))
             at = low.find(word, at + len(word))
-    found.sort(key=itemgetter(0))
-    return found
+    hits.sort(key=itemgetter(0))
+    return hits
 
 
 def _mention(text: str, low: str, start: int, end: int) -> Mention | None:
-    found = sort_of(text[start:end])
-    if found is None:
+    announced = sort_of(text[start:end])
+    if announced is None:
         return None
-    sort, last = found
+    sort, last = announced
     if sort is not Sort.PASSWORD:
         before = text[max(0, start - 20) : start].rpartition("\n")[2].split()
         if before and before[-1].lower().strip("\"'`,*_()[]") in SAYS_OTHERWISE:
@@ -357,9 +357,9 @@ def _is_card(text: str, match: re.Match[str]) -> bool:
 def _passes(digits: str) -> bool:
     """Say whether the last digit is the check digit of those before it (Luhn)."""
     total = 0
-    for place, one in enumerate(reversed(digits)):
-        number = int(one)
-        if place % 2:
+    for position, digit in enumerate(reversed(digits)):
+        number = int(digit)
+        if position % 2:
             number = number * 2 - 9 * (number > 4)
         total += number
     return total % 10 == 0
@@ -427,12 +427,12 @@ def _emails(text: str, detect: Callable[[str], Any]) -> Iterator[tuple[int, int]
     while at >= 0:
         start, end = max(behind, at - _BEFORE_AT), min(len(text), at + _AFTER_AT)
         behind = max(at + 1, end - _BEFORE_AT)
-        for place in _places(detect, text, start, end):
-            if place[1] == end < len(text) and place[0] > at:
-                behind = place[0]  # it may go on behind the window
+        for span in _places(detect, text, start, end):
+            if span[1] == end < len(text) and span[0] > at:
+                behind = span[0]  # it may go on behind the window
                 break
-            yield place
-            behind = max(behind, place[1])
+            yield span
+            behind = max(behind, span[1])
         at = text.find("@", behind)
 
 

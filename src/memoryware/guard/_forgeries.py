@@ -89,13 +89,15 @@ _Node = dict[str, "_Node"]
 def _bars() -> str:
     """Return the symbols that look like the letter `l`: bars, alone or as a pair."""
     return "".join(
-        one for one in symbols_like_letters() if one == "|" or not skeleton(one).strip("l")
+        symbol
+        for symbol in symbols_like_letters()
+        if symbol == "|" or not skeleton(symbol).strip("l")
     )
 
 
 def _symbols() -> str:
     """Return other symbols that look like letters, for a class of a pattern."""
-    return re.escape("".join(one for one in symbols_like_letters() if one not in _bars()))
+    return re.escape("".join(symbol for symbol in symbols_like_letters() if symbol not in _bars()))
 
 
 @cache
@@ -201,10 +203,10 @@ class Fence:
         if text.find(":", begin, begin + 33) > 0:
             namespace = _NAMESPACE.match(text, begin)
             starts += [namespace.end()] if namespace is not None else []
-        angles = [one for one in brackets if text[one] in patterns.angles]
+        angles = [bracket for bracket in brackets if text[bracket] in patterns.angles]
         if angles and any(self._is_tag(text, self._angled, angles, begin, at) for at in starts):
             yield from angles
-        squares = [one for one in brackets if text[one] not in patterns.angles]
+        squares = [bracket for bracket in brackets if text[bracket] not in patterns.angles]
         if self._square and squares and self._is_tag(text, self._square, squares, begin, begin):
             yield from squares
 
@@ -219,7 +221,7 @@ class Fence:
         if name == _SYS:
             return len(brackets) > 1 and closed
         gap = text[brackets[-1] + 1 : begin]
-        a_letter = all(text[one].isalnum() for one in brackets)  # U+304F, U+1438
+        a_letter = all(text[bracket].isalnum() for bracket in brackets)  # U+304F, U+1438
         everyday = name in _everyday(self.names)
         if not (everyday or a_letter) or patterns.slash.search(gap):
             return True
@@ -227,7 +229,7 @@ class Fence:
             return True
         # A sign and a word, as in `a < system.load`, `List<System>`, `x<think_time`.
         before = text[max(0, brackets[0] - 1) : brackets[0]]
-        quoted = all(text[one] in _QUOTES for one in brackets)
+        quoted = all(text[bracket] in _QUOTES for bracket in brackets)
         if (
             quoted
             or (before.isalnum() and text[start].isupper())
@@ -245,7 +247,7 @@ def _is_square(text: str, name: str, bracket: int, start: int, end: int) -> bool
     spelled = text[start:end]
     indexed = text[max(0, bracket - 1) : bracket].isalnum()  # a[inst]
     anyhow = name == canonical("gmask") or (name == canonical("inst") and not indexed)
-    capitals = not any(one.islower() for one in spelled)
+    capitals = not any(character.islower() for character in spelled)
     gap = text[bracket + 1 : start]
     return (capitals or anyhow) and not gap.strip(" \t/|")
 
@@ -253,7 +255,7 @@ def _is_square(text: str, name: str, bracket: int, start: int, end: int) -> bool
 @cache
 def _everyday(names: frozenset[str], *, marks: bool = True) -> frozenset[str]:
     """Return the names that are words of everyday language, which may follow a sign by chance."""
-    return frozenset(canonical(one) for one in (*names, *(_ANGLED * marks)) if one.isalpha())
+    return frozenset(canonical(name) for name in (*names, *(_ANGLED * marks)) if name.isalpha())
 
 
 def _tree(names: Iterable[str]) -> _Node:
@@ -295,7 +297,9 @@ def _spelling_apart(text: str, begun: tuple[_Node, str], start: int) -> tuple[in
         if symbol and opening.search(text, before, match.start()):
             break
         before = match.end()
-        letters = "".join(["l" if one == "|" else skeleton(one) for one in characters])
+        letters = "".join(
+            ["l" if character == "|" else skeleton(character) for character in characters]
+        )
         following = dict(states) if symbol else {}
         for node, spelled in states.values():
             after = _step(node, letters)
@@ -331,12 +335,12 @@ def _turns(text: str, *, others: bool) -> Iterator[int]:
         set()
         if others
         else {
-            place
+            position
             for match in _PAIR.finditer(text)
-            for place in (match.start(), match.end() - len("</s>"))
+            for position in (match.start(), match.end() - len("</s>"))
         }
     )
-    yield from (one.start() for one in _STRIKE.finditer(text) if one.start() not in struck)
+    yield from (tag.start() for tag in _STRIKE.finditer(text) if tag.start() not in struck)
 
 
 @cache
@@ -345,30 +349,48 @@ def _fence(names: frozenset[str], chat_marks: bool) -> Fence:
 
 
 def fence_pattern(names: Iterable[str], *, chat_marks: bool = False) -> Fence:
-    """Return what finds opening and closing tags of these names in any spelling.
+    """Return a fence, which finds opening and closing tags of these names in any spelling.
 
     Args:
         names: Names of tags. A longer word that begins with one is another name.
         chat_marks: Whether the control marks of chat templates are found as well.
+
+    Returns:
+        The fence, for `neutralise` and `forged`; equal arguments share one.
     """
     return _fence(frozenset(names), chat_marks)
 
 
 def neutralise(text: str, fence: Fence) -> str:
-    """Return the text with the bracket of each forged tag spelled as an entity, `&lt;`.
+    """Escape the bracket of each forged tag in a text as an entity, `&lt;`.
 
     Nothing else changes, so the text stays readable.
+
+    Args:
+        text: The text.
+        fence: The tags that must not be forged.
+
+    Returns:
+        The text, in which no tag of the fence opens or closes.
     """
     pieces, position = [], 0
-    for place in fence.find(text):
-        entity = "&lt;" if text[place] in _signs().angles else "&#91;"
-        pieces += [text[position:place], entity]
-        position = place + 1
+    for bracket in fence.find(text):
+        entity = "&lt;" if text[bracket] in _signs().angles else "&#91;"
+        pieces += [text[position:bracket], entity]
+        position = bracket + 1
     return "".join([*pieces, text[position:]]) if pieces else text
 
 
 def forged(text: str, fence: Fence) -> Iterator[int]:
-    """Yield the places of the brackets of forged tags."""
+    """Find forged tags in a text.
+
+    Args:
+        text: The text.
+        fence: The tags that must not be forged.
+
+    Yields:
+        The position of the bracket that opens each, in order.
+    """
     yield from fence.find(text)
 
 
@@ -457,9 +479,9 @@ def unscored(text: str, score: str, mark: str) -> str:
 def _marked(text: str, places: Sequence[int], mark: str) -> str:
     """Return a text with a mark at these places, which are in order; in linear time."""
     pieces, done = list[str](), 0
-    for place in places:
-        pieces += [text[done:place], f"{mark}: "]
-        done = place
+    for start in places:
+        pieces += [text[done:start], f"{mark}: "]
+        done = start
     return "".join([*pieces, text[done:]])
 
 
@@ -468,29 +490,29 @@ def _fields(text: str, words: Mapping[str, Sequence[str]]) -> list[_Field]:
     letters, places = _letters(text)
     fields = []
     for kind, some in words.items():
-        for word in {canonical(one) for one in some} - {""}:
+        for word in {canonical(spelling) for spelling in some} - {""}:
             at = letters.find(word)
             while at >= 0:
                 start, end = places[at], places[at + len(word) - 1] + 1
                 if _is_whole(text, start, end):
                     fields.append(_Field(kind, start, end))
                 at = letters.find(word, at + 1)
-    fields.sort(key=lambda one: (one.start, -one.end))
+    fields.sort(key=lambda label_field: (label_field.start, -label_field.end))
     kept: list[_Field] = []
-    for one in fields:
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
+    for label_field in fields:
+        if not kept or label_field.start >= kept[-1].end:
+            kept.append(label_field)
     return kept
 
 
 def _letters(text: str) -> tuple[str, list[int]]:
     letters: list[str] = []
     places: list[int] = []
-    for place, character in enumerate(text):
+    for position, character in enumerate(text):
         if character.isalnum():
             plain = skeleton(character)
             letters.append(plain)
-            places += [place] * len(plain)
+            places += [position] * len(plain)
     return "".join(letters), places
 
 
@@ -508,7 +530,7 @@ def _is_label(text: str, fields: list[_Field]) -> bool:
     different things, in brackets or with a separator between them, are not.
     """
     first, last = fields[0], fields[-1]
-    kinds = {one.kind for one in fields}
+    kinds = {label_field.kind for label_field in fields}
     before = text[max(0, first.start - _NEAR_FIELDS) : first.start]
     around = before + text[first.start : last.end + _NEAR_FIELDS]
     opened = _opened(before) >= 0
@@ -527,26 +549,27 @@ def _is_label(text: str, fields: list[_Field]) -> bool:
     return sum(signs_of_one) >= _ENOUGH
 
 
-def _start(text: str, place: int) -> int:
+def _start(text: str, position: int) -> int:
     """Return where a label begins: behind the bracket that is open before its first word."""
-    before = text[max(0, place - _NEAR_FIELDS) : place]
+    before = text[max(0, position - _NEAR_FIELDS) : position]
     opened = _opened(before)
-    return place if opened < 0 else place - len(before) + opened + 1
+    return position if opened < 0 else position - len(before) + opened + 1
 
 
 def _opened(text: str) -> int:
     """Return the place of the last bracket that is still open; -1 for none."""
-    opened = max(text.rfind(one) for one in _opens())
-    return opened if opened > max(text.rfind(one) for one in _closes()) else -1
+    opened = max(text.rfind(bracket) for bracket in _opens())
+    return opened if opened > max(text.rfind(bracket) for bracket in _closes()) else -1
 
 
 def _has_square(text: str, fields: list[_Field]) -> bool:
     """Say whether a word of a label stands in square brackets, behind a semicolon."""
-    starts = [one.start for one in fields]
+    starts = [label_field.start for label_field in fields]
     for opened in re.finditer(f"[{re.escape(signs('['))}]", text):
         inside = text[opened.end() : opened.end() + 4 * _NEAR_FIELDS]
         stop = opened.end() + min(
-            (place for one in signs("]") if (place := inside.find(one)) >= 0), default=len(inside)
+            (position for sign in signs("]") if (position := inside.find(sign)) >= 0),
+            default=len(inside),
         )
         number = bisect_left(starts, opened.end())
         if number < len(starts) and starts[number] < stop:
@@ -558,7 +581,9 @@ def _has_square(text: str, fields: list[_Field]) -> bool:
 
 @lru_cache(maxsize=1)
 def _round() -> dict[int, str]:
-    return {ord(one): round_ for sign, round_ in _ROUNDED.items() for one in signs(sign)}
+    return {
+        ord(look_alike): round_ for sign, round_ in _ROUNDED.items() for look_alike in signs(sign)
+    }
 
 
 @lru_cache(maxsize=1)

@@ -68,9 +68,9 @@ class Scan:
     _random: dict[tuple[str, int], bool] = field(default_factory=dict)
     _told: dict[tuple[str, str], bool] = field(default_factory=dict)
 
-    def afford(self, place: int, steps: int) -> bool:
+    def afford(self, position: int, steps: int) -> bool:
         """Take steps from the budget of a place; say whether there were any left."""
-        bucket = place // _BUCKET
+        bucket = position // _BUCKET
         left = self._left.get(bucket, STEPS)
         if left <= 0:
             self.spent.add(bucket)
@@ -79,52 +79,52 @@ class Scan:
         self.steps += steps
         return True
 
-    def afford_token(self, place: int, steps: int) -> bool:
+    def afford_token(self, position: int, steps: int) -> bool:
         """Take steps from a budget of its own, for what begins like a token; see `afford`."""
-        bucket = -1 - place // _BUCKET
+        bucket = -1 - position // _BUCKET
         left = self._left.get(bucket, STEPS)
         self._left[bucket] = left - steps
         if left <= 0:
-            self.spent.add(place // _BUCKET)
+            self.spent.add(position // _BUCKET)
             return False
         self.steps += steps
         return True
 
-    def charge(self, place: int, steps: int) -> None:
+    def charge(self, position: int, steps: int) -> None:
         """Take steps from the budget of a place for work that has to be done anyway."""
-        bucket = place // _BUCKET
+        bucket = position // _BUCKET
         self._left[bucket] = self._left.get(bucket, STEPS) - steps
         self.steps += steps
 
     def words(self, start: int, end: int) -> list[Word]:
         """Return the first words between two places; each is made once."""
-        words, known = [], self._words
+        words, cached = [], self._words
         for match in islice(_WORD.finditer(self.text, start, end), _MOST_WORDS):
             begin, stop = match.span()
-            word = known.get(begin)
+            word = cached.get(begin)
             if word is None or word.end != stop:
                 text = match.group()
-                known[begin] = word = Word(text, text.lower().strip(_MARKS), begin, stop)
+                cached[begin] = word = Word(text, text.lower().strip(_MARKS), begin, stop)
             words.append(word)
         return words
 
-    def is_password(self, value: str, following: str, place: int) -> bool:
+    def is_password(self, value: str, following: str, position: int) -> bool:
         """Say whether a word of a sentence is the password that it speaks of; see `told`."""
-        known = self._told.get((value, following))
-        if known is None:
-            self.charge(place, _TOLD)
-            known = self._told[value, following] = told(value, following)
-        return known
+        verdict = self._told.get((value, following))
+        if verdict is None:
+            self.charge(position, _TOLD)
+            verdict = self._told[value, following] = told(value, following)
+        return verdict
 
-    def is_random(self, value: str, least: int, place: int) -> bool:
+    def is_random(self, value: str, least: int, position: int) -> bool:
         """Say whether a value of at least so many characters is made by a machine."""
         if len(value) < least:
             return False
-        known = self._random.get((value, least))
-        if known is None:
-            self.charge(place, 4 + len(value) // 4)
-            known = self._random[value, least] = looks_random(value, least)
-        return known
+        verdict = self._random.get((value, least))
+        if verdict is None:
+            self.charge(position, 4 + len(value) // 4)
+            verdict = self._random[value, least] = looks_random(value, least)
+        return verdict
 
     def unread(self) -> Iterator[tuple[int, int]]:
         """Yield the places of the kilobytes whose budget is spent."""

@@ -82,16 +82,16 @@ def sort_of(word: str) -> tuple[Sort, bool] | None:
 
     `DB_PASSWORD` and `dbPassword` announce a password, `password_hash` and `keyboard` nothing.
     """
-    parts = [one.lower() for one in _SPLIT.findall(word[-_LONGEST_IDENTIFIER:])]
+    parts = [part.lower() for part in _SPLIT.findall(word[-_LONGEST_IDENTIFIER:])]
     while len(parts) > 1 and _NEUTRAL.match(parts[-1]):
         parts.pop()
-    for place in range(len(parts) - 1, -1, -1):
-        before = parts[place - 1] if place else ""
-        sort = _sort(parts[place], before)
+    for position in range(len(parts) - 1, -1, -1):
+        before = parts[position - 1] if position else ""
+        sort = _sort(parts[position], before)
         if sort is not None:
             otherwise = before in lexicon.SAYS_OTHERWISE
-            return None if otherwise else (sort, place == len(parts) - 1)
-        if parts[place] in lexicon.SOMETHING_ELSE:
+            return None if otherwise else (sort, position == len(parts) - 1)
+        if parts[position] in lexicon.SOMETHING_ELSE:
             return None
     return None
 
@@ -191,7 +191,7 @@ def stands_in(value: str, *, names: bool = True) -> bool:
     return (
         _FIRST.split(low.strip("-_. "), maxsplit=1)[0] in _NOTHING
         or len(set(head)) < 3 + (len(head) > 20)
-        or any(one in low for one in _STAND_INS)
+        or any(stand_in in low for stand_in in _STAND_INS)
         or _STAND_IN.search(head) is not None
         or (names and _CAPITALS.match(head) is not None)
     )
@@ -228,8 +228,8 @@ def in_series(value: str) -> bool:
 
 def wordlike(value: str) -> bool:
     """Say whether a value reads as words, numbers and versions with signs between them."""
-    pieces = [one for one in _PIECES.split(value[:_LOOKED_AT]) if one]
-    return all((_WORDLIKE.match(one) and _sounds(one)) or _camel(one) for one in pieces)
+    pieces = [piece for piece in _PIECES.split(value[:_LOOKED_AT]) if piece]
+    return all((_WORDLIKE.match(piece) and _sounds(piece)) or _camel(piece) for piece in pieces)
 
 
 def _sounds(piece: str) -> bool:
@@ -242,7 +242,7 @@ def _camel(piece: str) -> bool:
     if piece.isupper() or piece.islower():
         return False
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", piece)
-    if not all(len(one) < 18 and _sounds(one) for one in parts):
+    if not all(len(part) < 18 and _sounds(part) for part in parts):
         return False
     return len(piece) >= 4 * len(parts) and 4 * sum(map(str.isdigit, piece)) <= len(piece)
 
@@ -470,13 +470,13 @@ def _password(value: str, *, quoted: bool, alone: bool) -> bool:
 
 def _is_phrase(value: str) -> bool:
     """Say whether several words are a passphrase rather than a sentence about passwords."""
-    words = [one.lower().strip(_CLOSING) for one in value.split()]
+    words = [word.lower().strip(_CLOSING) for word in value.split()]
     if not _NOT_IN_PHRASES.isdisjoint(words):
         return False
     if _PHRASE.fullmatch(value):
         return True
-    counts = any(counted(after) for one, after in pairwise(words) if one.isdigit())
-    speaks = any(announces(one) or one in COMMON for one in words)
+    counts = any(counted(after) for word, after in pairwise(words) if word.isdigit())
+    speaks = any(announces(word) or word in COMMON for word in words)
     return 3 <= len(words) <= _MOST_WORDS and has_digit(value) and not counts and not speaks
 
 

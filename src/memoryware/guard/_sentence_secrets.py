@@ -183,14 +183,14 @@ def find_in_sentence(scan: Scan, mention: Mention) -> Span | None:
     if not scan.afford(mention.start, _STEPS):
         return None
     if mention.unspaced:
-        place = _find_unspaced(text, mention)
+        span = _find_unspaced(text, mention)
     elif mention.sort is Sort.SEED:
-        place = _find_seed_phrase(text, mention)
+        span = _find_seed_phrase(text, mention)
     elif mention.sort is Sort.LOGIN:
-        place = _pair(text, mention) or _token(Sentence.around(scan, mention))
+        span = _pair(text, mention) or _token(Sentence.around(scan, mention))
     else:
-        place = _told(Sentence.around(scan, mention))
-    return (mention.sort.value, *place) if place is not None else None
+        span = _told(Sentence.around(scan, mention))
+    return (mention.sort.value, *span) if span is not None else None
 
 
 def _told(sentence: Sentence) -> Place | None:
@@ -215,16 +215,16 @@ def _token(sentence: Sentence) -> Place | None:
             return None
         last = words[number - 1] if number else word
         joined = number > 0 and (last.low in _TOLD or (opening and last.text.endswith(":")))
-        value, place = sentence.value(word)
+        value, span = sentence.value(word)
         near = joined or (opening and number < 2)
         if near and is_uuid(value):
-            return place
+            return span
         judged = near or (opening and not is_hex(value))
-        if judged and sentence.scan.is_random(value, 16, place[0]):
-            return place
+        if judged and sentence.scan.is_random(value, 16, span[0]):
+            return span
         short = joined and sentence.mention.sort is Sort.SECRET and len(value) >= 8
         if short and has_digit(value) and is_strong(value):
-            return place
+            return span
         if word.stops and number > 1:
             return None
     return _value_before(sentence) if opening else None
@@ -232,8 +232,8 @@ def _token(sentence: Sentence) -> Place | None:
 
 def _opening(sentence: Sentence) -> bool:
     """Say whether a bare "key" opens something: "Datadog key", "the key for the API"."""
-    named = any(one.low in KEYED or one.low in ("my", "our") for one in sentence.before[-2:])
-    return named or any(one.bare in _OPENED for one in sentence.behind[:5])
+    named = any(word.low in KEYED or word.low in ("my", "our") for word in sentence.before[-2:])
+    return named or any(word.bare in _OPENED for word in sentence.behind[:5])
 
 
 def _pair(text: str, mention: Mention) -> Place | None:
@@ -350,16 +350,16 @@ def _find_password(sentence: Sentence) -> Place | None:
 def _joined(sentence: Sentence) -> Place | None:
     """Return the value behind an "is", or in brackets."""
     behind = sentence.behind
-    changed = any(one.low.startswith(CHANGES) for one in [*sentence.before[-4:], *behind[:8]])
+    changed = any(word.low.startswith(CHANGES) for word in [*sentence.before[-4:], *behind[:8]])
     bracketed = [
         number for number in range(1, min(6, len(behind))) if behind[number].text[0] == "("
     ]
     for number in [*sentence.after_is(changed=changed), *bracketed]:
-        found = _candidate(sentence, number)
-        if found is None and number and behind[number - 1].low in ("is", "was", "is:", "are"):
-            found = _plain_word(sentence, number)
-        if found is not None:
-            return found
+        span = _candidate(sentence, number)
+        if span is None and number and behind[number - 1].low in ("is", "was", "is:", "are"):
+            span = _plain_word(sentence, number)
+        if span is not None:
+            return span
     return None
 
 
@@ -374,9 +374,9 @@ def _unjoined(sentence: Sentence) -> Place | None:
     if behind and not sentence.attached:
         numbers.append(0)
     for number in numbers:
-        found = _candidate(sentence, number)
-        if found is not None and _certain(sentence.text, found):
-            return found
+        span = _candidate(sentence, number)
+        if span is not None and _certain(sentence.text, span):
+            return span
     return None
 
 
@@ -391,12 +391,12 @@ def _candidate(sentence: Sentence, number: int) -> Place | None:
     if quoted is not None and _in_quotes(quoted["value"], bold=quoted["mark"][0] == "*"):
         start = quoted.start("value") + len(quoted["value"]) - len(quoted["value"].lstrip())
         return start, start + len(quoted["value"].strip())
-    value, place = sentence.value(word)
+    value, span = sentence.value(word)
     following = sentence.behind[number + 1].low if number + 1 < len(sentence.behind) else ""
-    if not sentence.scan.is_password(value, following, place[0]):
+    if not sentence.scan.is_password(value, following, span[0]):
         return None
-    whole = place[1] == word.end and sentence.mention.sort is Sort.PASSWORD
-    return place[0], further(sentence.text, place[1]) if whole else place[1]
+    whole = span[1] == word.end and sentence.mention.sort is Sort.PASSWORD
+    return span[0], further(sentence.text, span[1]) if whole else span[1]
 
 
 def _in_quotes(value: str, *, bold: bool) -> bool:
@@ -406,14 +406,14 @@ def _in_quotes(value: str, *, bold: bool) -> bool:
     return not other and len(value.split()) <= most
 
 
-def _certain(text: str, place: Place) -> bool:
+def _certain(text: str, span: Place) -> bool:
     """Say whether a value can be told from words although nothing joins it with them."""
-    value = text[slice(*place)]
-    if text[place[0] - 1] in "\"'`" and is_strong(value):
+    value = text[slice(*span)]
+    if text[span[0] - 1] in "\"'`" and is_strong(value):
         return True
     if len(value) < 6 or value.isdigit() or not has_digit(value):
         return False
-    tests = (str.islower, str.isupper, lambda one: not one.isalnum())
+    tests = (str.islower, str.isupper, lambda character: not character.isalnum())
     return any(any(map(test, value)) for test in tests)
 
 
@@ -423,7 +423,7 @@ def _plain_word(sentence: Sentence, number: int) -> Place | None:
     final = word.stops or number == len(sentence.behind) - 1
     if not final or not _owned(sentence):
         return None
-    value, place = sentence.value(word)
+    value, span = sentence.value(word)
     describes = (
         len(value) < 6
         or not (value.isascii() and value.isalpha() and value.islower())
@@ -432,24 +432,24 @@ def _plain_word(sentence: Sentence, number: int) -> Place | None:
         or value.endswith(_DESCRIBES)
         or announces(value)
     )
-    return None if describes else place
+    return None if describes else span
 
 
 def _owned(sentence: Sentence) -> bool:
-    return any(one.low in _OWNED for one in sentence.before[-3:])
+    return any(word.low in _OWNED for word in sentence.before[-3:])
 
 
 def _phrase(sentence: Sentence) -> Place | None:
     """Return the words of "my passphrase is ..." up to the end of the line, if they say nothing."""
     for number in sentence.after_is():
         words = sentence.behind[number:]
-        abroad = any(one.low in _OWNED_ABROAD for one in sentence.before[-3:])
+        abroad = any(word.low in _OWNED_ABROAD for word in sentence.before[-3:])
         if not 4 <= len(words) <= 8 or not (abroad or _owned(sentence)):
             continue
-        common = sum(one.bare in COMMON for one in words)
+        common = sum(word.bare in COMMON for word in words)
         good = (
-            all(_PHRASED.fullmatch(one.text) for one in words)
-            and _NOT_PHRASED.isdisjoint(one.low for one in words)
+            all(_PHRASED.fullmatch(word.text) for word in words)
+            and _NOT_PHRASED.isdisjoint(word.low for word in words)
             and common <= (sentence.word == "passphrase")
             and sentence.text[words[-1].end : words[-1].end + 1] in ("", "\n")
         )
@@ -472,19 +472,19 @@ def _value_before(sentence: Sentence) -> Place | None:
 
 
 def _told_before(sentence: Sentence, words: list[Word]) -> Place | None:
-    value, place = sentence.value(words[-1])
+    value, span = sentence.value(words[-1])
     if sentence.mention.sort is Sort.PASSWORD:
-        good = not value.isdigit() and sentence.scan.is_password(value, "", place[0])
+        good = not value.isdigit() and sentence.scan.is_password(value, "", span[0])
         if not good:
             return None
-        start = place[0]
+        start = span[0]
         for word in reversed(words[:-1]):  # a password of several words
             more, (begin, end) = sentence.value(word)
             if end != word.end or not sentence.scan.is_password(more, "", begin):
                 break
             start = begin
-        return start, place[1]
-    return place if looks_random(value, 20) else None
+        return start, span[1]
+    return span if looks_random(value, 20) else None
 
 
 # Numbers that are typed in: PINs, and codes of which it is said what they open.
@@ -527,8 +527,8 @@ def _find_code(sentence: Sentence) -> Place | None:
     named = _names_place(sentence.before[-4:]) or any(
         part in sentence.word for part in _PLACE_INSIDE
     )
-    numbers = [one for one in sentence.after_is() if not _only_pinned(sentence, one)]
-    numbers += [number + 1 for number, one in enumerate(behind[:6]) if one.low in PLACES]
+    numbers = [number for number in sentence.after_is() if not _only_pinned(sentence, number)]
+    numbers += [number + 1 for number, word in enumerate(behind[:6]) if word.low in PLACES]
     if sort is Sort.PIN or named:
         numbers.append(0)
     for number in numbers:
@@ -561,11 +561,13 @@ def _only_pinned(sentence: Sentence, number: int) -> bool:
     if sentence.mention.sort is not Sort.PIN:
         return False
     behind = sentence.behind
-    joined = max((place for place in range(number) if behind[place].low == "to"), default=-1)
+    joined = max(
+        (position for position in range(number) if behind[position].low == "to"), default=-1
+    )
     least = 0 if sentence.word == "pins" else 1
     if joined >= least and joined >= number - 3:
         near = [*sentence.before[-4:], *behind[:number]]
-        return not any(one.low.startswith(CHANGES) for one in near)
+        return not any(word.low.startswith(CHANGES) for word in near)
     return _is_verb(sentence)
 
 
@@ -577,7 +579,7 @@ def _is_verb(sentence: Sentence) -> bool:
 
 
 def _names_place(words: list[Word]) -> bool:
-    return any(one.bare in PLACES for one in words)
+    return any(word.bare in PLACES for word in words)
 
 
 def _good(match: re.Match[str], *, short: bool, opens: bool) -> bool:
@@ -609,10 +611,10 @@ def _find_opener(sentence: Sentence) -> Place | None:
         match = _CODE.match(sentence.text, sentence.behind[number + 1].start)
         if match is not None and is_digits(match["value"]):
             return match.span("value")
-        found = None if comma else _candidate(sentence, number + 1)
-        named = found is not None and "=" in sentence.text[slice(*found)]
-        if found is not None and not named and _certain(sentence.text, found):
-            return found
+        span = None if comma else _candidate(sentence, number + 1)
+        named = span is not None and "=" in sentence.text[slice(*span)]
+        if span is not None and not named and _certain(sentence.text, span):
+            return span
     return None
 
 
@@ -640,9 +642,9 @@ def _find_unspaced(text: str, mention: Mention) -> Place | None:
     ):
         if match is None:
             continue
-        place = trimmed(text, *match.span("value"))
-        value = text[slice(*place)]
+        span = trimmed(text, *match.span("value"))
+        value = text[slice(*span)]
         password = mention.sort is Sort.PASSWORD
         if told(value) if password else looks_random(value, 16):
-            return place
+            return span
     return None

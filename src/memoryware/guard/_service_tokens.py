@@ -101,11 +101,11 @@ def find_tokens(scan: Scan, places: list[tuple[int, int]]) -> Iterator[Span]:
     text = scan.text
     yield from _wide(scan)
     for start, end in places:
-        found = False
+        is_known = False
         for span in _known(scan, start, end):
-            found = True
+            is_known = True
             yield span
-        if not found and scan.afford_token(start, _BUILT):
+        if not is_known and scan.afford_token(start, _BUILT):
             yield from _find_built(text, start, end)
 
 
@@ -129,19 +129,19 @@ def _wide(scan: Scan) -> Iterator[Span]:
     for prefix in WIDE:
         at = text.find(prefix)
         while at >= 0:
-            found = None if text[max(0, at - 1) : at].isalnum() else _begins(scan, at)
-            if found is not None:
-                yield found
-            at = text.find(prefix, at + len(prefix) if found is None else found[2])
+            span = None if text[max(0, at - 1) : at].isalnum() else _begins(scan, at)
+            if span is not None:
+                yield span
+            at = text.find(prefix, at + len(prefix) if span is None else span[2])
 
 
 def _known(scan: Scan, start: int, end: int) -> Iterator[Span]:
     text, behind = scan.text, start
-    for at in (start, *(one.start() for one in _INNER.finditer(text, start + 1, end))):
-        found = _begins(scan, at) if at >= behind else None
-        if found is not None:
-            yield found
-            behind = found[2]
+    for at in (start, *(part.start() for part in _INNER.finditer(text, start + 1, end))):
+        span = _begins(scan, at) if at >= behind else None
+        if span is not None:
+            yield span
+            behind = span[2]
 
 
 def _begins(scan: Scan, at: int) -> Span | None:
@@ -224,7 +224,7 @@ def _beside_service(text: str, start: int, run: str) -> bool:
     joined = _JOINED.search(before)
     if joined is None:
         return False
-    words = [one.lower() for one in _WORDS.findall(before[: joined.start()])][-4:]
+    words = [word.lower() for word in _WORDS.findall(before[: joined.start()])][-4:]
     return IDENTIFIES.isdisjoint(words) and not SERVICES.isdisjoint(words)
 
 
@@ -234,8 +234,8 @@ def _prefixed(run: str, *, in_path: bool) -> bool:
     count = 0
     while count < min(_MOST_NAMES, len(parts) - 1) and _NAME.fullmatch(parts[count].group()):
         count += 1
-    names, tail = [one.group() for one in parts[:count]], parts[count:]
-    words = {one.lower() for one in names}
+    names, tail = [part.group() for part in parts[:count]], parts[count:]
+    words = {name.lower() for name in names}
     telling = any(map(_TELLING.fullmatch, names))
     if not names or words & PUBLISHED or ((words & NAMED or in_path) and not telling):
         return False
@@ -244,17 +244,17 @@ def _prefixed(run: str, *, in_path: bool) -> bool:
         return telling
     if not _BUILT_DIGIT.search(rest) or not looks_random(rest, _LEAST_TOLD):
         return False
-    lengths = [len(one.group()) for one in tail]
+    lengths = [len(part.group()) for part in tail]
     if is_hex(_joined(tail)):
         short = count <= 2 and sum(map(len, names)) <= _LONGEST_NAMES
         return max(lengths) >= _LEAST_HEX and (telling or short)
-    chance = sum(len(one.group()) for one in tail if _by_chance(one.group()))
+    chance = sum(len(part.group()) for part in tail if _by_chance(part.group()))
     least = _LEAST_TOLD if telling else _LEAST
     return sum(lengths) >= least and chance * 10 >= sum(lengths) * 6
 
 
 def _joined(parts: list[re.Match[str]]) -> str:
-    return "".join(one.group() for one in parts)
+    return "".join(part.group() for part in parts)
 
 
 def _by_chance(part: str) -> bool:

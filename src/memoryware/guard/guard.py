@@ -1,4 +1,4 @@
-"""`Guard`: what may not rest in memory, and what a write does about it."""
+"""`Guard`: finds secrets and personal data in text that is to be stored, and redacts them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Span: TypeAlias = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A secret that stands in a text; it does not hold the text of the secret.
+    """A secret that was found in a text; it does not hold the secret itself.
 
     Attributes:
         kind: What it is, in words for a person: "GitHub token", "password".
@@ -47,7 +47,7 @@ class Detector(Protocol):
 
 
 OnSecret = Literal["refuse", "redact", "warn"]
-"""What a write does with a secret: it is refused, or the secret is cut out, or it is told."""
+"""What a write does with a secret: it is refused, or the secret is redacted, or it is logged."""
 Personal = Literal["email", "phone", "credit_card", "ip", "mac_address"]
 """Personal data that can be looked for."""
 
@@ -69,11 +69,11 @@ class Guard:
         allow: Values that are never reported, such as the example keys of your documentation:
             each a text that is the whole value, or a pattern that fits all of it.
         detectors: Detectors of your own. What they find is added, and their kinds are the
-            ones that are told.
+            ones that are reported.
         secrets: False looks for nothing but `personal` and what `detectors` find.
 
     Raises:
-        SettingError: For a value that cannot be.
+        SettingError: For an invalid option.
     """
 
     on_secret: OnSecret = "refuse"  # noqa: S105
@@ -89,7 +89,7 @@ class Guard:
             object.__setattr__(self, name, _several(name, getattr(self, name)))
         for kind in self.personal:
             _one_of("personal", kind, get_args(Personal))
-        if not all(isinstance(one, str | re.Pattern) for one in self.allow):
+        if not all(isinstance(allowed, str | re.Pattern) for allowed in self.allow):
             raise SettingError("allow: each entry must be a text or a compiled pattern for text")
         if not all(map(callable, self.detectors)):
             raise SettingError(
@@ -97,50 +97,75 @@ class Guard:
             )
 
     def scan(self, text: str) -> list[Finding]:
-        """Return what stands in the text, in its order.
+        """Find secrets, and the personal data that was asked for, in a text.
+
+        Args:
+            text: The text.
+
+        Returns:
+            The findings in the order of the text; they do not hold the secrets themselves.
 
         Raises:
             SettingError: If one of the `detectors` fails or returns something else.
         """
-        found, line, position = [], 1, 0
+        findings, line, position = [], 1, 0
         for kind, start, end in _merged(self._spans(text)):
             line += text.count("\n", position, start)
             position = start
-            found.append(Finding(kind, start, end, line, _fingerprint(text[start:end])))
-        return found
+            findings.append(Finding(kind, start, end, line, _fingerprint(text[start:end])))
+        return findings
 
     def new(self, before: str | None, after: str) -> list[Finding]:
-        """Return what stands in a text after a change and did not before.
+        """Find what a change adds to a text.
 
-        A secret that stood there once and now stands there twice is new once.
+        A secret that was there once and is now there twice is new once.
 
         Args:
             before: The text before the change; None if there was none.
             after: The text after it.
+
+        Returns:
+            The findings of `after` that `before` does not have, in the order of the text.
         """
-        found = self.scan(after)
-        if not found or not before:
-            return found
-        known = Counter((one.kind, one.fingerprint) for one in self.scan(before))
+        findings = self.scan(after)
+        if not findings or not before:
+            return findings
+        before_counts = Counter(
+            (finding.kind, finding.fingerprint) for finding in self.scan(before)
+        )
         new = []
-        for one in found:
-            known[one.kind, one.fingerprint] -= 1
-            if known[one.kind, one.fingerprint] < 0:
-                new.append(one)
+        for finding in findings:
+            before_counts[finding.kind, finding.fingerprint] -= 1
+            if before_counts[finding.kind, finding.fingerprint] < 0:
+                new.append(finding)
         return new
 
     def redact(self, text: str) -> str:
-        """Return the text with a note, such as `[redacted: password]`, in place of each finding."""
+        """Replace each finding in a text with a note, such as `[redacted: password]`.
+
+        Args:
+            text: The text.
+
+        Returns:
+            The text without secrets; the same text if it has none.
+        """
         pieces, position = [], 0
-        for one in self.scan(text):
-            pieces += [text[position : one.start], f"[redacted: {one.kind}]"]
-            position = one.end
+        for finding in self.scan(text):
+            pieces += [text[position : finding.start], f"[redacted: {finding.kind}]"]
+            position = finding.end
         return "".join([*pieces, text[position:]])
 
     @staticmethod
     def describe(findings: Iterable[Finding]) -> str:
-        """Return lines and kinds, for a person or a model: "line 3: GitHub token, line 7: PIN"."""
-        return ", ".join(f"line {one.line}: {one.kind}" for one in findings)
+        """Describe findings for a person or a model: "line 3: GitHub token, line 7: PIN".
+
+        Args:
+            findings: Findings of one text.
+
+        Returns:
+            Lines and kinds in one line, without the secrets.
+        """
+        return ", ".join(f"line {finding.line}: {finding.kind}" for finding in findings)
 
     def _spans(self, text: str) -> Iterator[Span]:
         """Return everything that is found and not allowed, what names a kind best first."""
@@ -159,8 +184,8 @@ class Guard:
 
     def _allows(self, value: str) -> bool:
         return any(
-            value == one if isinstance(one, str) else one.fullmatch(value) is not None
-            for one in self.allow
+            value == allowed if isinstance(allowed, str) else allowed.fullmatch(value) is not None
+            for allowed in self.allow
         )
 
 
@@ -169,10 +194,10 @@ def _one_of(name: str, value: Any, possible: tuple[str, ...]) -> None:
         raise SettingError(f"{name}={value!r}: must be one of {', '.join(possible)}")
 
 
-def _several(name: str, given: Any) -> tuple[Any, ...]:
-    if isinstance(given, str | bytes | re.Pattern) or not isinstance(given, Iterable):
+def _several(name: str, values: Any) -> tuple[Any, ...]:
+    if isinstance(values, str | bytes | re.Pattern) or not isinstance(values, Iterable):
         raise SettingError(f"{name}: give a list, even for one entry")
-    return tuple(given)
+    return tuple(values)
 
 
 def _answers(detector: Detector, text: str) -> list[Span]:
@@ -245,11 +270,11 @@ class KingfisherDetector:
         data = text.encode("utf-8", "replace")
         places = _Places(text, data)
         spans = []
-        for found in self._scanner.scan(data):
-            if found.visible:
-                kind = found.rule_id.rpartition(".")[2].replace("-", " ")
-                start, end = found.location["start_offset"], found.location["end_offset"]
-                secret = found.secret.encode("utf-8", "replace")
+        for hit in self._scanner.scan(data):
+            if hit.visible:
+                kind = hit.rule_id.rpartition(".")[2].replace("-", " ")
+                start, end = hit.location["start_offset"], hit.location["end_offset"]
+                secret = hit.secret.encode("utf-8", "replace")
                 at = data.find(secret, start, end)
                 if at >= 0:  # the place may be that of a name and its value
                     start, end = at, at + len(secret)

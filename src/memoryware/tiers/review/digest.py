@@ -136,7 +136,7 @@ class _Candidate:
 
     def __post_init__(self) -> None:
         statements = (*self.sources, *self.repeats) if self.repeats else self.sources
-        self.entries = [one.entry for one in statements if one.entry is not None]
+        self.entries = [statement.entry for statement in statements if statement.entry is not None]
 
     @property
     def id(self) -> str:
@@ -269,7 +269,7 @@ async def _waiting_entries(parts: Parts, scope: MemoryScope) -> tuple[list[Entry
 
 def _fresh(entries: Sequence[Entry]) -> list[tuple[int, Entry]]:
     """Return entries that may wait, each with its place from 1 on; reads what they say."""
-    fresh = [(place, entry) for place, entry in enumerate(entries, 1) if _is_candidate(entry)]
+    fresh = [(position, entry) for position, entry in enumerate(entries, 1) if _is_candidate(entry)]
     for _, entry in fresh:
         statements_in(entry)  # cutting a text takes long, and is cached for what comes next
     return fresh
@@ -407,8 +407,10 @@ def _candidates(entries: Sequence[Entry], decided: _Decided) -> list[_Candidate]
         if candidate.conflicts:
             conflicts = [numbers[other] for other in candidate.conflicts if other in numbers]
             candidate.conflicts = conflicts
-    candidates += [_Candidate(one.text, [one]) for one in pool.ungrouped]
-    forms = {one.text: form for one, form in zip(pool.compared, pool.forms, strict=True)}
+    candidates += [_Candidate(statement.text, [statement]) for statement in pool.ungrouped]
+    forms = {
+        statement.text: form for statement, form in zip(pool.compared, pool.forms, strict=True)
+    }
     return _in_order(candidates, forms)
 
 
@@ -422,7 +424,7 @@ def _count_undecided(entries: Sequence[Entry], decided: _Decided) -> int:
     for group in pool.groups:
         members = [pool.compared[position] for position in group.members]
         if _is_undecided(members):
-            undecided.update(id(one.entry) for one in members if one.entry is not None)
+            undecided.update(id(member.entry) for member in members if member.entry is not None)
     return len(undecided)
 
 
@@ -433,7 +435,7 @@ def _is_undecided(members: Sequence[_Statement]) -> bool:
     """
     if members[0].entry is not None:
         return True
-    return any(one.entry is not None and one.entry.status == "proposed" for one in members)
+    return any(member.entry is not None and member.entry.status == "proposed" for member in members)
 
 
 def _count_entries(candidates: Iterable[_Candidate]) -> int:
@@ -605,7 +607,7 @@ def _offset(candidates: Sequence[_Candidate], cursor: str | None) -> int:
         )
     seen = set(shown.split(","))
     last = max(
-        (place for place, candidate in enumerate(candidates) if candidate.id[:8] in seen),
+        (position for position, candidate in enumerate(candidates) if candidate.id[:8] in seen),
         default=None,
     )
     return min(int(start), len(candidates)) if last is None else last + 1
@@ -719,7 +721,7 @@ def _cached_redaction(guard: Guard, text: str) -> str:
 
 def _newest_first(statements: Sequence[_Statement]) -> list[Entry]:
     if len(statements) < _SEVERAL:
-        return [one.entry for one in statements if one.entry is not None]
+        return [statement.entry for statement in statements if statement.entry is not None]
     entries = {
         statement.entry.id: statement.entry
         for statement in statements

@@ -457,22 +457,22 @@ def _having_at_least(least: int, postings: Sequence[int]) -> int:
     digits: list[int] = []
     for posting in postings:
         carry = posting
-        for place, digit in enumerate(digits):
+        for digit_place, digit in enumerate(digits):
             if not carry:
                 break
-            digits[place] = digit ^ carry
+            digits[digit_place] = digit ^ carry
             carry &= digit
         if carry:
             digits.append(carry)
     if least >> len(digits):
         return 0
     more, equal = 0, -1
-    for place in reversed(range(len(digits))):
-        if least >> place & 1:
-            equal &= digits[place]
+    for digit_place in reversed(range(len(digits))):
+        if least >> digit_place & 1:
+            equal &= digits[digit_place]
         else:
-            more |= equal & digits[place]
-            equal &= ~digits[place]
+            more |= equal & digits[digit_place]
+            equal &= ~digits[digit_place]
     return more | equal
 
 

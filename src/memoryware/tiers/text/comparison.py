@@ -524,10 +524,10 @@ def _is_denied(left: Sequence[str], right: Sequence[str]) -> bool:
     return _DENIALS.isdisjoint(left) != _DENIALS.isdisjoint(right)
 
 
-def _difference(statement: PlainStatement, place: slice, new: Sequence[str]) -> str:
+def _difference(statement: PlainStatement, changed: slice, new: Sequence[str]) -> str:
     """Return how a place of a statement differs from the words that another has there."""
-    old, rest = statement.written[place], len(statement.words) - place.stop
-    before = statement.words[: place.start]
+    old, rest = statement.written[changed], len(statement.words) - changed.stop
+    before = statement.words[: changed.start]
     if _is_about_nothing(before, rest):
         return ""
     is_unspaced = _UNSPACED.fullmatch("".join((*old, *new)))
@@ -572,11 +572,11 @@ def _clash_candidates(texts: Sequence[PlainStatements], documents: Sequence[str]
         for at, statement in enumerate(statements):
             if 1 < len(statement.words) <= _LONGEST:
                 written[statement.words].append(((position, at), statement.written))
-    found: _Candidates = defaultdict(list)
+    clashing: _Candidates = defaultdict(list)
     for first, second in {*_denied(written), *_around_a_place(written)}:
         if documents[first[0]] != documents[second[0]]:
-            found[first[0], second[0]].append((first[1], second[1]))
-    return dict(found)
+            clashing[first[0], second[0]].append((first[1], second[1]))
+    return dict(clashing)
 
 
 def _denied(written: _Written) -> Iterator[tuple[_Place, _Place]]:
@@ -601,11 +601,11 @@ def _around_a_place(written: _Written) -> Iterator[tuple[_Place, _Place]]:
         for start, rest in _frames(words, len(begins), len(stops)):
             middle = slice(start, len(words) - rest)
             said_to_be = rest == 0 and _is_said_to_be(words[:start])
-            for place, as_written in places:
+            for position, as_written in places:
                 kinds = _kinds(as_written[middle], said_to_be=said_to_be)
                 if kinds:
                     frame = begins[start - 1], stops[rest - 1] if rest else -1
-                    by_frame[frame][words[middle]].append((place, kinds))
+                    by_frame[frame][words[middle]].append((position, kinds))
     for fillers in by_frame.values():
         for some, others in combinations(fillers.values(), 2):
             for (first, kinds), (second, other) in product(some, others):
