@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, M
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import (
     Any,
@@ -368,7 +368,9 @@ def scope_of(scope: MemoryScope | str | None) -> MemoryScope:
     return scope if scope is not None else MemoryScope()
 
 
-def current_in(parts: Parts, scope: MemoryScope, **conditions: Any) -> Select:
+def current_in(
+    parts: Parts, scope: MemoryScope, *, now: datetime | None = None, **conditions: Any
+) -> Select:
     """Return the selection of what is current in long-term memory of this tenant and group.
 
     What the clock of another machine dates into the future is in it, and so is what begins
@@ -378,7 +380,7 @@ def current_in(parts: Parts, scope: MemoryScope, **conditions: Any) -> Select:
     return Select(
         tenant=scope.tenant,
         groups=(scope.group_id,),
-        live_at=parts.clock(),
+        live_at=now or parts.clock(),
         ahead=skew,
         **conditions,
     )

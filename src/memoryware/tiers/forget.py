@@ -26,17 +26,20 @@ from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
 
 
 async def withdraw(
-    parts: Parts, which: Select, falls: Callable[[Memory, PromotionRecord], bool]
+    parts: Parts,
+    memories: Sequence[Memory],
+    which: Select,
+    falls: Callable[[Memory, PromotionRecord], bool],
 ) -> list[Memory]:
     """Remove promotions of memories; delete and return the memories of which none is left.
 
     Args:
         parts: The memory, inside a transaction.
-        which: The memories.
+        memories: The memories, as this transaction has read them.
+        which: The tenant and groups that they are in.
         falls: Whether a promotion of a memory is removed.
     """
     store = parts.tiers.long_term
-    memories = (await store.find(which)).items
     gone = [memory for memory in memories if all(falls(memory, one) for one in memory.grounds)]
     ids = {memory.id for memory in gone}
     left = tuple(memory.id for memory in memories if memory.id not in ids)
@@ -233,11 +236,11 @@ async def _deleted(
     Returns:
         How much was deleted, and the memories that are current again because of it.
     """
-    long_term = where.also(ids=found.memories)
-    memories = (
-        await withdraw(parts, long_term, lambda one, at: at.key in found.grounds.get(one.id, ()))
-        if found.memories
-        else []
+    memories = await withdraw(
+        parts,
+        [found.read[id_] for id_ in found.memories],
+        where,
+        lambda one, at: at.key in found.grounds.get(one.id, ()),
     )
     entries = tuple(found.quarantine)
     quarantine = await parts.tiers.quarantine.delete(where.also(ids=entries)) if entries else 0

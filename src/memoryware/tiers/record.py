@@ -409,7 +409,10 @@ async def _record_at_once(entry: Entry, parts: Parts) -> _Outcome:
     if kept.id != entry.id:  # recorded before under the same key
         return await _replayed(parts, kept, recent, now)
     if decision.pushed is not None:
-        await _push(parts, decision.pushed, now)
+        if parts.ttl_scope == "list":
+            await _push(parts, decision.pushed, now)
+        else:
+            await parts.tiers.working.push(decision.pushed, keep=parts.limits.working_entries)
     return _Outcome(entry=kept, is_new=True, pushed=decision.pushed, refused=decision.refused)
 
 
@@ -693,7 +696,7 @@ async def _decide(
     if isinstance(answer, Refusal):
         return _refused(parts, entry, answer, recent, now)
     candidate = replace(candidate, metadata={**entry.metadata, **answer.labels})
-    repetition = await find_repetition(parts, candidate, recent)
+    repetition = await find_repetition(parts, candidate, recent, now)
     if repetition != NO_REPETITION and entry.provenance.origin.kind == "agent":
         return _refused(parts, entry, _refusal_of(repetition, recent), recent, now)
     echo, duplicate = repetition.echo_of, repetition.duplicate_of

@@ -43,6 +43,7 @@ class AffectedRecords:
         shaken: Memories that another promotion keeps.
         grounds: For each memory, the promotions that fall.
         taken_back_counts: Whether a promotion that was taken back before keeps a memory.
+        read: The memories that fall or are shaken, as they were read.
     """
 
     quarantine: dict[str, None] = field(default_factory=dict)
@@ -51,6 +52,7 @@ class AffectedRecords:
     shaken: dict[str, None] = field(default_factory=dict)
     grounds: dict[str, set[Key]] = field(default_factory=dict)
     taken_back_counts: bool = True
+    read: dict[str, Memory] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -207,8 +209,10 @@ async def _follow(
         for record in records:
             if record.id in known or not step.fits(record):
                 continue
-            if isinstance(record, Memory) and not found.falls(record, step.touched):
-                continue
+            if isinstance(record, Memory):
+                found.read[record.id] = record
+                if not found.falls(record, step.touched):
+                    continue
             known[record.id] = None
             new.append(record)
     return new

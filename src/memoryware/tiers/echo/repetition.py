@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
@@ -162,20 +163,23 @@ def repetition_of(
     return Repetition(duplicate_of=repeated)
 
 
-async def find_repetition(parts: Parts, entry: Entry, recent: Sequence[Entry]) -> Repetition:
+async def find_repetition(
+    parts: Parts, entry: Entry, recent: Sequence[Entry], now: datetime
+) -> Repetition:
     """Search long-term memory for what an entry repeats, and compare.
 
     Args:
         parts: The stores and limits of the memory.
         entry: The entry.
         recent: Working memory of its group, newest first.
+        now: The moment: what long-term memory shows then is compared.
 
     Returns:
         The repeated records; `NO_REPETITION` for an entry that adds something.
     """
     if not is_compared(entry):
         return NO_REPETITION
-    hits = await _search_long_term(parts, entry)
+    hits = await _search_long_term(parts, entry, now)
     shown_ids = parts.recalls.ids(entry.scope)
     characters = len(entry.content) + sum(len(record.content) for record in (*recent, *hits))
     compare = partial(
@@ -184,14 +188,14 @@ async def find_repetition(parts: Parts, entry: Entry, recent: Sequence[Entry]) -
     return await parts.runner.offload(compare) if characters > OFFLOAD_CHARS else compare()
 
 
-async def _search_long_term(parts: Parts, entry: Entry) -> list[StoredText]:
+async def _search_long_term(parts: Parts, entry: Entry, now: datetime) -> list[StoredText]:
     query = partial(echo_query, entry.content[: parts.limits.echo_chars])
     is_long = len(entry.content) > OFFLOAD_CHARS
     words = await parts.runner.offload(query) if is_long else query()
     if not words:
         return []
     scope = entry.scope
-    which = current_in(parts, scope, agents=tuple({None, scope.agent_id}))
+    which = current_in(parts, scope, now=now, agents=tuple({None, scope.agent_id}))
     try:
         hits = await parts.tiers.long_term.by_words(words, which, limit=parts.limits.candidates)
     except Exception as error:  # noqa: BLE001 - a repetition is better than an aborted run

@@ -58,6 +58,7 @@ class Tiers:
     """
 
     __slots__ = (
+        "_half",
         "_stores",
         "_transaction",
         "is_joint",
@@ -73,6 +74,7 @@ class Tiers:
     ) -> None:
         self._stores, self.runner, self._transaction = stores, runner, transaction
         main = stores.long_term.store
+        self._half = None if transaction else main.halves()[runner.suspends]
         self.is_joint = stores.working.store is main
         self.reads_ahead = transaction is not None and transaction.reads_ahead
         inside = {
@@ -109,11 +111,10 @@ class Tiers:
         Returns:
             What the work returns.
         """
-        if self._transaction is not None:
+        stores, half = self._stores, self._half
+        if half is None:
             return await work(self)
-        stores = self._stores
         about = _group(scope) if isinstance(scope, MemoryScope) else scope
-        half = stores.long_term.store.halves()[self.runner.suspends]
         runner = ASYNC if half.suspends else BLOCKING
 
         async def inside(transaction: Transaction) -> T:
@@ -308,8 +309,8 @@ class LongTermView(RecordView[Memory]):
 
         def choose(sight: Sight) -> Sequence[int]:
             nonlocal whole
-            whole = whole_score(dict(zip(query.words, sight.having, strict=True)), sight.count)
             counts, sizes = word_columns(sight.seen)
+            whole = whole_score(dict(zip(query.words, sight.having, strict=True)), sight.count)
             values = bm25_scores(counts, sizes, sight.having, sight.count, sight.mean)
             scores.clear()
             scores.update((place, value) for place, value in enumerate(values) if value > 0)
