@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from memoryware._remembering import remembered
+from memoryware._remembering import RememberedWords
 from memoryware.events import logger
 
 WORD: Final = 6
@@ -25,15 +25,21 @@ Measure: TypeAlias = Callable[[Sequence[int]], Mapping[int, float]]
 """Return the exact cosines of memories by number."""
 
 
-@remembered(1 << 16)
 def word_hash(word: str) -> bytes:
     """Return the hash under which a word is kept."""
+    return _hashes[word]
+
+
+def _hash_of(word: str) -> bytes:
     return hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=WORD).digest()
+
+
+_hashes: Final = RememberedWords(_hash_of, 1 << 16)
 
 
 def packed_words(words: Iterable[str]) -> bytes:
     """Return the words of a text as hashes, in order, with repeats."""
-    return b"".join(map(word_hash, words))
+    return b"".join(map(_hashes.__getitem__, words))
 
 
 def count_words(data: bytes, hashes: Sequence[bytes]) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from binascii import unhexlify
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -39,6 +40,8 @@ _HEX: Final = re.compile("[0-9a-f]{32}")
 _FEW: Final = 64
 """Values of a list that are written as single parameters; lengths are powers of two, so that few
 statements have to be prepared."""
+_BOUND: Final = 8192
+"""Keys of 16 bytes that are written as single parameters; JSON cannot have them."""
 _RARE: Final[Mapping[type, Mapping[str, Any]]] = {
     Memory: {
         "chunk_index": 0, "chunk_count": 1, "metadata": {}, "verdict": None, "revocations": (),
@@ -66,8 +69,13 @@ def key_of(text: str | None) -> Key:
     """Return a text as it is kept to be compared."""
     if text is None:
         return None
-    if len(text) == 32 and _HEX.fullmatch(text):
-        return bytes.fromhex(text)
+    if len(text) == 32:
+        try:
+            key = unhexlify(text)
+        except ValueError:  # other characters
+            return flat(text)
+        if key.hex() == text:  # digits in upper case are another text
+            return key
     return flat(text)
 
 
@@ -106,6 +114,11 @@ class SqliteRows(Rows):
         if len(texts) <= _FEW:
             length = 1 << max(0, len(texts) - 1).bit_length()
             marks = ", ".join("?" * length)
+            return f"{column} IN ({marks})", [*texts, *([texts[-1]] * (length - len(texts)))]
+        if len(texts) <= _BOUND and all(type(text) is bytes for text in texts):
+            # A function of ours that SQLite calls for each text takes several times as long.
+            length = 1 << (len(texts) - 1).bit_length()
+            marks = f"?{', ?' * (length - 1)}"
             return f"{column} IN ({marks})", [*texts, *([texts[-1]] * (length - len(texts)))]
         plain = json.dumps([text_of(one) for one in texts])
         return f"{column} IN (SELECT memoryware_key(value) FROM json_each(?))", [plain]
@@ -159,28 +172,39 @@ class SqliteRows(Rows):
             words: The words of its content; None for an entry.
         """
         scope, is_entry = record.scope, isinstance(record, Entry)
-        created = micros(record.created_at)
-        begins = None if is_entry else micros(record.valid_from)
-        subject = None if is_entry else record.subject
-        topic = None if subject is None else flat(folded(subject))
+        created, content = micros(record.created_at), flat(record.content)
+        ends = micros(record.expires_at if is_entry else record.valid_to)
+        agent, user, session = scope.agent_id, scope.user_id, scope.session_id
+        revocation = record.revocation
+        if is_entry:
+            begins = None
+            document = subject = topic = superseded = None
+        else:
+            begins = record.valid_from
+            begins = None if begins == record.created_at else micros(begins)
+            document, subject = record.document_id, flat(record.subject)
+            document = None if document == record.id else key_of(document)
+            topic = None if subject is None else flat(folded(record.subject))
+            subject = None if subject == topic else subject
+            superseded = record.superseded_by
         return (
             created,
-            None if begins == created else begins,
-            micros(record.expires_at if is_entry else record.valid_to),
-            key_of(record.revocation),
+            begins,
+            ends,
+            None if revocation is None else key_of(revocation),
             _status(record.status) if is_entry else None,
-            key_of(scope.agent_id),
-            key_of(scope.user_id),
-            key_of(scope.session_id),
-            None if is_entry or record.document_id == record.id else key_of(record.document_id),
-            None if subject is None or flat(subject) == topic else flat(subject),
+            None if agent is None else key_of(agent),
+            None if user is None else key_of(user),
+            None if session is None else key_of(session),
+            document,
+            subject,
             topic,
-            None if is_entry else key_of(record.superseded_by),
+            None if superseded is None else key_of(superseded),
             key_of(record.key) if tier == "quarantine" else None,
             key_of(record.content_hash),
             _packed_sources(record.provenance.sources),
             None if words is None else packed_words(words),
-            flat(record.content),
+            content,
             _more(record, has_key=tier == "quarantine"),
         )
 
@@ -358,7 +382,11 @@ def _more(record: Any, *, has_key: bool) -> str | None:
     made: dict[str, Any] = {}
     if values != defaults:
         pairs = zip(_RARE[kind].items(), values, strict=True)
-        made = {name: value_to_json(value) for (name, usual), value in pairs if value != usual}
+        made = {
+            name: dict(value) if name == "metadata" else value_to_json(value)
+            for (name, usual), value in pairs
+            if value != usual
+        }
     times = ("created_at", "expires_at" if kind is Entry else "valid_to")
     for name in times if kind is Entry else (*times, "valid_from"):
         moment = getattr(record, name)

@@ -675,6 +675,8 @@ class SqliteTransaction:
 
 
 def _sources_of(record: Entry | Memory) -> tuple[str, ...]:
+    if isinstance(record, Entry) or not record.further:
+        return tuple(dict.fromkeys(record.provenance.sources))
     return tuple(dict.fromkeys(name for one in lineages(record) for name in one.sources))
 
 
