@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from memoryware._remembering import RememberedWords
+from memoryware._remembering import also_forget
 from memoryware.events import logger
 
 WORD: Final = 6
@@ -30,11 +30,23 @@ def word_hash(word: str) -> bytes:
     return _hashes[word]
 
 
-def _hash_of(word: str) -> bytes:
-    return hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=WORD).digest()
+class _Hashes(dict[str, bytes]):
+    """Hashes by their words; it starts anew when it is full.
+
+    Mapped over words it takes half the time of a cached function.
+    """
+
+    def __missing__(self, word: str) -> bytes:
+        if len(self) >= _MOST_HASHES:
+            self.clear()
+        data = word.encode("utf-8", "surrogatepass")
+        digest = self[word] = hashlib.blake2b(data, digest_size=WORD).digest()
+        return digest
 
 
-_hashes: Final = RememberedWords(_hash_of, 1 << 16)
+_MOST_HASHES: Final = 1 << 16
+_hashes: Final = _Hashes()
+also_forget(_hashes.clear)
 
 
 def packed_words(words: Iterable[str]) -> bytes:

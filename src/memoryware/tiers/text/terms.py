@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, cast
 
-from memoryware._remembering import RememberedWords, remembered
+from memoryware._remembering import remembered
 from memoryware._unicode import fold
 
 _STOPPED: Final = """
@@ -89,7 +89,7 @@ def _stems(words: Sequence[str]) -> list[str]:
     if "_" not in " ".join(words):
         longest = max(map(len, words), default=0)
         # The cache is called without `stem` around it: of a bulk load that is a tenth.
-        return [*map(_cached.__getitem__ if longest <= _LONGEST_CACHED_WORD else stem, words)]
+        return [*map(_cached if longest <= _LONGEST_CACHED_WORD else stem, words)]
     terms = []
     for word in words:
         terms.append(stem(word))
@@ -206,7 +206,7 @@ def stem(word: str) -> str:
         word: A word in lower case. Codes, names with digits, words of fewer than three letters
             and words with other than ASCII letters are returned as they are.
     """
-    return _cached[word] if len(word) <= _LONGEST_CACHED_WORD else _stem(word)
+    return _cached(word) if len(word) <= _LONGEST_CACHED_WORD else _stem(word)
 
 
 def _stem(word: str) -> str:
@@ -220,7 +220,7 @@ def _stem(word: str) -> str:
 
 
 # The cache keeps words of stored texts, so `forget` has to reach it.
-_cached: Final = RememberedWords(_stem, 65_536)
+_cached: Final = remembered(65_536)(_stem)
 
 
 def _y_as_in_porter2(word: str) -> str:
