@@ -480,6 +480,13 @@ class Segments:
         while len(self._known) > 1 and sum(map(len, self._known.values())) > self.most:
             self._known.popitem(last=False)
 
+    def forget(self, numbers: Sequence[int]) -> None:
+        """Drop decoded memories: a text that is forgotten waits for no search to be gone."""
+        for segment in self._known.values():
+            if not segment.records.keys().isdisjoint(numbers):
+                for number in numbers:
+                    segment.records.pop(number, None)
+
     def drop(self, key: Any) -> None:
         """Forget the segment of a group."""
         self._known.pop(key, None)

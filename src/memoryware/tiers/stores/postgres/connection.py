@@ -85,7 +85,7 @@ class Address:
             is_durable: Whether to insist that a commit waits for the disk of the server.
             writes: Whether it is to write: planning an INSERT into tables with as many indexes
                 takes longer than doing it. Plans of reads differ between tenants of many and of
-                few memories, and are worth it.
+                few memories, and are worth it, unless ids or hashes leave one index to take.
         """
         limits = self.limits
         owner = ANYBODY if which is None else owner_of(which.tenant)
@@ -93,7 +93,7 @@ class Address:
             "statement_timeout": _millis(limits.statement_timeout),
             "lock_timeout": _millis(limits.lock_timeout),
             "idle_in_transaction_session_timeout": _millis(limits.statement_timeout),
-            "plan_cache_mode": "auto" if writes else "force_custom_plan",
+            "plan_cache_mode": "auto" if writes or _is_narrow(which) else "force_custom_plan",
             "jit": "off",
         }
         if is_durable:
@@ -114,6 +114,10 @@ class Address:
         keys = sorted({self.key("part", part_of(which.tenant, group)) for group in groups})
         shared = ("SELECT pg_advisory_xact_lock_shared(?)", [tenant])
         return [shared, *(("SELECT pg_advisory_xact_lock(?)", [key]) for key in keys)]
+
+
+def _is_narrow(which: Select | None) -> bool:
+    return which is not None and (which.ids is not None or which.hashes is not None)
 
 
 def address_of(url: str, limits: PostgresLimits) -> Address:

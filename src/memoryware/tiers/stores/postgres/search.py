@@ -199,12 +199,15 @@ class SearchingTransaction(PostgresTransaction):
             return None
         keyed = _keyed(which)
         with self.segments.lock:
-            segment = self._followed(segments.get(key), base, cold, current or 0, rows)
+            before = segments.get(key)
+            size = -1 if before is None else len(before)
+            segment = self._followed(before, base, cold, current or 0, rows)
             if segment is None:
                 segments.drop(key)
                 self._moment = None
                 return None
-            segments.put(key, segment)
+            if segment is not before or len(segment) != size:  # which counts all segments
+                segments.put(key, segment)
             if space and space != segment.space:
                 space = 0  # nothing is embedded in it yet
             self._seen = _Seen(part, segment, cold)
@@ -260,9 +263,18 @@ class SearchingTransaction(PostgresTransaction):
             elif not segment.update(_row_of(changed[number])):
                 return None
         segment.extend([_row_of(row) for row in newer])
+        if len(segment.records) > _RECORDS:
+            segment.records.clear()
         segment.records |= _records_of(read)
         segment.generation = cold
         return None if segment.is_worn else segment
+
+    async def drop(self, tier: str, numbers: Sequence[int]) -> None:
+        await super().drop(tier, numbers)
+        if tier == "long_term":
+            segments = self.segments.of_process()
+            with self.segments.lock:
+                segments.forget(numbers)
 
     async def memories(self, which: Select, numbers: Collection[int]) -> dict[int, Memory] | None:
         if self._seen is None:
