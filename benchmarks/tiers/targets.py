@@ -252,6 +252,7 @@ TRIED: Mapping[int, str] = {
         " PostgreSQL is followed by Redis, and the text is compared with what the group knows;"
         " a `put` is one statement."
     ),
+    10: "Tried: statements to compare are found with sets of bits; texts are cut into words once.",
     11: "After a slow look at a file the next ones are made in a thread, for a second.",
     12: (
         "Tried: one hook in place of three, fewer channels in the state, the conditions of a"

@@ -88,7 +88,7 @@ class Operations:
             "retrieve long-term only": lambda: self.memory.retrieve(
                 self._question(), GROUP, layers=("cold",)
             ),
-            "list": lambda: self.memory.list(GROUP, layer="longterm", limit=50),
+            "list": lambda: self.memory.list(GROUP, layer="longterm", limit=20),  # not all
             "spaces": self.memory.spaces,
             "revoke": lambda: self.memory.revoke(self.ids.pop(), GROUP, by="ann", reason="wrong"),
             "restore": lambda: self.memory.restore(self.receipts.pop(), by="ann"),

@@ -251,11 +251,19 @@ async def find_whole(port: Port, requests: Sequence[tuple[Tier, Select]]) -> lis
 async def find(port: Port, tier: str, which: Select, part: Part) -> Page[Any]:
     """Return a part of a tier, what was stored last first."""
     async with port.transaction(which) as tx:
-        return await find_in(tx, port.rows, tier, which, part)
+        # Whether the page is full, and so not all there is, is known one round trip later.
+        counts_at_once = port.reads_ahead and part.limit is not None and part.limit > 1
+        return await find_in(tx, port.rows, tier, which, part, counts_at_once=counts_at_once)
 
 
 async def find_in(
-    tx: PortTransaction, rows: Rows, tier: str, which: Select, part: Part
+    tx: PortTransaction,
+    rows: Rows,
+    tier: str,
+    which: Select,
+    part: Part,
+    *,
+    counts_at_once: bool,
 ) -> Page[Any]:
     """Return a part of a tier as this transaction sees it."""
     (where, values), place = rows.condition(tier, which), rows.place(which)
@@ -264,17 +272,23 @@ async def find_in(
     on = "" if part.after is None else f" AND {place} < ?"
     values_on = [*values, *([mark] if on else [])]
     found: Sequence[Row] = ()
+    counted: int | None = None
     limit = min(_EVERY, _EVERY if part.limit is None else part.limit)
     if limit > 0:
-        found = await tx.execute(
+        read = tx.execute(
             f"SELECT seq, {rows.read} FROM record WHERE seq IN (SELECT seq FROM record"
             f" WHERE {where}{on} ORDER BY {place} DESC LIMIT ? OFFSET ?){here}"
             " ORDER BY seq DESC",  # no texts are sorted
             *values_on, limit, min(_EVERY, part.offset), *more,
         )  # fmt: skip
+        if counts_at_once:
+            both: list[Any] = await tx.gather([read, tx.count(tier, which)])
+            found, counted = both
+        else:
+            found = await read
     total, newer = len(found), 0
     if part.offset or on or total == part.limit:  # else these are all
-        total = await tx.count(tier, which)
+        total = await tx.count(tier, which) if counted is None else counted
     if on:
         ((newer,),) = await tx.execute(
             f"SELECT count(*) FROM record WHERE {where} AND {place} >= ?", *values, mark
