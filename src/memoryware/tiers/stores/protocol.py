@@ -481,7 +481,9 @@ class Transaction(ABC):
     async def generation(self, scope: MemoryScope) -> int | None:  # noqa: ARG002 - for overrides
         """Return a number that every change of a tenant and group raises; None if unknown.
 
-        What was read of a group is valid as long as its generation is the same.
+        What was read of a group is valid as long as its generation is the same. Do not keep what
+        was read behind a change of the same transaction: if that is undone, another change may
+        get its number.
         """
         return None
 
