@@ -331,10 +331,10 @@ def test_a_test_of_a_suite_cannot_be_replaced():
             async def test_a_key_is_recorded_once(self):
                 """Nothing to see here."""
 
-    with pytest.raises(TypeError, match=r"cannot be replaced.*test_tenants_and_groups_never_meet"):
+    with pytest.raises(TypeError, match=r"cannot be replaced.*test_each_group_has_its_own_list"):
 
         class Removed(WorkingStoreConformance):
-            test_tenants_and_groups_never_meet = None
+            test_each_group_has_its_own_list = None
 
 
 def test_a_class_tests_one_tier():

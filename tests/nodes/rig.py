@@ -9,6 +9,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
+from hooked import hooked
 from memoryware import TieredMemory
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Stores
@@ -72,23 +73,11 @@ def kept(given: TieredMemory, layer: str = "quarantine", group: str = "shop") ->
     return [one.content for one in reversed(given.list(group, layer=layer).items)]
 
 
-class Broken:
-    """A store that fails whatever it is asked."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-
-        def fail(*args: Any, **kwargs: Any) -> Any:
-            raise OSError("the store is gone")
-
-        async def afail(*args: Any, **kwargs: Any) -> Any:
-            raise OSError("the store is gone")
-
-        return afail if name.startswith("a") and name not in ("add", "adopt") else fail
-
-
 def broken(*tiers: str) -> Stores:
-    whole = embedded()
-    names = ("quarantine", "working", "long_term")
-    return Stores(*(Broken() if one in tiers else getattr(whole, one) for one in names))
+    """Return stores whose named tiers fail whatever they are asked."""
+
+    def fail(tier: str, name: str) -> None:
+        if tier in tiers:
+            raise OSError("the store is gone")
+
+    return hooked(embedded(), fail)
