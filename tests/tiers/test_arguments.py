@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
@@ -352,3 +352,20 @@ def test_a_builder_takes_words_of_another_language(memory):
     ).build("orders", SHOP)
     assert "Was die Gruppe weiß" in built.text
     assert "Langzeit" in built.text
+
+
+@pytest.mark.parametrize("moment", [datetime.max, datetime.min])
+def test_a_moment_that_utc_does_not_have_is_refused(moment):
+    hours = -14 if moment == datetime.max else 14
+    far = moment.replace(tzinfo=timezone(timedelta(hours=hours)))
+    memory = TieredMemory.open("memory://")
+    calls = (
+        lambda: memory.promote("The deploy day is Monday.", "g", by="ann", valid_from=far),
+        lambda: memory.digest("g", since=far),
+        lambda: memory.digest("g", before=far),
+        lambda: memory.retrieve("deploy", "g", at=far),
+        lambda: Verdict(verified=True, at=far),
+    )
+    for call in calls:
+        with pytest.raises(SettingError, match="moment that UTC has"):
+            call()

@@ -241,3 +241,18 @@ async def test_a_store_that_fails_halfway_keeps_nothing_of_it(memory, take, line
     memory.parts = whole
     assert {one.id for one in memory.list(SHOP).items} == set(first.ids.values())
     assert (await take(lines)).added == 2
+
+
+@pytest.mark.parametrize("kept", [1, 3])
+def test_a_bundle_that_was_cut_at_the_end_of_a_line_is_refused(kept):
+    """The head says how many records there are; bundles without counts are taken as they are."""
+    source, target = TieredMemory.open("memory://"), TieredMemory.open("memory://")
+    for number in range(5):
+        source.promote(f"The server s{number} stands in the hall {number}.", "g", by="ann")
+    lines = source.export("g")
+    with pytest.raises(BundleRefused, match=rf"cut: .* {6 - kept} records .*nothing was kept"):
+        target.import_bundle(lines[:kept], "g", name="b")
+    assert target.list("g").total == 0
+    head = {name: value for name, value in json.loads(lines[0]).items() if name != "counts"}
+    old = [json.dumps(head), *lines[1:kept]]
+    assert target.import_bundle(old, "g", name="b").added == kept - 1

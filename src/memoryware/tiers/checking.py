@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from memoryware.errors import SettingError
@@ -92,6 +92,12 @@ def moment(name: str, value: Any) -> None:
         raise SettingError(
             f"{name}={value!r}: must have a time zone, such as datetime(2025, 1, 1, tzinfo=UTC)"
         )
+    try:
+        value.astimezone(UTC)
+    except OverflowError:
+        raise SettingError(
+            f"{name}={value!r}: must be a moment that UTC has as well, from year 1 to 9999"
+        ) from None
 
 
 def choice(name: str, value: Any, possible: Collection[str]) -> None:

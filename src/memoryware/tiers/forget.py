@@ -18,8 +18,8 @@ from memoryware.tiers.journal import Noted
 from memoryware.tiers.model import Entry, Memory, Origin, PromotionRecord, fewer
 from memoryware.tiers.revoke import AffectedRecords, made_of_selected
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.supersede import relink_chains
 from memoryware.tiers.text.terms import words_of
+from memoryware.tiers.validity import relink_chains
 from memoryware.tiers.values import LAYERS, Counts, ForgetReceipt
 
 # Withdrawing what a memory rests on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -452,6 +452,13 @@ SAID_AGAIN: Final = "said_again_at"
 """Where an entry of working memory keeps when the same was said the last time."""
 BEFORE: Final = "status_before_revocation"
 """Where an entry keeps the status that it gets back when nothing takes it back anymore."""
+_FIRST: Final = "promotions_before"
+"""Where a memory keeps how many promotions came before the one that it says it is from.
+
+They were taken back. When one of them is restored, the memory is from that again, and no younger
+or more trusted than it was before. It is kept where times do not say it, because of a clock that
+was behind or several promotions at once.
+"""
 
 
 def with_promotion(memory: Memory, ground: PromotionRecord, most: int) -> Memory:
@@ -466,7 +473,7 @@ def with_promotion(memory: Memory, ground: PromotionRecord, most: int) -> Memory
         roots = (*made.roots, Origin("user", scope.user_id))
         made = Provenance(made.origin, made.sources, roots)
         ground = replace(ground, provenance=made, scope=replace(scope, session_id=None))
-    return standing_on(memory, (*memory.grounds, ground))
+    return standing_on(memory, (*_in_order(memory), ground))
 
 
 def mark_revoked(entry: Entry, receipt: str) -> Entry:
@@ -498,7 +505,7 @@ def without_grounds(memory: Memory, receipt: str, keys: Collection[Key]) -> Memo
         replace(one, revocations=(*one.revocations, receipt))
         if one.key in keys and receipt not in one.revocations
         else one
-        for one in memory.grounds
+        for one in _in_order(memory)
     ]
     return standing_on(memory, grounds)
 
@@ -506,7 +513,7 @@ def without_grounds(memory: Memory, receipt: str, keys: Collection[Key]) -> Memo
 def mark_restored(record: Record, receipt: str) -> Record:
     """Return a record without what one receipt did to it."""
     if isinstance(record, Memory):
-        return standing_on(record, [_without(one, receipt) for one in record.grounds])
+        return standing_on(record, [_without(one, receipt) for one in _in_order(record)])
     if receipt not in record.revocations:
         return record
     marks = tuple(one for one in record.revocations if one != receipt)
@@ -519,16 +526,47 @@ def mark_restored(record: Record, receipt: str) -> Record:
 
 def fewer(memory: Memory, falls: Callable[[PromotionRecord], bool]) -> Memory:
     """Return a memory without some of its promotions; as it is if none would be left."""
-    left = [one for one in memory.grounds if not falls(one)]
+    left = [one for one in _in_order(memory) if not falls(one)]
     return standing_on(memory, left) if left else memory
 
 
-def standing_on(memory: Memory, grounds: Collection[PromotionRecord]) -> Memory:
-    """Return a memory that stands on these: on the first that counts, or else it is hidden."""
-    ordered = sorted(grounds, key=lambda one: bool(one.revocations))
-    first, *further = ordered
+def _in_order(memory: Memory) -> list[PromotionRecord]:
+    """Return the promotions on which a memory stands, the one that was there first first."""
+    first, *grounds = memory.grounds
+    before = memory.metadata.get(_FIRST)
+    if not isinstance(before, int) or not 0 <= before <= len(grounds):
+        before = _earlier(grounds, first)
+    grounds.insert(before, first)
+    return grounds
+
+
+def _earlier(grounds: Sequence[PromotionRecord], first: PromotionRecord) -> int:
+    """Return how many that were taken back came before the first that counts, by their times."""
+    for at, one in enumerate(grounds):
+        if not one.revocations or one.promoted_at > first.promoted_at:
+            return at
+    return len(grounds)
+
+
+def standing_on(memory: Memory, grounds: Sequence[PromotionRecord]) -> Memory:
+    """Return a memory that stands on these: on the first that counts, or else it is hidden.
+
+    Args:
+        memory: The memory.
+        grounds: Promotions of its text, in the order in which they came.
+    """
+    counting = [at for at, one in enumerate(grounds) if not one.revocations]
+    # Where none counts, the memory stays from the one that it was from.
+    same = [at for at, one in enumerate(grounds) if one.key == memory.grounds[0].key]
+    before = (counting or same or [0])[0]
+    first, further = grounds[before], (*grounds[:before], *grounds[before + 1 :])
     marks = first.revocations
-    changed = replace(memory, revocation=marks[0] if marks else None, further=tuple(further))
+    metadata = {name: held for name, held in memory.metadata.items() if name != _FIRST}
+    if before != _earlier(further, first):
+        metadata[_FIRST] = before
+    changed = replace(
+        memory, revocation=marks[0] if marks else None, further=further, metadata=metadata
+    )
     if first == memory.grounds[0]:
         return changed
     said = {
@@ -543,7 +581,7 @@ def standing_on(memory: Memory, grounds: Collection[PromotionRecord]) -> Memory:
         promoted_by=first.promoted_by,
         created_at=first.promoted_at,
         revocations=marks,
-        metadata={name: said.get(name, held) for name, held in memory.metadata.items()},
+        metadata={name: said.get(name, held) for name, held in metadata.items()},
     )
 
 

@@ -42,9 +42,9 @@ from memoryware.tiers.supersede import (
     PromotionOptions,
     Succession,
     Superseded,
-    authority,
 )
 from memoryware.tiers.text.segments import chunks_of
+from memoryware.tiers.validity import authority, note_replaced
 from memoryware.tiers.values import Insight, Promotion
 
 _TRIES: Final = 10
@@ -419,6 +419,9 @@ async def _promoted_material(
             await supersession.end(parts, stronger, [known[0].document_id], stronger.valid_from)
         return _Outcome(await _waiting(parts, asked, place), material.scope)
     promotion = await _added(parts, place, asked)
+    if place.reinstated:
+        ended = [one for one in place.reinstated if one.document_id in promotion.superseded]
+        await note_replaced(parts, ended)
     if material.entries or material.repeats or material.copies != ():
         await _mark(parts, asked, promotion)
     return _Outcome(promotion, material.scope)

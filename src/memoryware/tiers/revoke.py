@@ -26,7 +26,7 @@ from memoryware.tiers.model import (
     without_grounds,
 )
 from memoryware.tiers.stores.protocol import Select
-from memoryware.tiers.supersede import recompute_validity, reinstated_without
+from memoryware.tiers.validity import recompute_validity, reinstated_without
 from memoryware.tiers.values import LAYERS, ContextItem, Counts, Insight, Layer, Promotion, Receipt
 
 # What rests on a record.

@@ -630,20 +630,22 @@ def _read(lines: Iterable[str], longest: int) -> list[tuple[int, Entry | Memory]
     """Return the records of a bundle with the number of their lines."""
     found: dict[str, tuple[int, Entry | Memory]] = {}
     tiers: dict[tuple[str, str], Entry | Memory] = {}
-    headed = False
+    head: dict[str, Any] | None = None
+    number = 0
     for number, line in _numbered(lines):
         data = _object(line, number, longest)
-        if not headed:
+        if head is None:
             _check_head(data, number)
-            headed = True
+            head = data
             continue
         one = _record(data, number, longest)
         place = (str(data.get("tier")), one.id)
         if tiers.setdefault(place, one) != one:
             raise BundleRefused(f"Line {number} has the id of another record above", number)
         found.setdefault(one.id, (number, one))
-    if not headed:
+    if head is None:
         raise BundleRefused("This is no bundle: it has no first line that says so", 0)
+    _require_complete(head, Counter(tier for tier, _ in tiers), number)
     return list(found.values())
 
 
@@ -701,6 +703,31 @@ def _check_head(data: Mapping[str, Any], number: int) -> None:
     if version != VERSION:
         raise BundleRefused(
             f"The bundle has version {version}, and this reads {VERSION}; update memoryware",
+            number,
+        )
+
+
+def _require_complete(head: Mapping[str, Any], read: Mapping[str, int], number: int) -> None:
+    """Refuse a bundle that lost its end at the end of a line, where nothing else shows it.
+
+    Bundles without counts are of older versions or of other tools, and stay importable.
+
+    Raises:
+        BundleRefused: If a tier has fewer records than the head says.
+    """
+    counts = head.get("counts")
+    if not isinstance(counts, Mapping):
+        return
+    missing = {
+        tier: count - read.get(tier, 0)
+        for tier, count in counts.items()
+        if isinstance(count, int) and count > read.get(tier, 0)
+    }
+    if missing:
+        listed = ", ".join(f"{count} of {tier}" for tier, count in missing.items())
+        raise BundleRefused(
+            f"The bundle is cut: its head says that there are {sum(missing.values())} records more"
+            f" ({listed}); nothing was kept. Take the whole file",
             number,
         )
 

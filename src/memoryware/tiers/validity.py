@@ -1,0 +1,591 @@
+"""Validity of memories: links to what took their place, and what a revocation does to intervals."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import Parts
+from memoryware.tiers.actors import authority_of
+from memoryware.tiers.model import Memory, Trust, folded
+from memoryware.tiers.stores.protocol import Select
+
+# Deciding intervals.
+
+
+_REPLACED: Final = "replaced"
+"""Where a document keeps what took its place, while something else than that decides its end."""
+_REPLACES: Final = "replaces_when_restored"
+"""Where a revoked document keeps the documents whose place it takes when it is restored.
+
+`superseded_by` leads to those that end by it; the ones that got another successor meanwhile are
+found by this.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What took the place of a document.
+
+    A revocation changes no links: the validity of a document follows from its links and from
+    what is revoked, so that what is restored in any order leaves what was there before.
+
+    Attributes:
+        by: The `document_id` of the successor.
+        at: When it took the place.
+        unless: None where somebody put it there. Else it only is current with the same text or
+            subject, and these would have taken its own place if they were not revoked.
+    """
+
+    by: str
+    at: datetime
+    unless: tuple[str, ...] | None = None
+
+
+Ending: TypeAlias = tuple[datetime, Link]
+"""Until when a document holds, and the link that decides it."""
+
+
+def age(memory: Memory) -> tuple[datetime, datetime, str]:
+    """Return what tells the last of documents that stand for the same, to all who look."""
+    return memory.valid_from, memory.created_at, memory.document_id
+
+
+def authority(memory: Memory) -> Trust:
+    """Return the trust of the decision behind a memory, which says what may replace it.
+
+    That is the trust of its text, or of the person who promoted it: a decision of a person
+    stands until a person changes it, although the text is still the word of an agent.
+    """
+    counting = [one for one in memory.grounds if not one.revocations] or [memory.grounds[0]]
+    return max(max(one.provenance.trust, authority_of(one.promoted_by)) for one in counting)
+
+
+def precedence(memory: Memory) -> tuple[Trust, tuple[datetime, datetime, str]]:
+    """Return what decides which text of a subject is current: authority, then age."""
+    return authority(memory), age(memory)
+
+
+async def recompute_validity(
+    parts: Parts, scope: MemoryScope, changed: Iterable[Memory]
+) -> tuple[Memory, ...]:
+    """Let documents hold until the first one that took their place and is not revoked.
+
+    Only chains that lead through the changed documents are looked at, from these backwards and
+    forwards. What was replaced at a moment ends at that moment again, when what replaced it is
+    back. Of documents with the same text or subject that would hold side by side one holds: the
+    one with the most authority, and of several the last.
+
+    Args:
+        parts: The memory.
+        scope: The tenant and group.
+        changed: Memories that were revoked or put back.
+
+    Returns:
+        A chunk of each document that had ended and is current again.
+    """
+    documents = by_document(changed)
+    if not documents:
+        return ()
+    changes, again = await _plan(parts, scope, documents, documents)
+    await _apply(parts, scope, changes)
+    return again
+
+
+async def reinstated_without(
+    parts: Parts, scope: MemoryScope, gone: Iterable[Memory]
+) -> tuple[Memory, ...]:
+    """Return which ended documents would be current again if some were revoked."""
+    stored = by_document(gone)
+    hidden = {
+        id_: replace(memory, revocation=memory.revocation or "preview")
+        for id_, memory in stored.items()
+    }
+    _, again = await _plan(parts, scope, hidden, stored)
+    return again
+
+
+async def relink_chains(parts: Parts, gone: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Let what deleted documents had replaced hold until what had replaced these begins.
+
+    Returns:
+        A chunk of each document that had ended and is current again.
+    """
+    removed, again = by_document(gone), list[Memory]()
+    for tenant, group in {(one.scope.tenant, one.scope.group_id) for one in removed.values()}:
+        scope = MemoryScope(tenant=tenant, group_id=group)
+        found = by_document(await _predecessors(parts, scope, removed))
+        stored = {id_: memory for id_, memory in found.items() if id_ not in removed}
+        if not stored:
+            continue
+        joined = {id_: _relinked(memory, removed) for id_, memory in stored.items()}
+        changes, current = await _plan(parts, scope, joined, stored)
+        await _apply(parts, scope, changes)
+        again += current
+    return tuple(again)
+
+
+async def _apply(parts: Parts, scope: MemoryScope, changes: Mapping[str, Memory]) -> None:
+    """Change every chunk of documents as it is planned for one of each."""
+
+    def change(chunk: Memory) -> Memory:
+        planned = changes[chunk.document_id]
+        kept = {name: planned.metadata.get(name) for name in (_REPLACED, _REPLACES)}
+        return replace(
+            chunk,
+            valid_to=planned.valid_to,
+            superseded_by=planned.superseded_by,
+            metadata=_with(chunk.metadata, kept),
+        )
+
+    if changes:
+        which = Select.within(scope, documents=tuple(changes))
+        await parts.tiers.long_term.edit(which, change)
+
+
+async def _plan(
+    parts: Parts, scope: MemoryScope, documents: dict[str, Memory], stored: Mapping[str, Memory]
+) -> tuple[dict[str, Memory], tuple[Memory, ...]]:
+    """Decide the validity of some documents, and of all that depends on theirs.
+
+    Args:
+        parts: The memory.
+        scope: The tenant and group.
+        documents: A chunk of each document, as it is to count; what is read is added.
+        stored: The same documents as they are in the store.
+
+    Returns:
+        A chunk of each document that changes, and of each that is current again.
+    """
+    touched = await _with_chains(parts, scope, documents)
+    ends = _ends(touched, documents)
+    before = {id_: stored.get(id_) or documents[id_] for id_ in touched}
+    # What stood back for a document that ends again may be current again.
+    if ended := [id_ for id_ in touched if ends[id_] and before[id_].valid_to is None]:
+        page = await parts.tiers.long_term.find(Select.within(scope, superseded_by=tuple(ended)))
+        beside = {
+            id_: memory
+            for id_, memory in by_document(page.items).items()
+            if id_ not in touched and any(link.unless is not None for link in links_of(memory))
+        }
+        if beside:
+            documents |= beside
+            before |= beside
+            await _read_successors(parts, scope, documents, beside)
+            ends = _ends(before, documents)
+    planned = {id_: _ended(documents[id_], ends[id_], documents) for id_ in before}
+    documents |= planned
+    current = [one for one in planned.values() if one.valid_to is None and not one.revocation]
+    again = [one for one in current if before[one.document_id].valid_to is not None]
+    twins = await _twins_beside(parts, scope, current, documents)
+    if beyond := {one.document_id: one for one, _ in twins if one.document_id not in planned}:
+        documents |= beyond
+        await _read_successors(parts, scope, documents, beyond)
+    for loser, winner in twins:
+        before.setdefault(loser.document_id, loser)
+        planned[loser.document_id] = _beside(loser, winner)
+    _note_predecessors(planned, before, documents)
+    changes = {
+        id_: one for id_, one in planned.items() if _validity_of(one) != _validity_of(before[id_])
+    }
+    lost = {loser.document_id for loser, _ in twins}
+    return changes, tuple(one for one in again if one.document_id not in lost)
+
+
+def _validity_of(memory: Memory) -> tuple[object, ...]:
+    kept = (memory.metadata.get(name) for name in (_REPLACED, _REPLACES))
+    return memory.valid_to, memory.superseded_by, *kept
+
+
+async def note_replaced(parts: Parts, replaced: Iterable[Memory]) -> None:
+    """Note on revoked documents whose place they took before something else was put there.
+
+    Args:
+        parts: The memory.
+        replaced: Current memories, as they were before they were replaced.
+    """
+    links: dict[str, set[str]] = defaultdict(set)
+    for memory in replaced:
+        if memory.superseded_by is not None:
+            links[memory.superseded_by].add(memory.document_id)
+            scope = memory.scope
+
+    def note(chunk: Memory) -> Memory:
+        if not chunk.revocation:
+            return chunk
+        noted = sorted(_noted(chunk) | links[chunk.document_id])
+        return replace(chunk, metadata=_with(chunk.metadata, {_REPLACES: noted}))
+
+    if links:
+        await parts.tiers.long_term.edit(Select.within(scope, documents=tuple(links)), note)
+
+
+# The links of a document.
+
+
+def links_of(memory: Memory) -> tuple[Link, ...]:
+    """Return what took the place of a document, whether or not it counts, in that order."""
+    links, by = _kept_links(memory.metadata), memory.superseded_by
+    if by is not None and memory.valid_to is not None and all(link.by != by for link in links):
+        links.append(Link(by, memory.valid_to))
+    return tuple(links)
+
+
+def _kept_links(metadata: Mapping[str, Any]) -> list[Link]:
+    """Return the links that are in metadata, where an application may have put something else."""
+    kept = metadata.get(_REPLACED)
+    links = []
+    for one in kept if isinstance(kept, list | tuple) else [kept]:
+        if not isinstance(one, Mapping) or not isinstance(one.get("by"), str):
+            continue
+        try:
+            at = datetime.fromisoformat(one.get("at", ""))
+        except (TypeError, ValueError):
+            continue
+        if at.tzinfo is not None:
+            unless = one.get("unless")
+            links.append(Link(one["by"], at, None if unless is None else tuple(unless)))
+    return links
+
+
+def _with_links(memory: Memory, links: Sequence[Link], ending: Ending | None) -> Memory:
+    """Return a document with these links, that ends as it is decided."""
+    until, by = None, memory.superseded_by
+    if ending is not None:
+        until, by = max(ending[0], memory.valid_from), ending[1].by
+    elif all(link.by != by for link in links):
+        by = links[-1].by if links else None
+    if links and until == links[-1].at and by == links[-1].by and links[-1].unless is None:
+        links = links[:-1]  # the fields of the memory say it
+    kept: Any = [
+        {"by": link.by, "at": link.at.isoformat()}
+        | ({} if link.unless is None else {"unless": list(link.unless)})
+        for link in links
+    ]
+    if len(links) == 1 and links[0].unless is None:
+        kept = kept[0]
+    metadata = _with(memory.metadata, {_REPLACED: kept or None})
+    return replace(memory, valid_to=until, superseded_by=by, metadata=metadata)
+
+
+def _with(metadata: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata with some values of ours; None takes one away."""
+    changed = dict(metadata)
+    for name, value in kept.items():
+        if value is not None:
+            changed[name] = value
+        elif name == _REPLACES or _kept_links(metadata):
+            changed.pop(name, None)
+    return changed
+
+
+def _noted(memory: Memory) -> set[str]:
+    """Return the documents whose place one takes when it is restored."""
+    kept = memory.metadata.get(_REPLACES)
+    return {one for one in kept if isinstance(one, str)} if isinstance(kept, list) else set()
+
+
+def _ends(ids: Iterable[str], documents: Mapping[str, Memory]) -> dict[str, Ending | None]:
+    """Return when documents end, and by which link; None for those that hold.
+
+    Of several successors the first counts. In the place of a revoked one counts what took its
+    place, if anything did. There is no recursion, because chains may be long.
+    """
+    ends: dict[str, Ending | None] = {}
+    stack, opened = list(ids), set[str]()
+    while stack:
+        id_ = stack[-1]
+        links = links_of(documents[id_])
+        ahead = [
+            link.by
+            for link in links
+            if link.by in documents
+            and (documents[link.by].revocation or link.unless)
+            and link.by not in ends
+            and link.by not in opened
+        ]
+        if ahead and id_ not in opened:
+            opened.add(id_)
+            stack += ahead
+            continue
+        stack.pop()
+        if id_ not in ends:
+            ends[id_] = _ending(documents[id_], documents, ends)
+    return ends
+
+
+def _ending(
+    memory: Memory, documents: Mapping[str, Memory], ends: Mapping[str, Ending | None]
+) -> Ending | None:
+    """Return when a document ends, from when those end that its links lead to."""
+    ending: Ending | None = None
+    is_replaced = False
+    for link in links_of(memory):
+        # It stood back only because nothing that had taken its place before counted.
+        if link.unless is not None and is_replaced:
+            continue
+        at = _counts_from(memory, link, documents, ends)
+        if at is not None:
+            is_replaced = is_replaced or link.unless is None
+            if ending is None or at < ending[0]:
+                ending = at, link
+    return ending
+
+
+def _counts_from(
+    memory: Memory,
+    link: Link,
+    documents: Mapping[str, Memory],
+    ends: Mapping[str, Ending | None],
+) -> datetime | None:
+    """Return from when on a link ends a document; None if it does not."""
+    successor, after = documents.get(link.by), ends.get(link.by)
+    if successor is None:
+        # What an index leads to and nobody has is taken on trust; other links to it are dead.
+        return link.at if link.by == memory.superseded_by else None
+    if successor.revocation:
+        return None if after is None else max(link.at, after[0])
+    if link.unless and after is not None and after[1].by in link.unless:
+        return None
+    return link.at
+
+
+def _ended(memory: Memory, ending: Ending | None, documents: Mapping[str, Memory]) -> Memory:
+    """Return a document that ends as it is decided, without links that are of no use anymore."""
+    links = links_of(memory)
+    if not links:
+        return memory
+
+    def is_of_use(link: Link) -> bool:
+        if ending is not None and link == ending[1]:
+            return True
+        if link.by not in documents:
+            return False
+        if link.unless is None:
+            return True
+        # What stood back is found again by its text or subject, unless it was replaced meanwhile.
+        return bool(documents[link.by].revocation) and (
+            ending is None or _decides(links, link, *ending)
+        )
+
+    return _with_links(memory, [link for link in links if is_of_use(link)], ending)
+
+
+def _decides(links: Sequence[Link], link: Link, at: datetime, deciding: Link) -> bool:
+    """Say whether a link would decide the end of a document in the place of another if it counted.
+
+    Args:
+        links: All links of the document.
+        link: One that does not count now.
+        at: When the document ends.
+        deciding: The link that decides that.
+    """
+    is_before = links.index(link) < links.index(deciding)
+    if (link.unless is None) != (deciding.unless is None):
+        if link.unless is None and is_before:
+            return True
+        if deciding.unless is None and not is_before:
+            return False
+    return (link.at, not is_before) < (at, is_before)
+
+
+def _beside(loser: Memory, winner: Memory) -> Memory:
+    """Return a document that ends because of another with its text or subject."""
+    at = max(winner.valid_from, loser.valid_from)
+    later = () if winner.valid_to is not None else links_of(winner)
+    link = Link(winner.document_id, at, tuple(one.by for one in later))
+    links = [one for one in links_of(loser) if one.by != link.by]
+    return _with_links(loser, [*links, link], (at, link))
+
+
+def _relinked(memory: Memory, removed: Mapping[str, Memory]) -> Memory:
+    """Return a document that is linked to what took the place of those that were deleted."""
+    links, waiting, seen = list[Link](), list(links_of(memory)), set[str]()
+    while waiting:
+        link = waiting.pop(0)
+        if link.by not in removed:
+            links.append(link)
+        elif link.by not in seen and link.unless is None:
+            seen.add(link.by)
+            after = links_of(removed[link.by])
+            waiting[:0] = [replace(one, at=max(one.at, link.at)) for one in after]
+    return _with_links(memory, links, None)
+
+
+def _note_predecessors(
+    planned: dict[str, Memory], before: dict[str, Memory], documents: Mapping[str, Memory]
+) -> None:
+    """Note on revoked documents which others end where these begin once they are restored."""
+    predecessors: dict[str, set[str]] = defaultdict(set)
+    for memory in planned.values():
+        links, until = links_of(memory), memory.valid_to
+        deciding = next((one for one in links if one.by == memory.superseded_by), None)
+        for link in links:
+            successor = documents.get(link.by)
+            if successor is None or not successor.revocation or link == deciding:
+                continue
+            if deciding is None or until is None or _decides(links, link, until, deciding):
+                predecessors[link.by].add(memory.document_id)
+    for id_ in {*predecessors, *planned, *before, *documents}:
+        memory = planned.get(id_) or documents[id_]
+        noted = _noted(memory)
+        kept = (noted - planned.keys()) | predecessors[id_] if memory.revocation else set()
+        if kept != noted:
+            before.setdefault(id_, memory)
+            metadata = _with(memory.metadata, {_REPLACES: sorted(kept) or None})
+            planned[id_] = replace(memory, metadata=metadata)
+
+
+# Reading chains.
+
+
+async def _predecessors(
+    parts: Parts, scope: MemoryScope, documents: Mapping[str, Memory]
+) -> list[Memory]:
+    """Return memories of the documents in whose place some were put."""
+    which = Select.within(scope)
+    selections = [which.also(superseded_by=tuple(documents))]
+    noted = {id_ for memory in documents.values() for id_ in _noted(memory)}
+    if noted:
+        selections.append(which.also(documents=tuple(sorted(noted))))
+    pages = await parts.tiers.find_many([("long_term", one) for one in selections])
+    return [
+        memory
+        for page in pages
+        for memory in page
+        if memory.superseded_by in documents
+        or any(link.by in documents for link in links_of(memory))
+    ]
+
+
+async def _with_chains(
+    parts: Parts, scope: MemoryScope, documents: dict[str, Memory]
+) -> tuple[str, ...]:
+    """Add what the validity of some documents depends on, and what depends on theirs.
+
+    Args:
+        parts: The memory.
+        scope: The tenant and group.
+        documents: Chunks of the documents by id; what is read is added.
+
+    Returns:
+        The ids of the documents of which the validity may be another one now.
+    """
+    touched, waiting = dict.fromkeys(documents), dict(documents)
+    while waiting:
+        found = by_document(await _predecessors(parts, scope, waiting))
+        before = {id_: memory for id_, memory in found.items() if id_ not in touched}
+        documents |= before
+        touched |= dict.fromkeys(before)
+        # What is before a document that is not revoked ends there, whatever comes after it.
+        waiting = {id_: memory for id_, memory in before.items() if memory.revocation}
+    await _read_successors(parts, scope, documents, touched)
+    return tuple(touched)
+
+
+async def _read_successors(
+    parts: Parts, scope: MemoryScope, documents: dict[str, Memory], ids: Iterable[str]
+) -> None:
+    """Add what documents are linked to, as far as their validity depends on it."""
+    waiting, followed = list(ids), set[str]()
+    while waiting:
+        links = [link for id_ in waiting for link in links_of(documents[id_])]
+        followed.update(waiting)
+        wanted = {link.by for link in links} - documents.keys() - followed
+        if wanted:
+            which = Select.within(scope, documents=tuple(sorted(wanted)))
+            documents |= by_document((await parts.tiers.long_term.find(which)).items)
+            followed |= wanted - documents.keys()
+        ahead = [
+            link.by
+            for link in links
+            if link.by in documents and (documents[link.by].revocation or link.unless)
+        ]
+        waiting = [id_ for id_ in dict.fromkeys(ahead) if id_ not in followed]
+
+
+async def _twins_beside(
+    parts: Parts,
+    scope: MemoryScope,
+    current: Sequence[Memory],
+    documents: Mapping[str, Memory],
+) -> list[tuple[Memory, Memory]]:
+    """Return documents beside which another with their text or subject is current, and that.
+
+    Args:
+        parts: The memory.
+        scope: The tenant and group.
+        current: The documents.
+        documents: What is read already, as it is to count.
+    """
+    if not current:
+        return []
+    which = Select.within(scope, revocations=(None,))
+    selections = [which.also(hashes=tuple({memory.content_hash for memory in current}))]
+    subjects = {memory.subject for memory in current if memory.subject is not None}
+    if subjects:
+        named = tuple(sorted({form for subject in subjects for form in spellings(subject)}))
+        selections.append(which.also(subjects=named))
+    pages = await parts.tiers.find_many([("long_term", one) for one in selections])
+    counting = [documents.get(memory.document_id, memory) for page in pages for memory in page]
+    return _twins((by_document(counting) | by_document(current)).values())
+
+
+def spellings(subject: str) -> tuple[str, ...]:
+    """Return how a subject is written as well: an index compares texts exactly."""
+    ways = (str.casefold, str.upper, str.capitalize, str.title, str.lower)
+    # A capital i with a dot has two characters in lower case.
+    plain = subject.replace("\u0130", "I").replace("i\u0307", "i")
+    written = (subject, *(way(one) for one in (subject, plain) for way in ways))
+    dotted = (one.replace("I", "\u0130") for one in written)
+    return tuple(dict.fromkeys((*written, *dotted)))
+
+
+def _twins(documents: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
+    """Return current documents that stand back for another, and what takes their place.
+
+    The same text is looked for first, so that no two documents end each other.
+    """
+    shown = [one for one in documents if not one.revocation]
+    ended: dict[str, tuple[Memory, Memory]] = {}
+    for kind in (_text_place, _subject_place):
+        places: dict[Hashable, list[Memory]] = defaultdict(list)
+        for one in shown:
+            if one.document_id not in ended and (place := kind(one)) is not None:
+                places[place].append(one)
+        for several in places.values():
+            current = [one for one in several if one.valid_to is None]
+            if len(current) < 2:
+                continue
+            winner = max(current, key=precedence)
+            losers = [one for one in current if one is not winner]
+            ended |= {one.document_id: (one, _first_after(one, winner, several)) for one in losers}
+    return list(ended.values())
+
+
+def _first_after(loser: Memory, winner: Memory, several: Iterable[Memory]) -> Memory:
+    """Return what would have replaced a document first, had it not been revoked then."""
+    between = [
+        one
+        for one in several
+        if one.valid_to is not None
+        and loser.valid_from <= one.valid_from < min(one.valid_to, winner.valid_from)
+    ]
+    return min(between, key=age, default=winner)
+
+
+def _text_place(memory: Memory) -> Hashable:
+    return memory.scope.agent_id, memory.content_hash
+
+
+def _subject_place(memory: Memory) -> Hashable | None:
+    return None if memory.subject is None else (memory.scope.agent_id, folded(memory.subject))
+
+
+def by_document(memories: Iterable[Memory]) -> dict[str, Memory]:
+    """Return a chunk of each document, by its id."""
+    return {one.document_id: one for one in memories}
