@@ -195,7 +195,7 @@ async def test_nothing_is_trusted_whatever_a_bundle_says_of_itself(memory, take,
         refused="x" * 500,
         key="k",
     )
-    await take([lines[0], proud])
+    await take([without(lines[0], "counts"), proud])
     (entry,) = (one.record for one in memory.list(SHOP).items)
     assert entry.provenance.trust == Trust.UNTRUSTED
     assert entry.provenance.origin == Origin("import", "old")
@@ -212,7 +212,7 @@ async def test_what_is_odd_and_harmless_is_kept(memory, take, lines):
         content="half \ud83d a character\0",
         metadata={"\ud800": "\udfff", "deep": json.loads('{"a":' * 200 + "1" + "}" * 200)},
     )
-    report = await take([lines[0], odd])
+    report = await take([without(lines[0], "counts"), odd])
     assert report.added == 1
     (entry,) = memory.list(SHOP).items
     assert entry.content.startswith("half \ufffd a character")
@@ -233,7 +233,7 @@ def with_room_for(stores: Stores, room: int) -> Stores:
 
 
 async def test_a_store_that_fails_halfway_keeps_nothing_of_it(memory, take, lines):
-    first = await take(lines[:3])
+    first = await take([without(lines[0], "counts"), *lines[1:3]])
     whole = memory.parts
     memory.parts = replace(whole, stores=with_room_for(whole.stores, 3))
     with pytest.raises(StoreUnavailable):
@@ -253,6 +253,5 @@ def test_a_bundle_that_was_cut_at_the_end_of_a_line_is_refused(kept):
     with pytest.raises(BundleRefused, match=rf"cut: .* {6 - kept} records .*nothing was kept"):
         target.import_bundle(lines[:kept], "g", name="b")
     assert target.list("g").total == 0
-    head = {name: value for name, value in json.loads(lines[0]).items() if name != "counts"}
-    old = [json.dumps(head), *lines[1:kept]]
+    old = [without(lines[0], "counts"), *lines[1:kept]]
     assert target.import_bundle(old, "g", name="b").added == kept - 1
