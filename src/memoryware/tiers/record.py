@@ -45,6 +45,7 @@ from memoryware.tiers.model import (
 )
 from memoryware.tiers.screening import lineage, mended, owner, redacted, without_secrets
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.views import WorkingView
 from memoryware.tiers.values import ContextItem, Layer, Output, Recorded
 
 # Building an entry.
@@ -461,9 +462,11 @@ async def _note(parts: Parts, decision: _Decision) -> Entry:
     return entry
 
 
-async def _push(parts: Parts, entry: Entry, now: datetime) -> None:
+async def _push(
+    parts: Parts, entry: Entry, now: datetime, working: WorkingView | None = None
+) -> None:
     """Put an entry first; where the whole list is renewed, what has expired is not."""
-    working, renews = parts.tiers.working, parts.ttl_scope == "list"
+    working, renews = working or parts.tiers.working, parts.ttl_scope == "list"
     if renews:
         which = Select.within(entry.scope)
         every = (await working.find(which)).items
@@ -518,13 +521,13 @@ async def _outcome_in_steps(parts: Parts, entry: Entry, *, is_replay: bool) -> _
             logger.warning("the refusal of entry %s was not noted: %s", entry.id, error)
     if decision.pushed is None:
         return _Outcome(entry=decision.entry, refused=decision.refused)
-    await _push(parts, decision.pushed, now)
+    same = await _push_beside(parts, decision.pushed, now)
     if await _is_decided(parts, entry):  # by somebody, while filters were asked
         which = Select.within(entry.scope, ids=(decision.pushed.id,))
         await parts.tiers.working.delete(which)
         return _Outcome(entry=decision.entry, refused="revoked")
     if decision.refused is None and any(isinstance(one, ExactDuplicate) for one in parts.filters):
-        await _keep_one_of_each(parts, decision.pushed, now)
+        await _keep_one_of_each(parts, decision.pushed, same)
     return _Outcome(entry=decision.entry, pushed=decision.pushed, refused=decision.refused)
 
 
@@ -553,14 +556,23 @@ async def _is_decided(parts: Parts, entry: Entry) -> bool:
     return not stored or stored[0].status in DECIDED
 
 
-async def _keep_one_of_each(parts: Parts, entry: Entry, now: datetime) -> None:
+async def _push_beside(parts: Parts, entry: Entry, now: datetime) -> Sequence[Entry]:
+    """Put an entry first; return the entries with its text that are there then."""
+    same = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
+
+    async def work(working: WorkingView) -> Sequence[Entry]:
+        await _push(parts, entry, now, working)
+        return (await working.find(same)).items
+
+    return await parts.tiers.working.together(work, entry.scope)
+
+
+async def _keep_one_of_each(parts: Parts, entry: Entry, same: Sequence[Entry]) -> None:
     """Leave the oldest of entries with the same text, which came in at the same moment."""
     working = parts.tiers.working
-    which = Select.within(entry.scope, hashes=(entry.content_hash,), live_at=now)
-    same = (await working.find(which)).items
     first, *later = sorted(same, key=lambda one: (one.created_at, one.id)) or [entry]
     for other in later:
-        await working.delete(which.also(hashes=None, ids=(other.id,)))
+        await working.delete(Select.within(entry.scope, ids=(other.id,)))
         noted = replace(other, refused=DUPLICATE, duplicate_of=(first.id,), echo_of=())
         try:
             await _note(parts, _Decision(entry=noted, refused=DUPLICATE))

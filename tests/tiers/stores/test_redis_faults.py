@@ -22,6 +22,7 @@ from memoryware.conformance._tiers import NOON, entry, within
 from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings
+from memoryware.tiers.stores.redis.lists import READ, SWAP
 from servers.redis import redis_server
 from tiers.stores.lossy import Lossy
 
@@ -296,7 +297,7 @@ async def test_a_push_without_an_answer_is_made_once_more_and_is_there_once(
 ):
     first, one = entry("first"), entry("one")
     await through(far, door, "push", first, keep=5)
-    lossy.lose, lossy.only = 1, b"EVAL"
+    lossy.lose, lossy.only = 1, b"MULTI"
     await through(far, door, "push", one, keep=5)
     assert lossy.lost == 1
     assert store.find(within()).items == [one, first]
@@ -307,7 +308,7 @@ async def test_an_edit_without_an_answer_is_made_once(lossy, far, store, door):
     for scope in GROUPS:
         await through(far, door, "push", entry(scope=scope), keep=5)
     tenant = Select(tenant="t")
-    lossy.lose, lossy.only = 1, b"EVAL"
+    lossy.lose, lossy.only = 1, b"MULTI"
     changed = await through(far, door, "edit", tenant, counted)
     assert lossy.lost == 1
     found = store.find(tenant).items
@@ -319,7 +320,7 @@ async def test_an_edit_without_an_answer_is_made_once(lossy, far, store, door):
 async def test_a_removal_without_an_answer_is_counted(lossy, far, store, door):
     for scope in (*GROUPS, GROUPS[0]):
         await through(far, door, "push", entry(scope=scope), keep=5)
-    lossy.lose, lossy.only = 1, b"EVAL"
+    lossy.lose, lossy.only = 1, b"MULTI"
     assert await through(far, door, "delete", Select(tenant="t")) == 4
     assert lossy.lost == 1
     assert store.find(Select(tenant="t")).total == 0
@@ -327,7 +328,7 @@ async def test_a_removal_without_an_answer_is_counted(lossy, far, store, door):
 
 def test_an_edit_that_was_overtaken_without_an_answer_is_not_made_twice(lossy, far, store):
     far.push(entry(), keep=5)
-    lossy.lose, lossy.only = 1, b"EVAL"
+    lossy.lose, lossy.only = 1, SWAP.digest.encode()
     seen = []
 
     def change(record):
@@ -338,7 +339,7 @@ def test_an_edit_that_was_overtaken_without_an_answer_is_not_made_twice(lossy, f
     server_reads = far.store._server.ask
 
     async def ask(via, commands, **more):
-        if lossy.lost and not seen[1:] and commands[0][0] == "LRANGE":
+        if lossy.lost and not seen[1:] and commands[0][0] is READ:
             seen.append("other")
             store.edit(within(), counted)
         return await server_reads(via, commands, **more)
@@ -350,7 +351,7 @@ def test_an_edit_that_was_overtaken_without_an_answer_is_not_made_twice(lossy, f
 
 
 def test_what_is_never_answered_is_reported(lossy, far, store):
-    lossy.lose, lossy.only = 2, b"EVAL"
+    lossy.lose, lossy.only = 2, b"MULTI"
     with pytest.raises(StoreUnconfirmed, match="cannot be reached"):
         far.push(entry(), keep=5)
     assert lossy.lost == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -32,14 +32,28 @@ _VALUES: Final[Mapping[str, str]] = {
     "revocations": "revocation",
 }
 """Where a record has the value that each condition asks for."""
+_GETTERS: Final = {name: attrgetter(path) for name, path in _VALUES.items()}
 
 
 def fits(record: Entry | Memory, which: Select) -> bool:
     """Say whether a record fits every condition."""
+    return _fits(record, which, _given(which))
+
+
+def condition(which: Select) -> Callable[[Entry | Memory], bool]:
+    """Return `fits` for one selection and many records."""
+    given = [*_given(which)]
+    return lambda record: _fits(record, which, given)
+
+
+def _fits(
+    record: Entry | Memory, which: Select, given: Iterable[tuple[str, tuple[str | None, ...]]]
+) -> bool:
     if record.scope.tenant != which.tenant:
         return False
-    if not all(_has_one_of(record, name, values) for name, values in _given(which)):
-        return False
+    for name, values in given:
+        if not _has_one_of(record, name, values):
+            return False
     if which.since is not None and record.created_at < which.since:
         return False
     if which.before is not None and record.created_at >= which.before:
@@ -83,7 +97,7 @@ def _given(which: Select) -> Iterator[tuple[str, tuple[str | None, ...]]]:
 
 def _has_one_of(record: Entry | Memory, name: str, values: tuple[str | None, ...]) -> bool:
     """Say whether a record has one of these values; what is asked for is looked at, not more."""
-    return attrgetter(_VALUES[name])(record) in values if _has(record, name) else None in values
+    return _GETTERS[name](record) in values if _has(record, name) else None in values
 
 
 def _has(record: Entry | Memory, name: str) -> bool:

@@ -253,6 +253,15 @@ class WorkingView(RecordView[Entry]):
 
         await self.run(work, entry.scope, writes=True)
 
+    async def together(self, work: Callable[[WorkingView], Awaitable[T]], scope: MemoryScope) -> T:
+        """Run a unit of work that is given this tier inside one transaction of its store."""
+        handle = TierHandle(self._store, self._tier)
+
+        async def inside(transaction: Transaction) -> T:
+            return await work(WorkingView(handle, self._runner, transaction))
+
+        return await self.run(inside, scope, writes=True)
+
     async def purge(self, now: datetime) -> int:
         return await call(self._store, self._runner, lambda half: half.purge(now))
 

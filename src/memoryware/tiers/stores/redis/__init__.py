@@ -23,9 +23,9 @@ import os
 import random
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
@@ -33,10 +33,11 @@ from memoryware._copying import SharedOnCopy
 from memoryware._runner import ASYNC, BLOCKING, Runner
 from memoryware.errors import SettingError, StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.model import Entry
+from memoryware.tiers.stores.codec import copies_of, copy_of
 from memoryware.tiers.stores.protocol import Page, Select, Store, Stretch, Tier, Transaction
 from memoryware.tiers.stores.redis import lists
 from memoryware.tiers.stores.redis.server import Command, RedisServer, RedisSettings
-from memoryware.tiers.stores.selecting import Part, fits, page_of
+from memoryware.tiers.stores.selecting import Part, condition, fits, page_of
 
 __all__ = ["RedisSettings", "RedisWorking"]
 
@@ -60,9 +61,9 @@ class RedisStore(Store):
     changes is not undone as a whole.
     """
 
-    def __init__(self, server: RedisServer, runner: Runner) -> None:
+    def __init__(self, server: RedisServer, runner: Runner, recent: lists.RecentLists) -> None:
         self._server, self.suspends = server, runner.suspends
-        self._lists = RedisLists(server, runner)
+        self._lists = RedisLists(server, runner, recent)
 
     async def transaction(
         self,
@@ -105,18 +106,23 @@ class RedisWorking(SharedOnCopy, RedisStore):
 
     def __init__(self, url: str, settings: RedisSettings | None = None) -> None:
         server = RedisServer(url, settings or RedisSettings())
-        super().__init__(server, BLOCKING)
-        self._native = RedisStore(server, ASYNC)
+        recent = lists.RecentLists()
+        super().__init__(server, BLOCKING, recent)
+        self._native = RedisStore(server, ASYNC, recent)
 
     def halves(self) -> tuple[Store, Store]:
         return self, self._native
 
 
 class _RedisTransaction(Transaction):
-    """Changes of lists, each of them at once."""
+    """Changes of lists, each of them at once.
+
+    What is read right after a push is what the push has left: the server has sent it along.
+    """
 
     def __init__(self, redis_lists: RedisLists) -> None:
         self._lists = redis_lists
+        self._pushed: dict[str, bytes] = {}
 
     async def find(
         self,
@@ -127,19 +133,22 @@ class _RedisTransaction(Transaction):
         offset: int = 0,
         after: str | None = None,
     ) -> Page[Any]:
-        return await self._lists.find(which, Part(limit, offset, after))
+        return await self._lists.find(which, Part(limit, offset, after), self._pushed)
 
     async def add(self, *_: Any, **__: Any) -> list[Any]:
         raise StoreUnavailable("Redis keeps working memory only, which entries are pushed to")
 
     async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:  # noqa: ARG002
+        self._pushed = {}
         return await self._lists.edit(which, change)
 
     async def delete(self, tier: Tier, which: Select) -> int:  # noqa: ARG002
+        self._pushed = {}
         return await self._lists.delete(which)
 
     async def push(self, entry: Entry, *, keep: int, renew: bool = False) -> None:
-        await self._lists.push(entry, keep, renew=renew)
+        name, joined = await self._lists.push(entry, keep, renew=renew)
+        self._pushed = {name: joined}
 
 
 @dataclass(frozen=True)
@@ -191,11 +200,11 @@ class RedisLists:
     a list is written, and once more behind it.
     """
 
-    def __init__(self, server: RedisServer, runner: Runner) -> None:
-        self._server, self._runner = server, runner
+    def __init__(self, server: RedisServer, runner: Runner, recent: lists.RecentLists) -> None:
+        self._server, self._runner, self._recent = server, runner, recent
 
-    async def push(self, entry: Entry, keep: int, *, renew: bool) -> None:
-        """Put an entry first in the list of its group."""
+    async def push(self, entry: Entry, keep: int, *, renew: bool) -> tuple[str, bytes]:
+        """Put an entry first in the list of its group; return its name and the list as it is."""
         name = lists.name_of(entry.scope.tenant, entry.scope.group_id)
         expires = lists.micros_of(entry.expires_at)
         lifetime = lists.lifetime_of(entry, self._server.settings.grace)
@@ -203,19 +212,30 @@ class RedisLists:
         values = (keep, int(renew), lists.id_of(entry), expires, lifetime, payload)
         index = self.index_commands(name, expires)
         run = lists.PUSH.on(self._key(name), values=values)
-        await self._ask([*index, run, *index], together=True)
+        answers = await self._ask(self._indexed(run, index), together=True)
+        return name, answers[len(index)]
 
-    async def find(self, which: Select, part: Part) -> Page[Entry]:
-        """Return a page of the entries that fit, newest first."""
+    async def find(
+        self, which: Select, part: Part, known: Mapping[str, bytes] | None = None
+    ) -> Page[Entry]:
+        """Return a page of the entries that fit, newest first.
+
+        Args:
+            which: What they fit.
+            part: The page.
+            known: Lists that were read already, by their names.
+        """
         with _reading():
-            snapshots = await self._read(await self._names(which))
+            snapshots = await self._read(await self._names(which), known)
+        is_fitting = condition(which)
         fitting = [
             (_number_of(snapshot.name, element), element.entry)
             for snapshot in snapshots
             for element in snapshot.elements
-            if fits(element.entry, which)
+            if is_fitting(element.entry)
         ]
-        return page_of(_newest_first(fitting), part)
+        page = page_of(_newest_first(fitting), part)
+        return replace(page, items=copies_of(page.items))
 
     async def edit(self, which: Select, change: Callable[[Entry], Entry]) -> list[Entry]:
         """Change the entries that fit: all of them or none, in a cluster group by group."""
@@ -226,7 +246,7 @@ class RedisLists:
             for place, element in enumerate(snapshot.elements):
                 if not fits(element.entry, which):
                     continue
-                new = change(lists.element_of(snapshot.raw[place]).entry)
+                new = change(copy_of(element.entry))
                 if new == element.entry:
                     continue
                 expires = lists.micros_of(new.expires_at)
@@ -271,6 +291,7 @@ class RedisLists:
                 commands.append(lists.PURGE.on(self._key(name), values=[moment]))
             answers = (await self._ask(commands))[1::2]
             purged += sum(answer[0] for answer in answers)
+            self._recent.drop(names)
             await self._update_indexes(
                 [(name, left, first) for name, (_, left, first) in zip(names, answers, strict=True)]
             )
@@ -288,7 +309,7 @@ class RedisLists:
         entries = [
             element.entry for snapshot in snapshots for element in reversed(snapshot.elements)
         ]
-        return Stretch(entries, names[-1] if len(names) == most else None)
+        return Stretch(copies_of(entries), names[-1] if len(names) == most else None)
 
     async def load(self, entries: Sequence[Entry]) -> list[Entry]:
         """Store entries as they are, one after the other; return those that were not there so."""
@@ -367,15 +388,27 @@ class RedisLists:
         (raw,) = await self._ask([("ZRANGEBYLEX", self._groups, f"[{first}", behind)])
         return [name.decode() for name in raw]
 
-    async def _read(self, names: Sequence[str]) -> list[ListSnapshot]:
-        snapshots = []
-        for start in range(0, len(names), _BATCH):
-            some = names[start : start + _BATCH]
-            commands: list[Command] = [("LRANGE", self._key(name), 0, -1) for name in some]
+    async def _read(
+        self, names: Sequence[str], known: Mapping[str, bytes] | None = None
+    ) -> list[ListSnapshot]:
+        begun, recent = self._recent.begin(), self._recent
+        joined = dict(known or {})
+        wanted = [name for name in names if name not in joined]
+        for start in range(0, len(wanted), _BATCH):
+            some = wanted[start : start + _BATCH]
+            commands = [lists.READ.on(self._key(name)) for name in some]
             answers = await self._ask(commands, together=True)
-            for name, raw in zip(some, answers, strict=True):
-                snapshots.append(ListSnapshot(name, raw, [lists.element_of(data) for data in raw]))
-        return snapshots
+            joined |= zip(some, answers, strict=True)
+        contents = {name: recent.content_of(name, joined[name], begun) for name in names}
+        return [ListSnapshot(name, one.raw, one.elements) for name, one in contents.items()]
+
+    def _indexed(self, run: Command, index: Sequence[Command]) -> list[Command]:
+        """Return the commands that run a script, with those of the indexes around it.
+
+        In a cluster the indexes are in other places than the list, and others are served in
+        between.
+        """
+        return [*index, run, *(index if self._server.is_cluster else ())]
 
     async def _ask(
         self, commands: Sequence[Command], *, together: bool = False, again: bool = True
@@ -445,9 +478,11 @@ class RedisLists:
         ]
         keys = [self._key(change.snapshot.name) for change in changes]
         run = lists.SWAP.on(*keys, values=values)
-        answers = (await self._ask([*due, run, *due], together=True, again=False))[len(due)]
+        commands = self._indexed(run, due)
+        answers = (await self._ask(commands, together=True, again=False))[len(due)]
         if answers is None:
             return False
+        self._recent.drop([change.snapshot.name for change in changes])
         await self._update_indexes(
             [
                 (change.snapshot.name, 0, b"")

@@ -360,7 +360,7 @@ class RedisServer:
         client = await runner.call(self._blocking, self._native)
         if self.is_cluster:
             return [await _reply(runner, client, one) for one in commands]
-        pipe = client.pipeline(transaction=together)
+        pipe = client.pipeline(transaction=together and len(commands) > 1)
         for one in commands:
             pipe.execute_command(*one)
         replies: list[Any] = await runner.call(pipe.execute, pipe.execute, raise_on_error=False)
