@@ -301,3 +301,25 @@ async def test_more_tasks_than_connections_take_turns(make):
     await asyncio.gather(*(store.apush(entry(f"{n}"), keep=50) for n in range(40)))
     assert (await store.afind(within())).total == 40
     await store.aclose()
+
+
+def test_an_entry_that_a_caller_changes_stays_as_it_is_stored(store):
+    store.push(replace(entry("The orders are on db2."), metadata={"topic": "shop"}), keep=5)
+    (first,) = store.find(within(ACME)).items
+    first.metadata["topic"] = "changed by the caller"
+    (again,) = store.find(within(ACME)).items
+    assert again.metadata == {"topic": "shop"}
+
+
+def test_what_is_forgotten_is_not_kept_by_the_process(store):
+    kept = entry("The password of the shop is tulip-99.")
+    store.push(kept, keep=5)
+    assert store.find(within(ACME)).items
+    assert b"tulip-99" in _remembered(store)
+    store.delete(within(ACME, ids=(kept.id,)))
+    assert b"tulip-99" not in _remembered(store)
+
+
+def _remembered(store):
+    contents = store.store.halves()[0]._lists._recent._lists.values()
+    return b"".join(content.joined for content in contents)
