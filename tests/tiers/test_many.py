@@ -11,6 +11,7 @@ from memoryware import (
     MemoryScope,
     Output,
     PromotionRefused,
+    SettingError,
     StoreUnavailable,
     TieredMemory,
 )
@@ -139,3 +140,15 @@ def test_a_batch_is_one_flush(tmp_path):
         with counted_statements() as promoted:
             memory.promote_many(TEXTS, SHOP, by="ann")
     assert (recorded.flushes, promoted.flushes) == (1, 1)
+
+
+@pytest.mark.parametrize("single", ["The lift is out of order.", b"lift", {"lift": 1}, 7, None])
+def test_a_single_text_is_no_list_of_texts(single):
+    memory = TieredMemory.open("memory://")
+    for call in (
+        lambda: memory.record_many(single, "shop"),
+        lambda: memory.promote_many(single, "shop", by="ann"),
+    ):
+        with pytest.raises(SettingError, match="must be a list, even for one"):
+            call()
+    assert memory.list("shop", layer="quarantine").total == 0

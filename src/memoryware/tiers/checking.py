@@ -138,6 +138,17 @@ def instance(name: str, value: Any, kinds: tuple[type, ...]) -> None:
         raise SettingError(f"{name}: must be one of {said}, and this is {_type(value)}")
 
 
+def several(name: str, value: Any) -> list[Any]:
+    """Return the items of a list of texts or records.
+
+    Raises:
+        SettingError: If it is a single text, which would be taken apart, or no list.
+    """
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise SettingError(f"{name}: must be a list, even for one; not {_type(value)}")
+    return list(value)
+
+
 def _listed(possible: Collection[str]) -> str:
     return ", ".join(map(repr, possible))
 

@@ -291,8 +291,8 @@ class EntryOperations:
 
 
 def _outputs(outputs: Iterable[str | Output]) -> list[Output]:
-    checking.instance("outputs", outputs, (Iterable,))
-    return [one if isinstance(one, Output) else Output(one) for one in outputs]
+    items = checking.several("outputs", outputs)
+    return [item if isinstance(item, Output) else Output(item) for item in items]
 
 
 Sources = Sequence[Literal["hot", "cold"]]

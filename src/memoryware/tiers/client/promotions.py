@@ -252,7 +252,7 @@ class PromotionOperations:
             SettingError: As for `promote`.
         """
         given = (
-            [screening.promotable(self.parts, item) for item in items],
+            [screening.promotable(self.parts, item) for item in checking.several("items", items)],
             screening.owner_if_named(self.parts, scope),
         )
         return run_blocking(
@@ -284,7 +284,7 @@ class PromotionOperations:
             SettingError: As for `promote`.
         """
         given = (
-            [screening.promotable(self.parts, item) for item in items],
+            [screening.promotable(self.parts, item) for item in checking.several("items", items)],
             screening.owner_if_named(self.parts, scope),
         )
         return await promote.promote_many(
