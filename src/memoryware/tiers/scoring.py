@@ -41,6 +41,39 @@ def term_score(rare: float, often: Any, norm: Any) -> Any:
     return rare * often * (SATURATION + 1) / (often + norm)
 
 
+def text_score(
+    rarities: Sequence[float], counts: Sequence[float], size: float, mean: float
+) -> float:
+    """Return the BM25 score of one text; 0 if it has no word of the query.
+
+    Args:
+        rarities: The `rarity` of each word of the query.
+        counts: How often the text has each of them.
+        size: How many words the text has.
+        mean: How many words a text has on average.
+    """
+    norm, score = length_norm(size, mean), 0.0
+    for rare, often in zip(rarities, counts, strict=True):
+        if often:
+            score += term_score(rare, often, norm)
+    return score
+
+
+def column_scores(rarities: Sequence[float], counts: Sequence[Any], sizes: Any, mean: float) -> Any:
+    """Return the BM25 scores of many texts as an array, each as `text_score` returns it.
+
+    Args:
+        rarities: The `rarity` of each word of the query.
+        counts: For each of them an array: how often each text has it.
+        sizes: How many words each text has, as an array.
+        mean: How many words a text has on average.
+    """
+    norms, scores = length_norm(sizes, mean), sizes * 0.0
+    for rare, column in zip(rarities, counts, strict=True):
+        scores += term_score(rare, column, norms)
+    return scores
+
+
 def bm25(
     words: Mapping[str, int],
     having: Mapping[str, int],
@@ -57,13 +90,11 @@ def bm25(
         mean: How many words a text has on average.
         length: How many words the text has; by default those in `words`.
     """
-    length, score = sum(words.values()) if length is None else length, 0.0
-    norm = length_norm(length, mean)
-    for word, texts in having.items():
-        often = words.get(word, 0)
-        if often:
-            score += term_score(rarity(texts, count), often, norm)
-    return score
+    size = sum(words.values()) if length is None else length
+    present = [
+        (rarity(texts, count), words[word]) for word, texts in having.items() if word in words
+    ]
+    return text_score([rare for rare, _ in present], [often for _, often in present], size, mean)
 
 
 def bm25_scores(
@@ -82,16 +113,9 @@ def bm25_scores(
         return []
     rarities = [rarity(texts, count) for texts in having]
     if hasattr(sizes, "dtype"):
-        norms, total = length_norm(sizes, mean), sizes * 0.0
-        for rare, column in zip(rarities, counts, strict=True):
-            total += term_score(rare, column, norms)
-        return list(total.tolist())
-    scores = [0.0] * len(sizes)
-    for rare, column in zip(rarities, counts, strict=True):
-        for place, often in enumerate(column):
-            if often:
-                scores[place] += term_score(rare, often, length_norm(sizes[place], mean))
-    return scores
+        return list(column_scores(rarities, counts, sizes, mean).tolist())
+    texts = zip(*counts, strict=True) if counts else [()] * len(sizes)
+    return [text_score(rarities, own, size, mean) for own, size in zip(texts, sizes, strict=True)]
 
 
 def whole_score(having: Mapping[str, int], count: int) -> float:

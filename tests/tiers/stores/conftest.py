@@ -17,3 +17,17 @@ def stores(path):
     made = sqlite_stores(path)
     yield made
     made.quarantine.close()
+
+
+@pytest.fixture
+def opened(path):
+    """Return a function that opens the file, and returns its long-term memory."""
+    memories = []
+
+    def open_file(**options):
+        memories.append(sqlite_stores(path, **options).long_term)
+        return memories[-1]
+
+    yield open_file
+    for memory in memories:
+        memory.close()

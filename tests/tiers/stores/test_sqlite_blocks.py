@@ -45,24 +45,6 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(columns, "_EXACT", 0)
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
-def opened(path):
-    made = []
-
-    def opened(**options):
-        made.append(sqlite_stores(path, **options))
-        return made[-1].long_term
-
-    yield opened
-    for one in made:
-        one.long_term.close()
-
-
 def rows(path, sql, *values):
     with closing(sqlite3.connect(path)) as db:
         found = db.execute(sql, values).fetchall()

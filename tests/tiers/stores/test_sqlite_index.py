@@ -18,31 +18,13 @@ from memoryware.conformance._tiers import ACME, later, within
 from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.stores import columns, segment
 from memoryware.tiers.stores.protocol import Query, Select, Space
-from memoryware.tiers.stores.sqlite import search, sqlite_stores, transaction
+from memoryware.tiers.stores.sqlite import search, transaction
 from memoryware.tiers.text.terms import query_words
 from tiers.stores.test_sqlite import assert_counts_are_kept
 
 SPACE, OTHER = Space("wide", 8), Space("other", 4)
 WORDS = [f"word{n}" for n in range(12)]
 NUMBERS = count()
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
-def opened(path):
-    made = []
-
-    def opened(**options):
-        made.append(sqlite_stores(path, **options))
-        return made[-1].long_term
-
-    yield opened
-    for one in made:
-        one.long_term.close()
 
 
 class Close(float):
@@ -297,6 +279,7 @@ def test_without_numpy_everything_is_found_all_the_same(opened, path):
         "import sys; sys.modules['numpy'] = None; sys.path.insert(0, 'tests')\n"
         "import importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *more: None if name == 'numpy' else real(name, *more)\n"
+        "from memoryware.tiers.stores.sqlite import sqlite_stores\n"
         "from tiers.stores.test_sqlite_index import *\n"
         f"query = Query(words=['word1', 'word2'], vector={query.vector}, space=SPACE, limit=5)\n"
         "store = sqlite_stores(sys.argv[1]).long_term\n"

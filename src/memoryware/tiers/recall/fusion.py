@@ -18,7 +18,7 @@ from operator import add
 from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from memoryware.settings import Ranking
-from memoryware.tiers.scoring import length_norm, rarity, term_score
+from memoryware.tiers.scoring import column_scores, rarity, text_score
 from memoryware.tiers.stores.protocol import Seen, SeenColumns, Sight
 
 T = TypeVar("T")
@@ -268,7 +268,7 @@ def _judged(
     )
     for run in _runs(seen):
         for place, text in enumerate(run):
-            own = _bm25(text.counts, text.size, rarities, mean)
+            own = text_score(rarities, text.counts, text.size, mean)
             similarity = text.similarity
             around, near = own, similarity
             if len(run) > 1:
@@ -329,16 +329,7 @@ def _around(
             for at, often in enumerate(other.counts):
                 if often:
                     counts[at] += weight * often
-    return _bm25(counts, size / present, rarities, mean)
-
-
-def _bm25(counts: Sequence[float], size: float, rarities: Sequence[float], mean: float) -> float:
-    norm = length_norm(size, mean)
-    score = 0.0
-    for rare, often in zip(rarities, counts, strict=True):
-        if often:
-            score += term_score(rare, often, norm)
-    return score
+    return text_score(rarities, counts, size / present, mean)
 
 
 def _near(run: Sequence[Seen], place: int, rules: Ranking) -> float | None:
@@ -368,7 +359,7 @@ def _judged_columns(
     similarity = seen.similarities
     if similarity is None:
         similarity = np.full(len(sizes), np.nan)
-    own = _bm25_columns(counts, sizes, rarities, mean)
+    own = column_scores(rarities, counts, sizes, mean)
     around, near = own, similarity
     if seen.follows is not None and seen.follows.any():
         run = np.cumsum(~seen.follows)
@@ -382,14 +373,6 @@ def _judged_columns(
     outstanding = np.fmax(0.0, similarity - level)  # of NaN and a number the number
     words = np.where(own > 0, own, np.nan)
     return [words, own / whole, around / whole, similarity, near, outstanding]
-
-
-def _bm25_columns(counts: Sequence[Any], sizes: Any, rarities: Sequence[float], mean: float) -> Any:
-    norm = length_norm(sizes, mean)
-    score = sizes * 0.0
-    for rare, often in zip(rarities, counts, strict=True):
-        score += term_score(rare, often, norm)
-    return score
 
 
 def _around_columns(
@@ -420,7 +403,7 @@ def _around_columns(
         present[here] += np.where(same, weight, 0.0)
         for column, own in zip(around, counts, strict=True):
             column[here] += np.where(same, weight * own[there], 0.0)
-    return _bm25_columns(around, size / present, rarities, mean)
+    return column_scores(rarities, around, size / present, mean)
 
 
 def _shifted(step: int) -> tuple[slice, slice]:
