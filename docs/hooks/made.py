@@ -157,7 +157,7 @@ def _range(field: dataclasses.Field[Any]) -> str:
 
 
 def _number(value: Any) -> str:
-    if isinstance(value, bool | str | tuple):
+    if value is None or isinstance(value, bool | str | tuple):
         return f"`{value!r}`"
     return f"{value:,g}" if isinstance(value, float) else f"{value:,}"
 

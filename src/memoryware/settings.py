@@ -14,7 +14,7 @@ from typing import Any
 from memoryware.errors import SettingError
 
 
-def _limit(default: float, low: float, high: float | None = None) -> Any:
+def _limit(default: float | None, low: float, high: float | None = None) -> Any:
     return field(default=default, metadata={"low": low, "high": high})
 
 
@@ -23,7 +23,7 @@ class _Ranged:
         for one in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
             low, high = one.metadata.get("low"), one.metadata.get("high")
             value = getattr(self, one.name)
-            if low is None:
+            if low is None or (value is None and one.default is None):
                 continue
             good = isinstance(value, int | float) and not isinstance(value, bool) and value >= low
             if good and one.type == "int" and isinstance(value, float) and math.isfinite(value):
@@ -33,6 +33,7 @@ class _Ranged:
             if not good or (high is not None and value > high):
                 upper = f" and at most {high}" if high is not None else ""
                 limits = f"at least {low}{upper}"
+                limits += ", or None" if one.default is None else ""
                 raise SettingError(f"{one.name}={value!r}: must be a number of {limits}")
 
 
@@ -305,8 +306,8 @@ class TierLimits(_Ranged):
     """Seconds that an async filter of yours may take to decide on an entry."""
     retry_unembedded: int = _limit(128, 0)
     """Memories without a vector that a promotion tries again to embed."""
-    digest_days: float = _limit(7.0, 0)
-    """Days that a digest looks back."""
+    digest_days: float | None = _limit(None, 0)
+    """Days that a digest looks back; None for all that waits."""
     digest_entries: int = _limit(1000, 1)
     """Waiting entries that one digest looks at, newest first."""
     digest_notes: int = _limit(50, 1)
@@ -437,7 +438,7 @@ class InspectorLimits(_Ranged):
     """The newest records of a tier from which shares and tokens of the overview are counted."""
     edit_chars: int = _limit(100_000, 1)
     """Characters of a text that can be edited in a page."""
-    queue_days: float = _limit(3650.0, 0)
-    """Days for which what nobody has decided about is in the review queue."""
+    queue_days: float | None = _limit(None, 0)
+    """Days that the review queue looks back; None for all that waits."""
     queue_seconds: float = _limit(60.0, 0)
     """Seconds after which the groups of the review queue are made anew."""

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -198,6 +199,7 @@ def test_json_has_the_decisions_and_nothing_else_on_standard_output(memory, pres
     assert json.loads(ran.out) == {
         "decided": [{"did": "rejected", "entries": ids, "ids": ids, "reason": "outdated"}],
         "more": 0,
+        "older": 0,
         "waiting": 0,
     }
 
@@ -268,3 +270,19 @@ def on_terminal(args, *keys, prompt="[?]", raw=True, **environ):
 
 def gives_single_keys(terminal):
     return not termios.tcgetattr(terminal)[3] & termios.ICANON
+
+
+def test_the_command_shows_how_many_older_entries_the_days_hide(cli, memory, pressed):
+    long_ago = datetime.now(UTC) - timedelta(days=4000)
+    past = TieredMemory(memory.parts.stores, clock=lambda: long_ago)
+    past.log_quarantine("We deploy on Fridays.", SHOP)
+    wait(memory, "Use pnpm for packages.")
+    assert "2 entries wait; 2 statements" in cli("digest").out
+    week = cli("digest", "--days", "7").out
+    assert "Fridays" not in week
+    assert "1 older entry waits; leave --days out to see all." in week
+    assert "2 entries wait; 1 statement to decide about." in week
+    assert json.loads(cli("digest", "--days", "7", "--json").out)["older"] == 1
+    ran = pressed("a", args=["--days", "7"])
+    assert "1 still waiting. 1 of them older; leave --days out to see all." in ran.out
+    assert "Nothing newer waits." in pressed(args=["--days", "7"]).out

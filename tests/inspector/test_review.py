@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx2 as httpx
@@ -365,3 +366,16 @@ def test_only_this_tenant_and_group_is_seen():
             assert "staging" not in page
             assert "Refunds" not in page
         assert inspector(memory, scope=SCOPE, by="ann").state.site.scope == SCOPE
+
+
+def test_the_queue_says_how_many_older_entries_it_does_not_show(memory):
+    long_ago = datetime.now(UTC) - timedelta(days=4000)
+    past = TieredMemory(memory.parts.stores, clock=lambda: long_ago)
+    record(past, FACT)
+    assert "The staging server moves" in opened(memory).get("/review").text
+    week = opened(memory, limits=InspectorLimits(queue_days=7))
+    text = week.get("/review").text
+    assert "Nothing newer waits. Before queue_days: 1 older entry" in text
+    record(memory, OTHER)
+    text = week.get("/review", params={"fresh": "1"}).text
+    assert "2 entries wait, with 1 statement to decide about. Before queue_days: 1 older" in text

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -446,7 +446,7 @@ async def test_echoes_do_not_hide_what_is_older(door):
     assert (made.more, made.waiting) == (0, 1)
 
 
-async def test_it_looks_back_seven_days_or_as_far_as_told(door):
+async def test_it_looks_back_without_limit_or_as_far_as_it_is_asked_to(door):
     p = parts()
     start = p.clock()
     for text in FACTS[:3]:
@@ -454,7 +454,8 @@ async def test_it_looks_back_seven_days_or_as_far_as_told(door):
         p.clock.forward(days=4)
     now = p.clock()
     spans = [
-        (None, 1),
+        (None, 3),
+        (timedelta(days=7), 1),
         (timedelta(days=9), 2),
         (timedelta(days=30), 3),
         (timedelta.max, 3),
@@ -464,12 +465,41 @@ async def test_it_looks_back_seven_days_or_as_far_as_told(door):
     ]
     for since, count in spans:
         made = await run(door, digest, p, ACME, DigestFilter(since=since))
-        assert (made.entries, made.waiting) == (count, 3), since
-    assert (await run(door, digest, p, ACME)).since == now - timedelta(days=7)
-    longer = parts(p.stores, clock=p.clock, limits=TierLimits(digest_days=9))
-    assert (await run(door, digest, longer, ACME)).entries == 2
+        assert (made.entries, made.older, made.waiting) == (count, 3 - count, 3), since
+    assert (await run(door, digest, p, ACME)).since == datetime.min.replace(tzinfo=UTC)
+    shorter = parts(p.stores, clock=p.clock, limits=TierLimits(digest_days=9))
+    made = await run(door, digest, shorter, ACME)
+    assert (made.entries, made.older, made.since) == (2, 1, now - timedelta(days=9))
+    for days in (1e308, 1e9):  # more than a date has
+        far = parts(p.stores, clock=p.clock, limits=TierLimits(digest_days=days))
+        assert (await run(door, digest, far, ACME)).entries == 3
     with pytest.raises(SettingError, match="since"):
         await run(door, digest, p, ACME, DigestFilter(since=datetime(2026, 1, 1)))
+
+
+async def test_older_entries_are_those_that_the_other_filters_let_through(door):
+    p = parts()
+    waiting(p, FACTS[0], "tool:web")
+    waiting(p, FACTS[2])
+    p.clock.forward(days=30)
+    waiting(p, FACTS[4], "tool:web")
+    week = timedelta(days=7)
+    made = await run(door, digest, p, ACME, DigestFilter(since=week, origin="tool:web"))
+    assert (made.entries, made.older, made.waiting) == (1, 1, 3)
+    made = await run(door, digest, p, ACME, DigestFilter(since=timedelta(0), before=p.clock()))
+    assert (made.entries, made.older, made.waiting) == (0, 2, 3)
+
+
+async def test_a_reviewer_reaches_zero_however_old_the_entries_are(door):
+    p = parts()
+    for text in FACTS[::2]:
+        waiting(p, text)
+        p.clock.forward(days=400)
+    while insights := (await run(door, digest, p, ACME, DigestFilter(limit=5))).insights:
+        for insight in insights:
+            await run(door, reject, p, insight, None, by="ann", reason="not needed")
+    assert (await run(door, digest, p, ACME)).waiting == 0
+    assert await run(door, count_waiting, p, ACME) == 0
 
 
 async def test_what_was_too_much_is_said(door):

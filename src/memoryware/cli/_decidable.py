@@ -23,8 +23,8 @@ from memoryware.tiers.review.digest import insight_of_statement
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Insight
 
-TEN_YEARS: Final = 3650.0
-"""Days that a digest looks back by default: all of it."""
+ALL: Final = timedelta.max
+"""How far back a digest has to look for all that waits, whatever the limits of the memory say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class DecidableIds:
 
     @cached_property
     def _insights(self) -> dict[str, Insight]:
-        page = self._memory.digest(self._scope, since=timedelta(days=TEN_YEARS))
+        page = self._memory.digest(self._scope, since=ALL)
         return {insight.id: insight for insight in page.insights}
 
 

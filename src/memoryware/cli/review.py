@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from memoryware.cli import _keys, _records, showing
-from memoryware.cli._decidable import TEN_YEARS, shown_ids
+from memoryware.cli._decidable import ALL, shown_ids
 from memoryware.cli._opening import Place
 from memoryware.cli._options import days_of, on_memory
 from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
@@ -47,7 +47,10 @@ _KEYS: Final[Mapping[str, str]] = {
 _PROMPT: Final = (
     "[a]pprove [i]nstead [p]ropose [r]eject [e]dit [x] take out [s]kip [u]back [q]uit [?] "
 )
-Days = Annotated[float, typer.Option(min=0, help="How far back.")]
+Days = Annotated[
+    float | None,
+    typer.Option(min=0, help="How far back; all that waits by default, whatever the limits say."),
+]
 OlderThan = Annotated[
     float | None, typer.Option(min=0, metavar="DAYS", help="Only what waits at least so long.")
 ]
@@ -81,7 +84,7 @@ After = Annotated[
 def digest(
     place: Place,
     *,
-    days: Days = TEN_YEARS,
+    days: Days = None,
     older_than: OlderThan = None,
     origin: From = None,
     trust: WithTrust = None,
@@ -102,7 +105,7 @@ def digest(
     with place.opened() as memory:
         page = memory.digest(
             scope,
-            since=days_of(days),
+            since=ALL if days is None else days_of(days),
             before=_before(memory, older_than),
             origin=origin,
             trust=trust,
@@ -122,6 +125,9 @@ def digest(
         typer.echo(f"More follow: --after {showing.one_line(page.next, 600)}")
     if page.more:
         typer.echo(f"{page.more:,} more wait; they come when these are decided.")
+    if page.older:
+        entries = "1 older entry waits" if page.older == 1 else f"{page.older:,} older entries wait"
+        typer.echo(f"{entries}; leave --days out to see all.")
     if page.waiting:
         entries = "1 entry waits" if page.waiting == 1 else f"{page.waiting:,} entries wait"
         statements = "1 statement" if page.total == 1 else f"{page.total:,} statements"
@@ -159,6 +165,7 @@ def _as_json(page: Digest) -> dict[str, Any]:
         "entries": page.entries,
         "total": page.total,
         "more": page.more,
+        "older": page.older,
         "next": page.next,
         "insights": [
             {
@@ -181,7 +188,7 @@ def _as_json(page: Digest) -> dict[str, Any]:
 def review(
     place: Place,
     *,
-    days: Days = TEN_YEARS,
+    days: Days = None,
     older_than: OlderThan = None,
     origin: From = None,
     trust: WithTrust = None,
@@ -200,21 +207,25 @@ def review(
     with place.opened(on_mismatch="raise") as memory:
         page = memory.digest(
             scope,
-            since=days_of(days),
+            since=ALL if days is None else days_of(days),
             before=_before(memory, older_than),
             origin=origin,
             trust=trust,
             user=of_user,
             limit=limit,
         )
-        done = _Review(memory, place, [*page.insights]).run()
+        done = _Review(memory, place, [*page.insights], older=page.older).run()
         waiting = memory.count_waiting(scope)
     if place.json:
-        showing.document({"decided": done, "more": page.more, "waiting": waiting})
+        showing.document(
+            {"decided": done, "more": page.more, "older": page.older, "waiting": waiting}
+        )
         return
     counted = Counter(one["did"] for one in done)
     summary = ", ".join(f"{number} {did}" for did, number in counted.items())
     left = f" {waiting:,} still waiting." if waiting else ""
+    if page.older:
+        left += f" {page.older:,} of them older; leave --days out to see all."
     typer.echo((f"Done: {summary}." if summary else "Nothing was decided.") + left)
 
 
@@ -226,6 +237,7 @@ class _Review:
         memory: The memory.
         place: Who decides, and whose memory it is.
         waiting: What waits.
+        older: How many entries wait that are older than what was asked for.
         done: What was decided.
         at: Where in the list.
     """
@@ -233,13 +245,14 @@ class _Review:
     memory: TieredMemory
     place: Place
     waiting: list[Insight]
+    older: int = 0
     done: list[dict[str, Any]] = field(default_factory=list)
     at: int = 0
 
     def run(self) -> list[dict[str, Any]]:
         """Ask about each, until the end or until somebody quits; return what was decided."""
         if not self.waiting:
-            self.say("Nothing waits.")
+            self.say("Nothing waits." if not self.older else "Nothing newer waits.")
         acts: dict[str, Callable[[Insight, str], bool]] = {
             "a": self.approve,
             "i": self.instead,

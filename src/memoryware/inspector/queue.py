@@ -57,16 +57,18 @@ class Queue:
     Attributes:
         groups: Insights, those worth most to a reviewer first.
         more: How many entries were left out because there are too many.
+        older: How many were left out because they are older than `queue_days`.
     """
 
     groups: tuple[Group, ...]
     more: int
+    older: int = 0
 
     @property
     def waiting(self) -> int:
         """How many entries wait: what `TieredMemory.count_waiting` counts."""
         ids = {one.id for group in self.groups for one in (*group.entries, *group.repeats)}
-        return len(ids) + self.more
+        return len(ids) + self.more + self.older
 
 
 async def queue(visit: Visit, *, fresh: bool = False) -> Queue:
@@ -82,12 +84,19 @@ async def queue(visit: Visit, *, fresh: bool = False) -> Queue:
         digest, total_then = known[1]
         made, broken = await _waiting(visit, digest)
         if not broken and (made or total == total_then):
-            return Queue(tuple(made), digest.more)
-    since = timedelta(days=visit.limits.queue_days)
-    digest = await visit.memory.adigest(visit.scope, since=since)
+            return Queue(tuple(made), digest.more, digest.older)
+    digest = await visit.memory.adigest(visit.scope, since=_span(visit.limits.queue_days))
     visit.site.kept[_NAME] = (time.monotonic(), (digest, total))
     made, _ = await _waiting(visit, digest)
-    return Queue(tuple(made), digest.more)
+    return Queue(tuple(made), digest.more, digest.older)
+
+
+def _span(days: float | None) -> timedelta:
+    """Return how far back a number of days is; None, and too many for a date, are all time."""
+    try:
+        return timedelta.max if days is None else timedelta(days=days)
+    except OverflowError:
+        return timedelta.max
 
 
 def _undecided(visit: Visit) -> Select:

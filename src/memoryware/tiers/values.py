@@ -128,13 +128,16 @@ class Digest:
         insights: The insights of this page, those worth most to a reviewer first: proposed,
             specific and said by several sources; courtesy and reports of one form last.
             Insights in conflict stand side by side.
-        since: Entries before this moment do not count in `insights`, `total` and `entries`.
+        since: Entries before this moment do not count in `insights`, `total` and `entries`; the
+            earliest moment there is if all that waits was asked for.
         entries: How many waiting entries fit the filters, on all pages.
         more: How many older entries were not looked at, because there are too many.
         total: How many insights there are on all pages.
         next: The cursor after which there is more; None on the last page.
         waiting: How many entries of this tenant and group wait in all, whatever the filters.
             What repeats a decided text, or only echoes memory, does not wait.
+        older: How many waiting entries are in no insight because they are from before `since`;
+            a digest with an earlier `since` shows them.
     """
 
     scope: MemoryScope
@@ -145,6 +148,7 @@ class Digest:
     total: int = 0
     next: str | None = None
     waiting: int = 0
+    older: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,8 +52,11 @@ async def review(visit: Visit) -> Response:
     """Show a page of what waits, filtered as its address says."""
     waiting = await queue(visit, fresh=bool(visit.asked("fresh")))
     again = h.a("Look again", href=visit.url("/review", fresh="1"))
+    older = many(waiting.older, "older entry", "older entries") if waiting.older else ""
     if not waiting.groups:
         text = "Nothing waits for a decision. What agents record comes here."
+        if older:
+            text = f"Nothing newer waits. Before queue_days: {older}; clear that limit to see them."
         return page(visit, "Review", empty(text, h.p(again)))
     fitting = [one for one in waiting.groups if _fits(visit, one)]
     size = visit.limits.groups
@@ -69,6 +72,8 @@ async def review(visit: Visit) -> Response:
         text += f"{many(len(fitting), 'statement')} of these fit the filters. "
     if waiting.more:
         text += f"{waiting.more:,} older entries wait behind them. "
+    if older:
+        text += f"Before queue_days: {older}; clear that limit to see them. "
     first = (number - 1) * size
     texts = await _texts(visit, waiting, shown)
     cards = [_card(visit, one, place, texts) for place, one in enumerate(shown, first)]

@@ -46,7 +46,8 @@ class PromotionOperations:
 
         Args:
             scope: Whose quarantine: exactly this tenant and group.
-            since: From when, or how far back; `digest_days` by default.
+            since: From when, or how far back; all that waits by default, unless the limit
+                `digest_days` says otherwise. `older` counts what this leaves out.
             before: Only what is older than this moment.
             origin: Only what has this origin in its lineage: "tool:web_search", or all of a kind:
                 "tool".
@@ -84,7 +85,8 @@ class PromotionOperations:
 
         Args:
             scope: Whose quarantine: exactly this tenant and group.
-            since: From when, or how far back; `digest_days` by default.
+            since: From when, or how far back; all that waits by default, unless the limit
+                `digest_days` says otherwise. `older` counts what this leaves out.
             before: Only what is older than this moment.
             origin: Only what has this origin in its lineage: "tool:web_search", or all of a kind:
                 "tool".

@@ -41,6 +41,7 @@ from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.segments import sentences_of
 from memoryware.tiers.values import Digest, Insight
 
+_EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 _DECIDED: Final[tuple[Status, ...]] = ("promoted", "rejected")
 _LOOKED_THROUGH: Final = 20
 """How many times `digest_entries` are read at most to find so many that wait: echoes and copies
@@ -164,16 +165,19 @@ async def digest(parts: Parts, scope: MemoryScope, wanted: DigestFilter | None =
     entries, decided, more = await _waiting_entries(parts, scope)
     every = await parts.runner.offload(_candidates, entries, decided)
     fitting = [candidate for candidate in every if _fits(candidate, wanted, start, before)]
+    unlimited = [candidate for candidate in every if _fits(candidate, wanted, _EARLIEST, before)]
+    entries_shown = _count_entries(fitting)
     shown, cursor = _page(fitting, wanted)
     return Digest(
         scope=scope,
         insights=tuple(await _insights(parts, shown, every)),
         since=start,
-        entries=_count_entries(fitting),
+        entries=entries_shown,
         more=more,
         total=len(fitting),
         next=cursor,
         waiting=_count_entries(every) + more,
+        older=_count_entries(unlimited) - entries_shown,
     )
 
 
@@ -189,11 +193,13 @@ async def count_waiting(parts: Parts, scope: MemoryScope) -> int:
 def _start(parts: Parts, since: timedelta | datetime | None) -> datetime:
     if isinstance(since, datetime):
         return to_utc(since, "since")
-    back = timedelta(days=parts.limits.digest_days) if since is None else since
+    days = parts.limits.digest_days
+    if since is None and days is None:
+        return _EARLIEST
     try:
-        return parts.clock() - back
+        return parts.clock() - (timedelta(days=days or 0) if since is None else since)
     except OverflowError:  # further back than there are years
-        return datetime.min.replace(tzinfo=UTC)
+        return _EARLIEST
 
 
 # Reading.
