@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from memoryware.scope import MemoryScope
 from memoryware.settings import TierLimits
-from memoryware.tiers.echo.matching import repeated_ids
-from memoryware.tiers.echo.repetition import (
+from memoryware.tiers.echo import (
     half_repeated,
     recalled_block_sources,
     strip_recalled_blocks,
 )
+from memoryware.tiers.echo.matching import repeated_ids
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.rendering import recalled_block
 from memoryware.tiers.text.comparison import same_claim

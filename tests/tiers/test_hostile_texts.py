@@ -11,9 +11,8 @@ from memoryware import MemoryScope, TieredMemory
 from memoryware._remembering import forget_all
 from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
-from memoryware.tiers.echo import repetition
+from memoryware.tiers.echo import clauses_of, recalled_block_sources
 from memoryware.tiers.echo.matching import Excerpt, repeated_ids
-from memoryware.tiers.echo.repetition import recalled_block_sources
 from memoryware.tiers.rendering import without_marks
 from memoryware.tiers.review.review_statements import boilerplate_of, groups_of, specificity_of
 from memoryware.tiers.stores.embedded import embedded
@@ -65,7 +64,7 @@ SHAPES = {
 }
 USES = {
     "words": words_of,
-    "statements": repetition.clauses_of,
+    "statements": clauses_of,
     "an echo": lambda text: repeated_ids(text, [Excerpt(text[: len(text) // 2], "x")]),
     "marks": lambda text: recalled_block_sources(text, [Excerpt(KNOWN, "x")]),
     "copied marks": without_marks,

@@ -11,15 +11,22 @@ import pytest
 from counting import walk
 from memoryware import Guard, MemoryScope, Origin, Provenance, TieredMemory
 from memoryware._remembering import forget_all
-from memoryware.tiers.echo.repetition import (
+from memoryware.tiers.echo import (
     NO_REPETITION,
     Repetition,
     echo_query,
     is_compared,
     repetition_of,
 )
-from memoryware.tiers.filters import MinLength, NearDuplicate, Passed, Refusal, default_filters
-from memoryware.tiers.filters.filter_chain import check_filters, waiting_filters
+from memoryware.tiers.filters import (
+    MinLength,
+    NearDuplicate,
+    Passed,
+    Refusal,
+    check_filters,
+    default_filters,
+    waiting_filters,
+)
 from memoryware.tiers.record import EntryOrigin, build_entry
 from tiers.kit import HashEmbeddings
 

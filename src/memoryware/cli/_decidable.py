@@ -18,7 +18,7 @@ from memoryware.errors import EntryMissing, SettingError
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Memory
-from memoryware.tiers.review.decisions import statements_in
+from memoryware.tiers.proposals import statements_in
 from memoryware.tiers.review.digest import insight_of_statement
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Insight

@@ -32,9 +32,15 @@ from memoryware.tiers.model import (
     hash_of,
     with_promotion,
 )
-from memoryware.tiers.proposals import check, note_proposal, refusal_of
+from memoryware.tiers.proposals import (
+    check,
+    closed,
+    note_proposal,
+    refusal_of,
+    refuse_rejected_statements,
+    repeats_of,
+)
 from memoryware.tiers.reindex import embed_pending, where_vectors_go
-from memoryware.tiers.review.decisions import closed, refuse_rejected_statements, repeats_of
 from memoryware.tiers.screening import redacted
 from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.supersede import (

@@ -19,7 +19,7 @@ from memoryware.guard import Guard
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, Refusal, note_recorded, warn_without_group
-from memoryware.tiers.echo.repetition import (
+from memoryware.tiers.echo import (
     DUPLICATE,
     ECHO,
     NO_REPETITION,
@@ -29,7 +29,7 @@ from memoryware.tiers.echo.repetition import (
     half_repeated,
     strip_recalled_blocks,
 )
-from memoryware.tiers.filters.filter_chain import ExactDuplicate, ask_filters, waiting_filters
+from memoryware.tiers.filters import ExactDuplicate, ask_filters, waiting_filters
 from memoryware.tiers.model import (
     DECIDED,
     SAID_AGAIN,

@@ -26,8 +26,8 @@ from memoryware.tiers.model import (
     Trust,
     hash_of,
 )
+from memoryware.tiers.proposals import open_statements, statements_in
 from memoryware.tiers.rendering import ask_model, cut
-from memoryware.tiers.review.decisions import open_statements, statements_in
 from memoryware.tiers.review.review_statements import (
     StatementGroup,
     boilerplate_of,
