@@ -27,16 +27,16 @@ WORDS = _SYLLABLES.split()
 
 # operation: (statements today, flushes today), to be (statements, flushes)
 SQLITE = {
-    "record": ((9, 1), (8, 1)),
-    "promote a text": ((12, 1), (10, 1)),
-    "promote an entry": ((19, 1), (10, 1)),
+    "record": ((8, 1), (8, 1)),
+    "promote a text": ((11, 1), (10, 1)),
+    "promote an entry": ((15, 1), (10, 1)),
     "retrieve": ((5, 0), (2, 0)),
     "retrieve long-term only": ((2, 0), (2, 0)),
     "list": ((4, 0), (4, 0)),
     "spaces": ((1, 0), (1, 0)),
-    "revoke": ((11, 1), (12, 1)),
-    "restore": ((13, 1), (12, 1)),
-    "forget": ((16, 1), (12, 1)),
+    "revoke": ((8, 1), (12, 1)),
+    "restore": ((10, 1), (12, 1)),
+    "forget": ((13, 1), (12, 1)),
 }
 
 # operation: round trips today, to be
@@ -144,7 +144,9 @@ def test_statements_and_flushes_of_an_operation_are_bounded(on_sqlite, name):
         operation()
     (most, flushes), _ = SQLITE[name]
     assert statements.count, "nothing was counted: the store opens its file in another way"
-    assert statements.count <= most, "\n".join(statements.texts)
+    # One write in 32 prunes the list of changes, whichever it is.
+    pruned = sum(text.startswith("DELETE FROM change WHERE grp") for text in statements.texts)
+    assert statements.count - pruned <= most, "\n".join(statements.texts)
     assert statements.flushes <= flushes, "\n".join(statements.texts)
 
 

@@ -57,6 +57,13 @@ class Transaction(Protocol):
         """Return the rows that each selection fits, the highest number first, of one moment."""
         ...
 
+    def rows_read(self, tier: str, which: Select) -> Sequence[Row] | None:
+        """Return the rows that fit, the highest number first, without asking the database.
+
+        None unless this transaction has read all of them, and nobody can have changed them since.
+        """
+        ...
+
     async def insert(
         self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]
     ) -> list[int]:
@@ -77,8 +84,12 @@ class Transaction(Protocol):
         """Remove records with everything that was stored with them."""
         ...
 
-    async def drop_found(self, tier: str, numbers: str, *values: object) -> None:
+    async def drop_found(self, tier: str, numbers: str, *values: object) -> object:
         """Remove the records whose numbers a statement returns."""
+        ...
+
+    async def drop_selected(self, tier: str, which: Select) -> int:
+        """Remove the records that fit, the newest first; return how many there were."""
         ...
 
     async def count(self, tier: str, which: Select | None) -> int:

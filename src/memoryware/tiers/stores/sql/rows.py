@@ -433,6 +433,19 @@ class WideRecords:
             where, values = self.rows.numbered("seq", numbers)
             await tx.execute(f"DELETE FROM record WHERE {where}", *values)
 
+    def rows_read(self, tier: str, which: Select) -> Sequence[Any] | None:  # noqa: ARG002
+        """Others may have changed what was read without being held."""
+        return None
+
+    async def drop_selected(self, tier: str, which: Select) -> int:
+        tx: Any = self
+        where, values = self.rows.condition(tier, which)
+        rows = await tx.execute(
+            f"SELECT seq FROM record WHERE {where} ORDER BY seq DESC{self.rows.held}", *values
+        )
+        await self.drop(tier, [row[0] for row in rows])
+        return len(rows)
+
     async def drop_found(self, tier: str, numbers: str, *values: object) -> None:
         tx: Any = self
         if tier == "long_term":

@@ -301,7 +301,8 @@ async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any
     """Change what fits, all of it or nothing; return what differs."""
     changed, other_text = [], False
     async with port.transaction(which, writes=True) as tx:
-        for row in await held(tx, port, tier, which):
+        rows = tx.rows_read(tier, which)
+        for row in await held(tx, port, tier, which) if rows is None else rows:
             old = port.rows.record(tier, row)
             new = change(port.rows.record(tier, row))  # which may change metadata in place
             if new != old:
@@ -315,15 +316,11 @@ async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any
 
 async def delete(port: Port, tier: str, which: Select) -> int:
     """Remove what fits, with its words and vectors, and overwrite where it was."""
-    where, values = port.rows.condition(tier, which)
     async with port.transaction(which, writes=True) as tx:
-        rows = await tx.execute(
-            f"SELECT seq FROM record WHERE {where} ORDER BY {_FIRST}{port.rows.held}", *values
-        )
-        await tx.drop(tier, [row[0] for row in rows])
-    if rows:
+        dropped = await tx.drop_selected(tier, which)
+    if dropped:
         await port.wipe()
-    return len(rows)
+    return dropped
 
 
 async def add_entry(port: Port, entry: Any) -> Any:

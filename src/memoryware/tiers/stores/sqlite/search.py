@@ -1,4 +1,4 @@
-"""Searches of long-term memory: in the segment of a group, or row by row.
+"""Whole lists, and searches of long-term memory: in the segment of a group, or row by row.
 
 The rows are read one after the other for groups that are too large for a segment, for several
 groups at once, and where NumPy is not installed. That takes time for each row, and memory for
@@ -13,6 +13,7 @@ import sqlite3
 from array import array
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from memoryware.errors import EmbeddingMismatch
@@ -27,15 +28,17 @@ from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
 from memoryware.tiers.stores.sqlite.blocks import BLOCKS
 from memoryware.tiers.stores.sqlite.blocks import ROWS as BLOCK_ROWS
-from memoryware.tiers.stores.sqlite.rows import SqliteRows
+from memoryware.tiers.stores.sqlite.rows import COLUMNS, SqliteRows, key_of
 from memoryware.tiers.stores.sqlite.transaction import (
     FOLLOWED,
+    GROUP,
     READ_AT_ONCE,
     RECORDS,
     SPACE_BITS,
     TOUCHED,
     Changes,
     SqliteTransaction,
+    group_row,
 )
 
 _ROWS: Final = SqliteRows()
@@ -53,13 +56,81 @@ _SEGMENT: Final = (
 """The rows of a segment; see `segment.Row`."""
 _LOADED: Final = 16
 """Blocks that are loaded at once: memory that is used again and again is in the caches."""
+_NOTED: Final = 200
+"""Rows of a read that are kept for a change of the same records in the same transaction."""
+_UNITED: Final = 32
+"""Lists that are read by one statement."""
+_GROUP_BESIDE: Final = GROUP.replace(
+    " FROM (SELECT 1)", f"{', NULL' * (len(COLUMNS) - 6)}, -1 FROM (SELECT 1)"
+)
+"""`GROUP` with as many columns as records that are read in the same statement have."""
 
 
 class SearchingTransaction(SqliteTransaction):
-    """A transaction that can search as well."""
+    """A transaction that reads lists and searches as well."""
 
     _segment: tuple[int, Segment] | None = None
     """The group that was searched last, and its segment."""
+
+    # Lists.
+
+    async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[list[Row]]:
+        pages: list[list[Row]] = [[] for _ in requests]
+        for start in range(0, len(requests), _UNITED):
+            some = requests[start : start + _UNITED]
+            pieces, values = [], list[Any]()
+            for place, (tier, which) in enumerate(some, start):
+                where, more = _ROWS.condition(tier, which)
+                pieces.append(f"SELECT seq, {_ROWS.read}, {place} FROM record WHERE {where}")
+                values += more
+            key = self._group_to_read(some)
+            if key is not None:
+                pieces.append(_GROUP_BESIDE)
+                values.append(key)
+            for row in await self.execute(" UNION ALL ".join(pieces), *values):
+                if row[-1] >= 0:
+                    pages[row[-1]].append(row[:-1])
+                elif key is not None:
+                    self._check_version(row[0])
+                    self._groups[key] = group_row(row[1:5])
+        for page in pages:
+            page.sort(key=itemgetter(0), reverse=True)  # in SQL that would sort texts
+        if self._writes and self._begun:
+            self._note_read(requests, pages)
+        return pages
+
+    def _group_to_read(self, requests: Sequence[tuple[str, Select]]) -> str | None:
+        """Return the group that these reads are about, if a change will ask for its row."""
+        if not (self._writes and self._begun):
+            return None
+        keys = {
+            sql_rows.part_of(which.tenant, which.groups[0])
+            if which.groups is not None and len(which.groups) == 1
+            else None
+            for _, which in requests
+        }
+        (key, *others) = keys
+        return None if others or key in self._groups else key
+
+    def _note_read(
+        self, requests: Sequence[tuple[str, Select]], pages: Sequence[Sequence[Row]]
+    ) -> None:
+        for (tier, _), page in zip(requests, pages, strict=True):
+            if len(page) <= _NOTED:
+                self._read.update(((tier, row[1], row[3]), row) for row in page)
+
+    def rows_read(self, tier: str, which: Select) -> Sequence[Row] | None:
+        ids, groups = which.ids, which.groups
+        if ids is None or groups is None or len(groups) != 1:
+            return None
+        key = sql_rows.part_of(which.tenant, groups[0])
+        rows = [self._read.get((tier, key, key_of(id_))) for id_ in dict.fromkeys(ids)]
+        found = [row for row in rows if row is not None]
+        if len(found) < len(rows) or which != Select(tenant=which.tenant, groups=groups, ids=ids):
+            return None
+        return sorted(found, key=itemgetter(0), reverse=True)
+
+    # Searches.
 
     async def sight(self, query: Query, which: Select) -> tuple[Sight, Sequence[int]] | None:
         await self.flush()

@@ -7,7 +7,6 @@ import sqlite3
 from array import array
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from time import time_ns
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 
@@ -152,6 +151,7 @@ class SqliteTransaction:
         self.db, self._fail, self._shared = db, fail, shared
         self._writes = writes
         self._groups: dict[str, GroupRow] = {}
+        self._read: dict[tuple[str, str, Any], Row] = {}
         self._changes: dict[str, Changes] = {}
         self._fresh: set[int] = set()
         self._vectors: dict[int, tuple[int, bytes]] = {}
@@ -199,6 +199,7 @@ class SqliteTransaction:
     def forget_groups(self) -> None:
         """Read groups anew: another transaction inside of this one has written."""
         self._groups.clear()
+        self._read.clear()
         self._is_checked = False
 
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
@@ -242,9 +243,9 @@ class SqliteTransaction:
         """Return the row of a group as this transaction sees it; what is shared is checked."""
         group = self._groups.get(key)
         if group is None:
-            ((version, number, *rest),) = await self.execute(_GROUP, key)
+            ((version, *row),) = await self.execute(GROUP, key)
             self._check_version(version)
-            group = GroupRow(None, 0, 0, 0) if number is None else GroupRow(number, *rest)
+            group = group_row(row)
             if self._begun:  # else the next statement may see a later moment
                 self._groups[key] = group
         return group
@@ -433,6 +434,7 @@ class SqliteTransaction:
         other_text = is_cold and new.content != old.content
         words = words_of(new.content) if is_cold else None
         values = _ROWS.values(tier, new, words)
+        self._read.pop((tier, changes.key, key_of(new.id)), None)
         await self.execute(_REPLACE, key_of(new.id), *values, seq)
         if other_text:  # a vector of the old text must not find the new one
             await self._drop_vectors([seq])
@@ -457,7 +459,17 @@ class SqliteTransaction:
             some = json.dumps([*numbers[start : start + READ_AT_ONCE]])
             await self.drop_found(tier, "SELECT value FROM json_each(?)", some)
 
-    async def drop_found(self, tier: str, numbers: str, *values: object) -> None:
+    async def drop_selected(self, tier: str, which: Select) -> int:
+        where, values = _ROWS.condition(tier, which)
+        dropped, numbers = 0, f"SELECT seq FROM record WHERE {where} ORDER BY seq DESC LIMIT ?"
+        while True:
+            some = await self.drop_found(tier, numbers, *values, READ_AT_ONCE)
+            dropped += some
+            if some < READ_AT_ONCE:
+                return dropped
+
+    async def drop_found(self, tier: str, numbers: str, *values: object) -> int:
+        """Remove the records whose numbers a statement returns; return how many there were."""
         is_cold = tier == "long_term"
         rows = await self.execute(
             f"DELETE FROM record WHERE seq IN ({numbers})"
@@ -466,7 +478,8 @@ class SqliteTransaction:
         )
         sources: list[tuple[Any, int]] = []
         for row in rows:
-            seq, key, body = row[:3]
+            seq, key, body, id_ = row[:4]
+            self._read.pop((tier, key, id_), None)
             changes = self._changes.get(key)
             if changes is None:
                 changes = self._begin_changes(key, row[-2])
@@ -487,6 +500,7 @@ class SqliteTransaction:
             await self.many(_NO_SOURCE, sources)
         if is_cold and rows:
             await self._drop_vectors([row[0] for row in rows])
+        return len(rows)
 
     async def _provenance(self, record: Entry | Memory) -> int:
         """Return the number of the row that a record shares with others."""
@@ -645,23 +659,6 @@ class SqliteTransaction:
             *values, limit,
         )  # fmt: skip
 
-    # Lists.
-
-    async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[list[Row]]:
-        pages: list[list[Row]] = [[] for _ in requests]
-        for start in range(0, len(requests), _UNITED):
-            some = requests[start : start + _UNITED]
-            pieces, values = [], list[Any]()
-            for place, (tier, which) in enumerate(some, start):
-                where, more = _ROWS.condition(tier, which)
-                pieces.append(f"SELECT seq, {_ROWS.read}, {place} FROM record WHERE {where}")
-                values += more
-            for row in await self.execute(" UNION ALL ".join(pieces), *values):
-                pages[row[-1]].append(row[:-1])
-        for page in pages:
-            page.sort(key=itemgetter(0), reverse=True)  # in SQL that would sort texts
-        return pages
-
     async def _never(self, *_: object) -> Any:
         raise NotImplementedError  # only engines whose `sight` returns None are asked for it
 
@@ -678,6 +675,12 @@ def _sources_of(record: Entry | Memory) -> tuple[str, ...]:
     if isinstance(record, Entry) or not record.further:
         return tuple(dict.fromkeys(record.provenance.sources))
     return tuple(dict.fromkeys(name for one in lineages(record) for name in one.sources))
+
+
+def group_row(row: Sequence[Any]) -> GroupRow:
+    """Return the row of a group as the columns of `GROUP` behind the version."""
+    number, *rest = row
+    return GroupRow(None, 0, 0, 0) if number is None else GroupRow(number, *rest)
 
 
 def _segment_row(seq: int, row: Sequence[Any]) -> tuple[Any, ...]:
@@ -706,14 +709,12 @@ def _parts_of(which: Select) -> tuple[str, list[Any]]:
 READ_AT_ONCE: Final = 2000
 FOLLOWED: Final = 500
 """New memories of one write that are taken over into a segment; more of them are read again."""
-_UNITED: Final = 32
-"""Lists that are read by one statement."""
 _AT_ONCE: Final = 120
 """Records that are converted before they are stored; of more, the rows would take much memory,
 and Python's garbage collector would look through all of them again and again."""
 _BOUNDED: Final = "tier = 1 AND (revocation IS NOT NULL OR begins IS NOT NULL OR ends IS NOT NULL)"
 VERSION: Final = "(SELECT value FROM about WHERE name = 'shared')"
-_GROUP: Final = (
+GROUP: Final = (
     f"SELECT {VERSION}, part.id, part.generation, part.cold, part.long_term"
     " FROM (SELECT 1) LEFT JOIN part ON part.key = ?"
 )
