@@ -115,7 +115,7 @@ _HOMES: Final = {
         "Sight",
         "Space",
         "Stores",
-        "Stretch",
+        "Batch",
     ),
     "memoryware.tiers.transfer": (
         "CopyReport",
@@ -403,6 +403,7 @@ if TYPE_CHECKING:
     from memoryware.tiers.stores.langgraph import langgraph_stores
     from memoryware.tiers.stores.opening import aopen_stores, open_stores
     from memoryware.tiers.stores.protocol import (
+        Batch,
         Choose,
         Query,
         Searched,
@@ -412,7 +413,6 @@ if TYPE_CHECKING:
         Space,
         Store,
         Stores,
-        Stretch,
         Transaction,
     )
     from memoryware.tiers.transfer import (
@@ -453,6 +453,7 @@ __all__ = [
     "BackendOrFactory",
     "BackendProtocol",
     "BackendUnavailable",
+    "Batch",
     "BuiltContext",
     "BundleRefused",
     "Candidate",
@@ -588,7 +589,6 @@ __all__ = [
     "StoreUnconfirmed",
     "Stores",
     "Story",
-    "Stretch",
     "TextRefused",
     "TierCopy",
     "TierError",

@@ -157,8 +157,8 @@ def test_content_is_not_even_made_unless_it_was_asked_for(event):
 def test_content_is_told_everywhere_where_it_was_asked_for():
     heard, chunks = [], []
     with listen(heard.append), json_log(logging.DEBUG) as lines:
-        teller = EventContext(chunks.append, trace_content=True)
-        emit(teller, "loaded", content=lambda: {"/AGENTS.md": CANARY})
+        event_context = EventContext(chunks.append, trace_content=True)
+        emit(event_context, "loaded", content=lambda: {"/AGENTS.md": CANARY})
     for one in (*heard, *chunks, *lines()):
         assert one["content"] == {"/AGENTS.md": CANARY}
     assert CANARY not in lines()[0]["said"]
@@ -170,8 +170,8 @@ def test_content_is_told_without_its_secrets_or_not_at_all():
 
     chunks = []
     for redact in (lambda text: text.replace(CANARY, "[redacted]"), breaks):
-        teller = EventContext(chunks.append, trace_content=True, redact=redact)
-        emit(teller, "loaded", content=lambda: {"/AGENTS.md": f"- {CANARY}"})
+        event_context = EventContext(chunks.append, trace_content=True, redact=redact)
+        emit(event_context, "loaded", content=lambda: {"/AGENTS.md": f"- {CANARY}"})
     assert [one["content"] for one in chunks] == [{"/AGENTS.md": "- [redacted]"}, {}]
 
 
@@ -179,8 +179,8 @@ def test_content_is_told_without_its_secrets_or_not_at_all():
 def test_a_text_that_was_refused_is_never_told(event):
     heard, chunks = [], []
     with listen(heard.append), json_log(logging.DEBUG) as lines:
-        teller = EventContext(chunks.append, trace_content=True)
-        emit(teller, event, reason="secret", content=lambda: {"/AGENTS.md": CANARY})
+        event_context = EventContext(chunks.append, trace_content=True)
+        emit(event_context, event, reason="secret", content=lambda: {"/AGENTS.md": CANARY})
     assert len(heard) == len(chunks) == len(lines()) == 1
     assert CANARY not in str((heard, chunks, lines()))
 
@@ -251,6 +251,6 @@ def test_a_log_handler_that_fails_does_not_end_the_work():
 
 def test_content_that_cannot_be_made_does_not_end_the_work():
     chunks = []
-    teller = EventContext(chunks.append, trace_content=True)
-    emit(teller, "loaded", content=lambda: {}["missing"])
+    event_context = EventContext(chunks.append, trace_content=True)
+    emit(event_context, "loaded", content=lambda: {}["missing"])
     assert chunks[0]["content"] == {}

@@ -187,8 +187,8 @@ def test_the_facts_of_an_event_may_go_onto_a_span_as_well(exported):
 def test_content_is_in_a_trace_only_with_the_switch(exported):
     for name, switch in (("off", False), ("on", True)):
         with app(name):
-            teller = EventContext(trace_content=switch)
-            emit(teller, "loaded", content=lambda: {"/a.md": CANARY})
+            event_context = EventContext(trace_content=switch)
+            emit(event_context, "loaded", content=lambda: {"/a.md": CANARY})
     assert CANARY not in exported()["off"].to_json()
     (told,) = exported()["on"].events
     assert json.loads(told.attributes["memory.content"]) == {"/a.md": CANARY}

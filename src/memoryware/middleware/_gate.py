@@ -87,7 +87,7 @@ class WriteContext:
         pending: What each waiting call had in front of it, and who made it, by call id.
         caller: A digest of who asks now.
         would_join: Returns the memory file that a path would be once it exists.
-        teller: The sinks of events, and on whose behalf things are done.
+        event_context: Where events go, and on whose behalf they happen.
         thread: Returns the texts of the conversation, for their provenance.
         messages: The messages of the conversation.
     """
@@ -97,7 +97,7 @@ class WriteContext:
     pending: Mapping[str, PendingWrite]
     caller: str
     would_join: Joining | None
-    teller: EventContext
+    event_context: EventContext
     thread: Callable[[], Thread] = lambda: _NO_THREAD
     messages: Sequence[Any] = ()
 
@@ -334,7 +334,7 @@ class Gate:
             self._rounds.publish(run, leader, None)
             if isinstance(stopped, GraphBubbleUp):
                 for call, source, verdict in verdicts:
-                    tell_asked(context.teller, call, source.path, verdict)
+                    tell_asked(context.event_context, call, source.path, verdict)
             raise
         pairs = zip(message.asked, decisions, strict=True)
         decided = {str(one["id"]): decision for one, decision in pairs}
@@ -556,7 +556,7 @@ class Gate:
         try:
             (decision,) = ask([Question(call, self._description(case))])
         except GraphBubbleUp:  # the run stops here; when it goes on, the answer is there
-            tell_asked(context.teller, call, source.path, case.verdict)
+            tell_asked(context.event_context, call, source.path, case.verdict)
             raise
         return decision
 
@@ -590,16 +590,18 @@ class Gate:
         self, context: WriteContext, request: Any, plan: Planned, verdict: Verdict
     ) -> ToolMessage:
         reason = verdict.refused or "secret"
-        tell_blocked(context.teller, request.tool_call, plan.path, reason, verdict)
+        tell_blocked(context.event_context, request.tool_call, plan.path, reason, verdict)
         return not_done(request.tool_call, verdict.message)
 
     async def _told(self, via: Via, case: _Case, handler: Any, context: WriteContext) -> Result:
         """Run the tool and tell what it changed."""
-        with span("memory.write", context.teller, path=case.source.path), verified():
+        with span("memory.write", context.event_context, path=case.source.path), verified():
             result = await _run(via, case.request, handler)
             if getattr(result, "status", "") == "success" and case.before != case.after:
                 call, path = case.request.tool_call, case.source.path
-                tell_written(context.teller, call, path, case.before, case.after, case.verdict)
+                tell_written(
+                    context.event_context, call, path, case.before, case.after, case.verdict
+                )
                 if case.verdict.findings:
                     result = _with_findings(result, path, case.verdict)
             return result

@@ -690,7 +690,7 @@ class MemoryHooks(
             notes.waiting,
             self._caller(request.runtime),
             self._would_join if self._reading.nested else None,
-            self._teller(request.runtime),
+            self._event_context(request.runtime),
             thread,
             messages,
         )
@@ -717,10 +717,10 @@ class MemoryHooks(
         if not is_heard(_langchain.stream_writer_of(runtime)) and not (writer and has_tracer()):
             loaded = await self._loaded(via, backend, folders)
         else:
-            teller = self._teller(runtime)
-            with span("memory.load", teller) as work:
+            event_context = self._event_context(runtime)
+            with span("memory.load", event_context) as work:
                 loaded = await self._loaded(via, backend, folders)
-                tell_loaded(teller, backend, loaded, work)
+                tell_loaded(event_context, backend, loaded, work)
         if not loaded.contents and not loaded.problems:
             self._warn_of_nothing(loaded, MemoryScope.of(runtime, _langchain.current_config()))
         return loaded
@@ -744,7 +744,7 @@ class MemoryHooks(
         names = ", ".join(self._reading.layout.names)
         return f"none of {names} near {self._reading.start} (Layout(names=...) has others)"
 
-    def _teller(self, runtime: Any) -> EventContext:
+    def _event_context(self, runtime: Any) -> EventContext:
         """Return to whom events are told, and on whose behalf things are done."""
         scope = MemoryScope.of(runtime, _langchain.current_config())
         writer = _langchain.stream_writer_of(runtime)
@@ -762,7 +762,7 @@ class MemoryHooks(
 
     def _tell_injected(self, request: ModelRequest[Any], loaded: Loaded) -> None:
         if self.system_prompt is not None and not self._formats_itself():
-            tell_injected(self._teller(request.runtime), self._renderer.block(loaded))
+            tell_injected(self._event_context(request.runtime), self._renderer.block(loaded))
 
     async def _verified(self, via: Via, handler: Any, request: ModelRequest[Any]) -> Any:
         """Call the model; the first time, see whether memory reached it."""

@@ -206,7 +206,7 @@ class TieredHooks(
         return {self._keys.thread: kept.as_state()}
 
     async def _recall(self, via: Via, now: Moment, state: Mapping[str, Any]) -> None:
-        await self._recaller.recall(via, now.run, state, (now.scope, now.role, now.teller))
+        await self._recaller.recall(via, now.run, state, (now.scope, now.role, now.event_context))
         shown = [one.id for one in now.run.items]
         await self._note_shown(via, now, shown, now.run.block)
 
@@ -221,7 +221,7 @@ class TieredHooks(
     async def _search(self, via: Via, runtime: Any, query: str) -> Said:
         """Search memory of the caller's own scope for the model."""
         now = self._moment(runtime.state, runtime)
-        found = await self._recaller.search(via, query, (now.scope, now.role, now.teller))
+        found = await self._recaller.search(via, query, (now.scope, now.role, now.event_context))
         if found is None:
             return Said(UNAVAILABLE, {RECALLED: []}, ok=False)
         call, ids = runtime.tool_call_id or "", [one.id for one in found]
@@ -269,7 +269,7 @@ class TieredHooks(
         changes: dict[str, Any] = {}
         messages = without_forged(request.messages) or request.messages
         if self._options.own:
-            who = (now.scope, now.role, now.teller)
+            who = (now.scope, now.role, now.event_context)
             messages = await self._recaller.expanded(via, now.run, messages, who)
         if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
             changes["messages"] = messages
@@ -286,10 +286,10 @@ class TieredHooks(
         return request.override(**changes) if changes else request
 
     def _tell_injected(self, now: Moment) -> None:
-        if is_heard(now.teller):
+        if is_heard(now.event_context):
             block, tokens = now.run.block, approximate_tokens(now.run.block)
             shown = [one.id for one in now.run.items]
-            emit(now.teller, "injected", sources=shown, characters=len(block), tokens=tokens)
+            emit(now.event_context, "injected", sources=shown, characters=len(block), tokens=tokens)
 
     def _noted(
         self, answered: Any, is_made: Callable[[Any], bool]

@@ -56,7 +56,7 @@ class Recaller:
         Raises:
             Exception: Whatever the memory raises, if it has `on_error="raise"`.
         """
-        (scope, role, teller), options = who, self._options
+        (scope, role, event_context), options = who, self._options
         memory, sources = options.memory, options.sources_of(role)
         if not scope.group_id:
             warn_without_group(scope)
@@ -78,7 +78,7 @@ class Recaller:
                 raise
             kind = type(error).__name__
             logger.warning("memory could not be asked (%s); the run goes on without", kind)
-            emit(teller, "retrieval_error", error=kind, ms=0.0)
+            emit(event_context, "retrieval_error", error=kind, ms=0.0)
             return None
         self._runs.note(found, scope)
         return None if found.failed and not found else found

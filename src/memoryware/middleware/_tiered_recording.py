@@ -63,7 +63,7 @@ class Moment:
         messages: All messages so far.
         scope: Who asks.
         role: The part that the agent plays.
-        teller: Whom events are told to.
+        event_context: Where events of this run go, and on whose behalf they happen.
     """
 
     run: Run
@@ -71,7 +71,7 @@ class Moment:
     messages: Messages
     scope: MemoryScope
     role: Role
-    teller: EventContext
+    event_context: EventContext
 
 
 class Recorder:
@@ -259,7 +259,7 @@ class Recorder:
         kind = type(error).__name__
         logger.warning("memory could not keep %s (%s%s); the run goes on", texts, kind, reason)
         for _ in range(count):
-            emit(now.teller, "rejected", tier="quarantine", reason="store_failed")
+            emit(now.event_context, "rejected", tier="quarantine", reason="store_failed")
 
     # Lineage.
 

@@ -133,7 +133,7 @@ async def record(how: Recording, via: Via, ran: Ran) -> None:
             kind,
         )
         reason = "refused" if isinstance(error, EntryRefused) else "store_failed"
-        emit(memory.parts.teller(scope), "rejected", tier="quarantine", reason=reason)
+        emit(memory.parts.event_context(scope), "rejected", tier="quarantine", reason=reason)
 
 
 def note_asked(how: Recording, state: Any, activity: StepActivity) -> None:

@@ -131,7 +131,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
 
     async def _asked(self, via: Via, state: Any) -> dict[str, Any]:
         memory, scope = self.memory, self._who.asking(self.memory, state)
-        to = memory.parts.teller(scope)
+        to = memory.parts.event_context(scope)
         emit(to, "node_state", status="running", characters=0)
         # Before it recalls: what was thrown away must not come back in the run that replaces it.
         raises = memory.on_error == "raise"
@@ -166,7 +166,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
             kind = type(error).__name__
             logger.warning("memory could not be asked (%s); the graph goes on without", kind)
             if not isinstance(error, MemorywareError):  # these were told where they were raised
-                emit(memory.parts.teller(scope), "retrieval_error", error=kind, ms=0.0)
+                emit(memory.parts.event_context(scope), "retrieval_error", error=kind, ms=0.0)
             return Recall()
         if not self._verdicts:
             recall[:] = [one for one in recall if one.verdict is None or one.verdict.verified]

@@ -342,8 +342,8 @@ class Parts:
         """Return a text without secrets."""
         return self.guard.redact(text) if self.guard else text
 
-    def teller(self, scope: MemoryScope) -> EventContext:
-        """Return to whom events are told: the stream of the run around this call, if any."""
+    def event_context(self, scope: MemoryScope) -> EventContext:
+        """Return the context of events, with the stream writer of the run around this call."""
         writer = _langchain.stream_writer_of(_langchain.current_runtime())
         return EventContext(writer, scope, redact=self.guard.redact if self.guard else None)
 

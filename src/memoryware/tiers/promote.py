@@ -272,11 +272,11 @@ async def _in_transaction(
 
 async def _reported(parts: Parts, outcome: _Outcome, prepared: _Prepared) -> Promotion:
     """Emit the events of a promotion, and embed what could not be embedded before."""
-    promotion, teller = outcome.promotion, parts.teller(outcome.scope)
+    promotion, event_context = outcome.promotion, parts.event_context(outcome.scope)
     if promotion.unembedded and parts.embedder is not None:
         parts.embedder.known.is_behind = True
     if promotion.proposal is not None:
-        emit(teller, "rejected", tier="long_term", reason="less_trusted")
+        emit(event_context, "rejected", tier="long_term", reason="less_trusted")
         waits = promotion.proposal.waits or PendingPromotion(subject="")
         logger.info(
             "a text about %r waits as proposal %s: memory %s is current and trusted more",
@@ -286,7 +286,7 @@ async def _reported(parts: Parts, outcome: _Outcome, prepared: _Prepared) -> Pro
         )
         return promotion
     if promotion.memories and not promotion.existing:
-        emit(teller, "promoted", tier="long_term", entries=len(promotion.memories))
+        emit(event_context, "promoted", tier="long_term", entries=len(promotion.memories))
     if promotion.memories and not promotion.unembedded and parts.embedder is not None:
         space = prepared.space if prepared.is_current and not promotion.existing else None
         await _retry(parts, space)

@@ -620,8 +620,8 @@ def _report_kept(parts: Parts, entry: Entry, kept: Entry) -> tuple[Entry, bool]:
     note_recorded(parts.stores.quarantine, kept)
     if kept.id != entry.id:
         return kept, False
-    teller = parts.teller(kept.scope)
-    emit(teller, "recorded", tier="quarantine", entries=1, characters=len(kept.content))
+    event_context = parts.event_context(kept.scope)
+    emit(event_context, "recorded", tier="quarantine", entries=1, characters=len(kept.content))
     return kept, True
 
 
@@ -765,18 +765,18 @@ def _reported(parts: Parts, outcome: _Outcome) -> Recorded:
     entry, refused = outcome.entry, outcome.refused
     if outcome.is_new:
         note_recorded(parts.stores.quarantine, entry)
-    teller = parts.teller(entry.scope)
+    event_context = parts.event_context(entry.scope)
     if outcome.is_new:
         size = len(entry.content)
-        emit(teller, "recorded", tier="quarantine", entries=1, characters=size)
+        emit(event_context, "recorded", tier="quarantine", entries=1, characters=size)
     is_working = outcome.pushed is not None and refused is None
     if is_working and outcome.pushed is not None:
         size = len(outcome.pushed.content)
-        emit(teller, "recorded", tier="working", entries=1, characters=size)
+        emit(event_context, "recorded", tier="working", entries=1, characters=size)
     elif refused is not None and not outcome.is_repeated:
-        emit(teller, "rejected", tier="working", reason=refused)
+        emit(event_context, "rejected", tier="working", reason=refused)
     return Recorded(entry=entry, working=is_working or outcome.is_there, refused=refused)
 
 
 def _tell_refusal(parts: Parts, entry: Entry, reason: str) -> None:
-    emit(parts.teller(entry.scope), "rejected", tier="working", reason=reason)
+    emit(parts.event_context(entry.scope), "rejected", tier="working", reason=reason)

@@ -129,7 +129,8 @@ def redacted(guard: Guard | None, metadata: Mapping[str, Any] | None) -> dict[st
     Raises:
         SettingError: If the metadata are no mapping.
     """
-    checking.mapping("metadata", metadata)
+    if type(metadata) is not dict:
+        checking.mapping("metadata", metadata)
     kept: dict[str, Any] = {}
     for name, value in dict[Any, Any](metadata or {}).items():
         try:

@@ -147,9 +147,9 @@ async def _perform(
 
 def _tell_blocked(tool: FileTool, runtime: Any, path: str) -> None:
     scope = MemoryScope.of(runtime, _langchain.current_config())
-    teller = EventContext(getattr(runtime, "stream_writer", None), scope)
+    event_context = EventContext(getattr(runtime, "stream_writer", None), scope)
     call = getattr(runtime, "tool_call_id", None) or ""
-    emit(teller, "write_blocked", path=path, tool=tool.name, tool_call=call, reason="rules")
+    emit(event_context, "write_blocked", path=path, tool=tool.name, tool_call=call, reason="rules")
 
 
 def _seen_by(runtime: Any) -> Seen | None:

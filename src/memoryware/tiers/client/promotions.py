@@ -18,7 +18,7 @@ from memoryware.tiers.reindex import OnProgress
 from memoryware.tiers.review import digest
 from memoryware.tiers.review.digest import DigestFilter
 from memoryware.tiers.stores.protocol import Space
-from memoryware.tiers.supersede import PromotionOptions, Superseded
+from memoryware.tiers.supersede import DEFAULT_OPTIONS, PromotionOptions, Superseded
 from memoryware.tiers.values import ContextItem, Digest, Insight, Promotion, Reindexed
 
 
@@ -629,6 +629,8 @@ class PromotionOperations:
         valid_from: datetime | None,
     ) -> PromotionOptions:
         """Return what is said with a promotion, if it can be kept."""
+        if subject is None and agent_id is None and metadata is None and valid_from is None:
+            return DEFAULT_OPTIONS
         checking.text("subject", subject, or_none=True)
         checking.mapping("metadata", metadata)
         if valid_from is not None:

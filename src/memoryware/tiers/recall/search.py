@@ -77,8 +77,8 @@ async def retrieve(
     if not text:
         return Recall()
     search = Search(parts, text, scope, options, options.at or parts.clock())
-    teller = parts.teller(scope)
-    with span("memory.recall", teller) as work:
+    event_context = parts.event_context(scope)
+    with span("memory.recall", event_context) as work:
         await _embed_query(search)
         records = await _read(search)
         _report_failures(search, work)
@@ -90,7 +90,7 @@ async def retrieve(
         cold = sum(ranked.part != "hot" for ranked in shown)
         best = max(similarities, default=None)
         emit(
-            teller,
+            event_context,
             "retrieved",
             within=work,
             hot=len(shown) - cold,
@@ -224,10 +224,10 @@ def _report_failures(search: Search, work: Span) -> None:
     """Log the failures of tiers, and raise the first where no tier could be searched."""
     if not search.errors:
         return
-    teller = search.parts.teller(search.scope)
+    event_context = search.parts.event_context(search.scope)
     for source, error in zip(search.failed, search.errors, strict=True):
         logger.warning("%s memory could not be asked: %s", source, error)
-        emit(teller, "retrieval_error", error=type(error).__name__, ms=work.ms)
+        emit(event_context, "retrieval_error", error=type(error).__name__, ms=work.ms)
     searched = sum(_is_searched(search, source) for source in BOTH)
     if len(search.failed) == searched and search.parts.on_error == "raise":
         first = search.errors[0]

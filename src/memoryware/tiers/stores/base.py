@@ -20,6 +20,7 @@ from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import copy_of, packed, scores, unpacked
 from memoryware.tiers.stores.protocol import (
+    Batch,
     Choose,
     Page,
     Query,
@@ -27,7 +28,6 @@ from memoryware.tiers.stores.protocol import (
     Select,
     Space,
     Store,
-    Stretch,
     Tier,
     Transaction,
     Vector,
@@ -339,7 +339,7 @@ class RecordStore(Store):
     What concerns all tenants reads all records, each time as one transaction.
     """
 
-    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:  # noqa: ARG002
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Batch[Any]:  # noqa: ARG002
         async def work(transaction: Any) -> list[Any]:
             return [row.record for row in await transaction.rows(tier, None)]
 

@@ -23,6 +23,7 @@ from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.codec import copy_of
 from memoryware.tiers.stores.locking import ThreadQueue
 from memoryware.tiers.stores.protocol import (
+    Batch,
     Choose,
     Page,
     Query,
@@ -31,7 +32,6 @@ from memoryware.tiers.stores.protocol import (
     Space,
     Store,
     Stores,
-    Stretch,
     Tier,
     Transaction,
     Vector,
@@ -283,7 +283,7 @@ class EmbeddedTier(SharedOnCopy, Generic[R]):
         return len(removed)
 
     @in_turn
-    def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+    def walk(self, mark: str | None = None, *, limit: int) -> Batch[R]:
         """Return all at once: it is in this process already."""
         del limit
         return whole_of([copy_of(record) for record in self._records.values()], mark)
@@ -632,8 +632,8 @@ class EmbeddedStore(SharedOnCopy, Store):
             alone = _in_turn(tier, alone)
         return self.long_term.alone(alone)
 
-    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
-        result: Stretch[Any] = self._tier(tier).walk(mark, limit=limit)
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Batch[Any]:
+        result: Batch[Any] = self._tier(tier).walk(mark, limit=limit)
         return result
 
     async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:

@@ -109,8 +109,8 @@ class Page(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch(Generic[R]):
-    """A part of everything that a store has.
+class Batch(Generic[R]):
+    """Some of all records of a store, as `walk` returns them.
 
     Attributes:
         items: Records of any tenants.
@@ -524,7 +524,7 @@ class Store(ABC):
         """
 
     @abstractmethod
-    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Batch[Any]:
         """Return records of all tenants from a mark on, or from the beginning.
 
         What is there during the whole walk comes at least once, as it is when it comes; what

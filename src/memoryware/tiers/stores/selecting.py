@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from memoryware.errors import SettingError
 from memoryware.tiers.model import Entry, Memory, lineages
 from memoryware.tiers.scoring import bm25
-from memoryware.tiers.stores.protocol import Hit, Page, Query, Seen, Select, Sight, Stretch
+from memoryware.tiers.stores.protocol import Batch, Hit, Page, Query, Seen, Select, Sight
 
 # Selections.
 
@@ -175,7 +175,7 @@ _LONGEST_NUMBER: Final = 19
 """Digits of the first number that no database can be asked for."""
 
 
-def whole_of(records: list[R], mark: str | None) -> Stretch[R]:
+def whole_of(records: list[R], mark: str | None) -> Batch[R]:
     """Return all records as the only part of a walk, in a store that gives no marks.
 
     Raises:
@@ -183,7 +183,7 @@ def whole_of(records: list[R], mark: str | None) -> Stretch[R]:
     """
     if mark is not None:
         raise SettingError(f"mark={mark!r}: this store returns all at once and gives no marks")
-    return Stretch(records, None, len(records))
+    return Batch(records, None, len(records))
 
 
 def number_of_mark(mark: str | None, longest: int = _LONGEST_NUMBER) -> int:

@@ -21,6 +21,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.scoring import bm25_scores, whole_score
 from memoryware.tiers.stores.protocol import (
+    Batch,
     Choose,
     Hit,
     Page,
@@ -31,7 +32,6 @@ from memoryware.tiers.stores.protocol import (
     Space,
     Store,
     Stores,
-    Stretch,
     Tier,
     TierHandle,
     Transaction,
@@ -204,7 +204,7 @@ class RecordView(Generic[R]):
 
         return await self.run(work, which, writes=True)
 
-    async def walk(self, mark: str | None = None, *, limit: int) -> Stretch[R]:
+    async def walk(self, mark: str | None = None, *, limit: int) -> Batch[R]:
         return await call(
             self._store, self._runner, lambda half: half.walk(self._tier, mark, limit=limit)
         )

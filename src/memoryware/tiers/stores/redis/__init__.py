@@ -34,7 +34,7 @@ from memoryware._runner import ASYNC, BLOCKING, Runner
 from memoryware.errors import SettingError, StoreUnavailable, StoreUnconfirmed
 from memoryware.tiers.model import Entry
 from memoryware.tiers.stores.codec import copies_of, copy_of
-from memoryware.tiers.stores.protocol import Page, Select, Store, Stretch, Tier, Transaction
+from memoryware.tiers.stores.protocol import Batch, Page, Select, Store, Tier, Transaction
 from memoryware.tiers.stores.redis import lists
 from memoryware.tiers.stores.redis.server import Command, RedisServer, RedisSettings
 from memoryware.tiers.stores.selecting import Part, condition, fits, page_of
@@ -74,7 +74,7 @@ class RedisStore(Store):
     ) -> T:
         return await work(_RedisTransaction(self._lists))
 
-    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:  # noqa: ARG002
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Batch[Any]:  # noqa: ARG002
         return await self._lists.walk(mark, limit)
 
     async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:  # noqa: ARG002
@@ -296,7 +296,7 @@ class RedisLists:
                 [(name, left, first) for name, (_, left, first) in zip(names, answers, strict=True)]
             )
 
-    async def walk(self, mark: str | None, limit: int) -> Stretch[Entry]:
+    async def walk(self, mark: str | None, limit: int) -> Batch[Entry]:
         """Return the lists of some groups, in the order of their names, behind that of the mark."""
         most = max(1, limit // _TYPICAL_LENGTH)
         if not str(mark).isascii():
@@ -309,7 +309,7 @@ class RedisLists:
         entries = [
             element.entry for snapshot in snapshots for element in reversed(snapshot.elements)
         ]
-        return Stretch(copies_of(entries), names[-1] if len(names) == most else None)
+        return Batch(copies_of(entries), names[-1] if len(names) == most else None)
 
     async def load(self, entries: Sequence[Entry]) -> list[Entry]:
         """Store entries as they are, one after the other; return those that were not there so."""

@@ -18,6 +18,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import packed_all
 from memoryware.tiers.stores.protocol import (
+    Batch,
     Choose,
     Page,
     Query,
@@ -25,7 +26,6 @@ from memoryware.tiers.stores.protocol import (
     Select,
     Space,
     Store,
-    Stretch,
     Tier,
     Transaction,
     Vector,
@@ -91,7 +91,7 @@ class SqlStore(SharedOnCopy, Store):
 
         return await self._database.run(run)
 
-    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Stretch[Any]:
+    async def walk(self, tier: Tier, mark: str | None = None, *, limit: int) -> Batch[Any]:
         return await self._database.run(lambda port: walk(port, tier, mark, limit))
 
     async def load(self, tier: Tier, records: Sequence[Any]) -> list[Any]:
@@ -525,7 +525,7 @@ async def _space_made(tx: PortTransaction, space: Space) -> int:
 # Everything that a database has.
 
 
-async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Stretch[Any]:
+async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Batch[Any]:
     """Return records of all tenants in the order of their numbers, after that of the mark."""
     last = number_of_mark(mark)
     async with port.transaction(None) as tx:
@@ -547,7 +547,7 @@ async def walk(port: Port, tier: str, mark: str | None, limit: int) -> Stretch[A
             len(found) - len(own),
             tier,
         )
-    return Stretch(own, more, total)
+    return Batch(own, more, total)
 
 
 async def load(port: Port, tier: str, records: Sequence[Any]) -> list[Any]:
