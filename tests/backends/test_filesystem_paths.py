@@ -377,3 +377,55 @@ def test_a_root_that_is_a_link_is_followed_once(root, tmp_path):
 
     assert text(backend, "/AGENTS.md") == "inside"
     assert text(FilesystemBackend(link), "/AGENTS.md") == "newer"
+
+
+EACH_OPERATION = {
+    "ls": lambda backend: backend.ls("/"),
+    "glob": lambda backend: backend.glob("*.md"),
+    "glob from the root": lambda backend: backend.glob("/*.md", "/"),
+    "grep": lambda backend: backend.grep("x", "."),
+    "read": lambda backend: backend.read("a.md"),
+    "edit": lambda backend: backend.edit("a.md", "x", "y"),
+    "write": lambda backend: backend.write("a.md", "x"),
+    "append": lambda backend: backend.append("a.md", "x"),
+    "delete": lambda backend: backend.delete("a.md"),
+    "upload": lambda backend: backend.upload_files([("a.md", b"x")])[0],
+    "download": lambda backend: backend.download_files(["a.md"])[0],
+}
+
+
+@pytest.mark.parametrize("virtual", [True, False])
+@pytest.mark.parametrize("below", ["", "/folder"])
+@pytest.mark.parametrize("name", EACH_OPERATION)
+def test_a_file_as_root_is_an_error_of_every_operation(tmp_path, name, below, virtual):
+    if not virtual and name in ("ls", "glob from the root"):
+        pytest.skip("a host path that does not start at the root")
+    (tmp_path / "notes").write_text("a file")
+    backend = FilesystemBackend(f"{tmp_path}/notes{below}", virtual_mode=virtual)
+    error = EACH_OPERATION[name](backend).error
+    if name in ("upload", "download"):
+        assert error == "invalid_path"
+    else:
+        assert "root_dir is a file, or below one; give this backend a folder" in error
+        assert str(tmp_path) not in error
+    assert (tmp_path / "notes").read_text() == "a file"
+
+
+def test_a_root_that_was_a_file_works_once_it_is_none(tmp_path):
+    (tmp_path / "notes").write_text("a file")
+    backend = FilesystemBackend(tmp_path / "notes")
+    assert backend.write("/a.md", "x").error
+    (tmp_path / "notes").unlink()
+    assert backend.write("/a.md", "x").error is None
+    assert (tmp_path / "notes" / "a.md").read_text() == "x"
+
+
+def test_a_root_that_is_not_there_is_empty_until_the_first_write(tmp_path):
+    backend = FilesystemBackend(tmp_path / "new" / "notes")
+    assert backend.ls("/").entries == []
+    assert backend.glob("*.md", "/").matches == []
+    assert backend.grep("x", "/").matches == []
+    assert "not found" in backend.read("/a.md").error
+    assert not (tmp_path / "new").exists()
+    assert backend.write("/a.md", "x").error is None
+    assert (tmp_path / "new" / "notes" / "a.md").read_text() == "x"

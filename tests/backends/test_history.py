@@ -700,3 +700,35 @@ def test_what_redact_takes_out_is_not_kept_and_not_written_back(opened, tmp_path
     assert "hunter2" not in backend.diff("/a.md", 1)
     backend.undo("/a.md")
     assert Path(tmp_path / "a.md").read_text() == "password hunter2\nother\n"
+
+
+# Differences.
+
+
+async def test_a_diff_is_of_the_last_change_or_of_what_a_version_changed(opened, tmp_path):
+    backend = opened()
+    for text in ("one\n", "two\n", "three\n"):
+        backend.write("/a.md", text) if text == "one\n" else backend.upload_files(
+            [("/a.md", text.encode())]
+        )
+    for b, expected in ((1, "+one"), (2, "+two"), (3, "+three")):
+        told = backend.diff("/a.md", b=b)
+        assert told.splitlines()[-1] == expected
+        assert await backend.adiff("/a.md", b=b) == told
+    assert backend.diff("/a.md", b=1).startswith("--- (no file)\n+++ /a.md@1\n")
+    assert backend.diff("/a.md") == backend.diff("/a.md", 2) == await backend.adiff("/a.md")
+    (tmp_path / "a.md").write_text("by hand\n")  # the last change is that of somebody else
+    assert backend.diff("/a.md").splitlines()[-2:] == ["-three", "+by hand"]
+    with pytest.raises(VersionMissing):
+        backend.diff("/never.md")
+
+
+def test_a_diff_needs_what_was_there_before(opened, tmp_path):
+    (tmp_path / "a.md").write_text("first\n")
+    backend = opened()
+    backend.edit("/a.md", "first", "second")
+    assert backend.diff("/a.md").splitlines()[-2:] == ["-first", "+second"]
+    backend.undo("/a.md")
+    assert backend.diff("/a.md").splitlines()[-2:] == ["-second", "+first"]
+    with pytest.raises(VersionMissing, match="nothing to compare"):
+        backend.diff("/a.md", b=1)  # it was there when it was first seen

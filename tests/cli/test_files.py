@@ -159,6 +159,9 @@ def test_diff_tells_what_changed_last_or_between_versions(changed, run):
     assert run("diff", changed / "AGENTS.md", "1").out.splitlines()[-1] == "+- Use yarn."
     last = run("diff", "/AGENTS.md").out.splitlines()
     assert last[-2:] == ["-- Use pnpm.", "+- Use yarn."]
+    told = json.loads(run("diff", "AGENTS.md", "--json").out)
+    assert (told["from"], told["to"]) == (2, None)
+    assert told["diff"] == HistoryBackend(FilesystemBackend(changed)).diff("/AGENTS.md")
     assert run("diff", "AGENTS.md", "1", "1").out == "There is no difference.\n"
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Final, Literal, TypeAlias, get_args
@@ -210,10 +211,36 @@ class Line:
         Raises:
             VersionMissing: If nothing earlier is known.
         """
+        return self._earlier("there is nothing to undo", is_undo=True)
+
+    def before_last(self) -> Stamp | None:
+        """Return the version before the last change; None for no file.
+
+        After an undo it is what was undone, where `back_one` goes further back.
+
+        Raises:
+            VersionMissing: If nothing earlier is known.
+        """
+        return self._earlier("there is nothing to compare it with", is_undo=False)
+
+    def before(self, stamp: Stamp) -> Stamp | None:
+        """Return the version before another one that happened; None for no file.
+
+        Raises:
+            VersionMissing: If it is not kept any more.
+        """
+        earlier = [one for one in self.happened if one.place < stamp.place]
+        if earlier:
+            return earlier[-1]
+        if stamp.before is None:
+            return None
+        raise VersionMissing(self.path, f"{self._beginning()}; there is nothing to compare it with")
+
+    def _earlier(self, otherwise: str, *, is_undo: bool) -> Stamp | None:
         last = self.stamps[-1] if self.stamps else None
         if last and last.after and self._now is None and not self.did_happen(last):
             return last  # more likely something else has deleted what it made
-        here, earlier, several = self._before_now()
+        here, earlier, several = self._before_now(is_undo=is_undo)
         first = _shared(earlier) if several else None
         if first is not None:  # what the tasks of a step did is undone as a whole
             here = next(one for one in earlier if one.number == first)
@@ -222,16 +249,18 @@ class Line:
             return earlier[-1]
         if here is not None and here.before is None:
             return None
-        raise VersionMissing(self.path, f"{self._beginning()}; there is nothing to undo")
+        raise VersionMissing(self.path, f"{self._beginning()}; {otherwise}")
 
-    def _before_now(self) -> tuple[Stamp | None, list[Stamp], bool]:
+    def _before_now(self, *, is_undo: bool) -> tuple[Stamp | None, list[Stamp], bool]:
         """Return what the file is, what it was before, and whether several tasks made it.
 
-        The first is None if nobody knows, or if there was no file.
+        The first is None if nobody knows, or if there was no file. For an undo, what undos have
+        brought back is as old as it was when it was made.
         """
         if not self.known:
             return None, self.happened, self.missing == "merged"
-        here = self._undone_to(self.happened[-1]) if self.happened else None
+        last = self.happened[-1] if self.happened else None
+        here = last if last is None or not is_undo else self._undone_to(last)
         if here is None:
             return None, [], False
         before = [one for one in self.happened if one.place < here.place]
@@ -321,6 +350,18 @@ def too_many(stamps: Sequence[Stamp], limits: HistoryLimits, now: datetime) -> l
 
 Which: TypeAlias = int | str | Version
 """A version, or its number or id."""
+
+
+class Unset(Enum):
+    """The type of an argument that was left out where None means something else."""
+
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Final = Unset.UNSET
 
 
 def named(version: Which) -> int | str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -63,7 +64,9 @@ class FilesystemBackend(ChangingBackend):
     Relative paths start at `root_dir`; if that is the whole disk, at the current folder.
 
     Args:
-        root_dir: The folder; the current one if not given. The first write creates it.
+        root_dir: The folder; the current one if not given. One that is not there is an empty
+            folder until the first write creates it. Of a file every operation says that it is
+            no folder; making a backend looks at no disk.
             If it is a link, where it leads is found out once, at the first use.
         virtual_mode: Whether `root_dir` is all there is.
         max_file_size_mb: Larger files are not searched; 10 means what `limits` says.
@@ -125,8 +128,29 @@ class FilesystemBackend(ChangingBackend):
     # Where a path leads.
 
     @cached_property
+    def _root(self) -> Path:
+        """The root, once it is known to be no file.
+
+        An error is not cached, so that the backend works as soon as the file is gone.
+
+        Raises:
+            PathUnusable: If it is a file, or lies below one.
+        """
+        try:
+            mode = os.stat(self.cwd).st_mode
+        except NotADirectoryError:
+            mode = 0
+        except OSError:  # it is not there yet, or the operation says why it cannot be opened
+            return self.cwd
+        if not stat.S_ISDIR(mode):
+            # Without its path: an agent in a virtual root is not told where that is.
+            message = "root_dir is a file, or below one; give this backend a folder as root_dir"
+            raise PathUnusable(str(self.cwd), message)
+        return self.cwd
+
+    @cached_property
     def _disk(self) -> Disk:
-        return Disk(str(self.cwd), self._limits)
+        return Disk(str(self._root), self._limits)
 
     @cached_property
     def _whole(self) -> bool:
@@ -210,7 +234,7 @@ class FilesystemBackend(ChangingBackend):
             if self._whole:
                 at = join(self._here(key), at)
             else:
-                at = join(f"/{self.cwd.relative_to(self.cwd.anchor).as_posix()}", at)
+                at = join(f"/{self._root.relative_to(self._root.anchor).as_posix()}", at)
         drive = drive or self.cwd.drive
         return Spot(Disk(drive + os.sep, self._limits), key, at, drive + at)
 

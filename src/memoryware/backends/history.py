@@ -22,7 +22,16 @@ from memoryware.backends._making import Kind, Made
 from memoryware.backends._namespaces import addressed
 from memoryware.backends._paths import normalise
 from memoryware.backends._peer import unwrapped
-from memoryware.backends._versions import Line, Stamp, Version, Which, named, too_many
+from memoryware.backends._versions import (
+    UNSET,
+    Line,
+    Stamp,
+    Unset,
+    Version,
+    Which,
+    named,
+    too_many,
+)
 from memoryware.backends._versions_kept import Page, Shelf, version_of
 from memoryware.backends._versions_made import (
     Redact,
@@ -299,7 +308,7 @@ class HistoryBackend(HidingBackend):
     def diff(
         self,
         path: str,
-        a: Which | None,
+        a: Which | Unset | None = UNSET,
         b: Which | None = None,
         *,
         scope: MemoryScope | None = None,
@@ -307,11 +316,13 @@ class HistoryBackend(HidingBackend):
     ) -> str:
         """Return the difference between two versions, or one and the file, as a unified diff.
 
-        It is empty if they are equal. No file counts as an empty one; `a=None` is no file.
+        Without versions it shows the last change. It is empty if they are equal. No file counts
+        as an empty one; `a=None` is no file.
 
         Args:
             path: The file.
-            a: The older version; None for no file.
+            a: The older version; None for no file. If it is left out, the version before `b`, or
+                before the last change of the file, whoever made it.
             b: The newer one; None for the file as it is now.
             scope: On whose behalf, where the namespace is made from a run and there is none.
             namespace: The very namespace, instead of a scope.
@@ -320,7 +331,7 @@ class HistoryBackend(HidingBackend):
             The lines of the diff as one text.
 
         Raises:
-            VersionMissing: As `show` does.
+            VersionMissing: As `show` does, and if there is nothing before the last change.
             FileError: If the path is refused.
         """
         with addressed(scope, namespace):
@@ -329,7 +340,7 @@ class HistoryBackend(HidingBackend):
     async def adiff(
         self,
         path: str,
-        a: Which | None,
+        a: Which | Unset | None = UNSET,
         b: Which | None = None,
         *,
         scope: MemoryScope | None = None,
@@ -339,11 +350,14 @@ class HistoryBackend(HidingBackend):
         with addressed(scope, namespace):
             return await self._run_native(self._diff, path, a, b)
 
-    async def _diff(self, via: Via, path: str, a: Which | None, b: Which | None) -> str:
+    async def _diff(self, via: Via, path: str, a: Which | Unset | None, b: Which | None) -> str:
         line = await self._line(via, path)
+        if isinstance(a, Unset):
+            first = line.before_last() if b is None else line.before(line.find(named(b)))
+        else:
+            first = None if a is None else line.find(named(a))
         before, old = "(no file)", None
-        if a is not None:
-            first = line.find(named(a))
+        if first is not None:
             before = f"{line.path}@{first.number}"
             old = await self._content(via, line.path, first)
         if b is None:

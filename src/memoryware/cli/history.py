@@ -69,10 +69,11 @@ def diff(
     """
     files = files_of(root, file=config)
     history, place = files.history(), files.path(path)
-    old = _wanted(first) if first else _last(history, place)
-    told = history.diff(place, old, _wanted(second) if second else None)
+    newer = _wanted(second) if second else None
+    told = history.diff(place, _wanted(first), newer) if first else history.diff(place)
     if json:
-        showing.document({"path": place, "from": old, "to": second, "diff": told})
+        older = _wanted(first) if first else _older_in(told)
+        showing.document({"path": place, "from": older, "to": second, "diff": told})
         return
     _print_diff(told)
 
@@ -154,6 +155,12 @@ def _last(history: HistoryBackend, path: str) -> int | None:
     """Return the version before the last change; None if there was no file."""
     target = history.undo_target(path)
     return None if target is None else target.number
+
+
+def _older_in(diff: str) -> int | None:
+    """Return the number of the older version in the head of a diff; None for no file."""
+    number = diff.partition("\n")[0].rpartition("@")[2]
+    return int(number) if number.isdecimal() else None
 
 
 def _row(one: Version) -> dict[str, Any]:

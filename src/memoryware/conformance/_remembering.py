@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 import pytest
 
-from memoryware.backends._versions import Version
+from memoryware.backends._versions import UNSET, Version
 from memoryware.conformance._either import Either
 from memoryware.conformance._guarded import Door
 from memoryware.conformance._suite import OpenBackend, Suite
@@ -28,9 +28,9 @@ class History(Protocol):
 
     async def ashow(self, path: str, version: Any) -> str: ...
 
-    def diff(self, path: str, a: Any, b: Any = None) -> str: ...
+    def diff(self, path: str, a: Any = UNSET, b: Any = None) -> str: ...
 
-    async def adiff(self, path: str, a: Any, b: Any = None) -> str: ...
+    async def adiff(self, path: str, a: Any = UNSET, b: Any = None) -> str: ...
 
     def undo(self, path: str, to: Any = None, *, reason: str | None = None) -> Version: ...
 
@@ -56,8 +56,8 @@ class Remembering(Either):
     async def show(self, path: str, version: Any) -> str:
         return str(await self._ask("show", self._in(path), version))
 
-    async def diff(self, path: str, a: Any, b: Any = None) -> str:
-        return str(await self._ask("diff", self._in(path), a, b))
+    async def diff(self, path: str, *versions: Any) -> str:
+        return str(await self._ask("diff", self._in(path), *versions))
 
     async def undo(self, path: str, to: Any = None, *, reason: str | None = None) -> Version:
         made: Version = await self._ask("undo", self._in(path), to, reason=reason)

@@ -170,6 +170,23 @@ class KeepingConformance(HistorySuite):
         now = (await backend.diff("/a.md", None)).splitlines()
         assert now[1:4] == [f"+++ {name}", "@@ -0,0 +1,2 @@", "+one"]
 
+    async def test_a_diff_without_versions_is_of_the_last_change(
+        self, backend: Remembering
+    ) -> None:
+        with pytest.raises(VersionMissing):
+            await backend.diff("/a.md")
+        await backend.put(a="one\n")
+        assert await backend.diff("/a.md") == await backend.diff("/a.md", None)
+        await backend.put(a="two\n")
+        assert await backend.diff("/a.md") == await backend.diff("/a.md", 1)
+        await backend.put(a="three\n")
+        assert await backend.diff("/a.md") == await backend.diff("/a.md", 2)
+        await backend.undo("/a.md")
+        assert "-three\n+two\n" in await backend.diff("/a.md")
+        if self.deletes:
+            await backend.delete("/a.md")
+            assert "-two\n" in await backend.diff("/a.md")
+
     async def test_what_is_remembered_is_listed(self, backend: Remembering) -> None:
         await backend.fill({"/b.md": "1", "/f/g/a.md": "2", "/a b/☕.md": "3"})
         if self.deletes:
