@@ -13,7 +13,7 @@ from langchain_text_splitters import CharacterTextSplitter, RecursiveCharacterTe
 
 from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
-from memoryware.tiers.text.segments import chunks_of
+from memoryware.tiers.material import chunks_of
 
 ENGLISH = "\n\n".join(
     " ".join(f"Sentence {n} of paragraph {p} says something of its own." for n in range(8))

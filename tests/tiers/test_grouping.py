@@ -9,8 +9,8 @@ import pytest
 
 from memoryware import MemoryScope, TieredMemory
 from memoryware.settings import TierLimits
-from memoryware.tiers.review import review_statements
-from memoryware.tiers.review.review_statements import boilerplate_of
+from memoryware.tiers.review import statements
+from memoryware.tiers.review.statements import boilerplate_of
 from tiers.waiting_months import museum_month, office_month
 
 
@@ -49,7 +49,7 @@ def test_what_is_compared_is_what_shares_enough_stems(seed):
         frozenset(chance.choices(vocabulary, weights, k=chance.randint(1, 14))) for _ in range(400)
     ]
     in_series = [chance.random() < (0.0, 0.4, 1.0)[seed % 3] for _ in stems]
-    proposals = [*review_statements._proposals(stems, in_series)]
+    proposals = [*statements._proposals(stems, in_series)]
     assert proposals == [*counted(stems, in_series)]
     assert sum(map(len, proposals)) > 100
 
@@ -57,9 +57,9 @@ def test_what_is_compared_is_what_shares_enough_stems(seed):
 @pytest.mark.parametrize("make", [museum_month, office_month])
 def test_what_is_compared_in_a_month_is_what_shares_enough_stems(make):
     texts = sorted(set(make(3).texts))
-    stems = [review_statements.topic_stems(text) for text in texts]
+    stems = [statements.topic_stems(text) for text in texts]
     in_series = [form >= 0.4 for form in boilerplate_of(texts)]
-    assert [*review_statements._proposals(stems, in_series)] == [*counted(stems, in_series)]
+    assert [*statements._proposals(stems, in_series)] == [*counted(stems, in_series)]
 
 
 @pytest.mark.parametrize("most", [30, 120, 1000])

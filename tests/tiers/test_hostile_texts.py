@@ -14,9 +14,9 @@ from memoryware.settings import TierLimits
 from memoryware.tiers.echo import clauses_of, recalled_block_sources
 from memoryware.tiers.echo.matching import Excerpt, repeated_ids
 from memoryware.tiers.rendering import without_marks
-from memoryware.tiers.review.review_statements import boilerplate_of, groups_of, specificity_of
+from memoryware.tiers.review import statements
+from memoryware.tiers.review.statements import boilerplate_of, groups_of, specificity_of
 from memoryware.tiers.stores.embedded import embedded
-from memoryware.tiers.text import segments
 from memoryware.tiers.text.comparison import contradiction_between, says_the_same
 from memoryware.tiers.text.terms import stem, words_of
 
@@ -70,7 +70,7 @@ USES = {
     "copied marks": without_marks,
     "the same": lambda text: says_the_same(text, f"{text} Ann"),
     "a contradiction": lambda text: contradiction_between(text, f"{text} not"),
-    "segmentation": segments._split,
+    "segmentation": statements._split,
     "worth": specificity_of.__wrapped__,
     "a series": lambda text: boilerplate_of([text, f"{text} b", KNOWN]),
     "a group": lambda text: groups_of([text, f"{text} b", KNOWN]),

@@ -1,4 +1,4 @@
-"""What somebody asks to promote: a text, an entry or an insight, with where it comes from."""
+"""What somebody asks to promote: a text, an entry or an insight, its lineage and its chunks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, Final, TypeAlias
 
 from memoryware._remembering import remembered
 from memoryware._runner import OFFLOAD_CHARS
-from memoryware.errors import EntryMissing, EntryRefused
+from memoryware.errors import EntryMissing, EntryRefused, SettingError
 from memoryware.guard import drop_hidden
 from memoryware.scope import MemoryScope
+from memoryware.settings import TierLimits
 from memoryware.tiers._parts import Parts, group_of
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.model import (
@@ -312,3 +313,44 @@ async def redacted_text(parts: Parts, text: str, texts: dict[str, str] | None) -
     if texts is not None:
         texts[text] = redacted
     return redacted
+
+
+# Chunks.
+
+
+def chunks_of(text: str, splitter: Any, limits: TierLimits) -> list[str]:
+    """Split a text into chunks for long-term memory; a blank text has none.
+
+    Args:
+        text: The text.
+        splitter: A LangChain `TextSplitter`, or None for chunks of `chunk_chars` characters
+            that share `chunk_overlap`, cut at paragraphs, lines, blanks, or anywhere.
+        limits: The limits with `chunk_chars` and `chunk_overlap`.
+
+    Raises:
+        SettingError: If chunks would share as much as they hold.
+    """
+    if not text.strip():
+        return []
+    chunks = (splitter or default_splitter(limits)).split_text(text)
+    return [chunk for chunk in chunks if chunk.strip()] or [text]
+
+
+def default_splitter(limits: TierLimits) -> Any:
+    """Return the default splitter, which prefers to cut at paragraphs, then lines, then blanks.
+
+    Raises:
+        SettingError: If chunks would share as much as they hold.
+    """
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+    if limits.chunk_overlap >= limits.chunk_chars:
+        raise SettingError(
+            f"chunk_overlap={limits.chunk_overlap!r}: must be less than"
+            f" chunk_chars={limits.chunk_chars!r}"
+        )
+    return RecursiveCharacterTextSplitter(
+        chunk_size=limits.chunk_chars,
+        chunk_overlap=limits.chunk_overlap,
+        separators=["\n\n", "\n", " ", ""],
+    )

@@ -18,6 +18,7 @@ from memoryware.tiers.actors import Actor
 from memoryware.tiers.material import (
     Material,
     Promotable,
+    chunks_of,
     edited,
     is_text,
     material_of,
@@ -49,7 +50,6 @@ from memoryware.tiers.supersede import (
     Succession,
     Superseded,
 )
-from memoryware.tiers.text.segments import chunks_of
 from memoryware.tiers.validity import authority, note_replaced
 from memoryware.tiers.values import Insight, Promotion
 

@@ -31,10 +31,9 @@ from memoryware.tiers.model import (
     folded,
     hash_of,
 )
-from memoryware.tiers.review.review_statements import says_nothing
+from memoryware.tiers.review.statements import says_nothing, sentences_of
 from memoryware.tiers.stores.protocol import Select, Tier
 from memoryware.tiers.text.comparison import contradiction_between, same_words, says_the_same
-from memoryware.tiers.text.segments import sentences_of
 from memoryware.tiers.text.terms import stems_of
 from memoryware.tiers.values import Insight
 

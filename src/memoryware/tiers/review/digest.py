@@ -28,17 +28,17 @@ from memoryware.tiers.model import (
 )
 from memoryware.tiers.proposals import open_statements, statements_in
 from memoryware.tiers.rendering import ask_model, cut
-from memoryware.tiers.review.review_statements import (
+from memoryware.tiers.review.statements import (
     StatementGroup,
     boilerplate_of,
     groups_of,
     rarity_of,
+    sentences_of,
     specificity_of,
 )
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersede import to_utc
 from memoryware.tiers.text.comparison import Relation, compare
-from memoryware.tiers.text.segments import sentences_of
 from memoryware.tiers.values import Digest, Insight
 
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
