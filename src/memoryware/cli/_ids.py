@@ -128,7 +128,7 @@ def _only(given: str, found: Mapping[str, str]) -> str:
         least = f"; the beginning of one has {SHORTEST} characters" if len(given) < SHORTEST else ""
         raise EntryMissing(
             f"there is no id {given!r}, and among the newest {LOOKED:,} of each tier none that"
-            f" begins so{least}"
+            f" begins so{least}; list and search name ids"
         )
     lines = [
         f"  {showing.one_line(id_)}  {showing.one_line(text, 80)}"

@@ -114,17 +114,38 @@ class Forgotten(FreshOnUnpickling):
     """Ids of what this process has forgotten, the newest: what is made of it comes too late."""
 
     def __init__(self) -> None:
-        self._ids: dict[tuple[str | None, str], None] = {}
+        self._ids: dict[tuple[str | None, str], Sequence[str | None]] = {}
 
-    def note(self, tenant: str | None, ids: Iterable[str], most: int) -> None:
-        """Keep ids in mind, and drop the oldest where these become too many."""
-        self._ids.update(((tenant, one), None) for one in ids)
+    def note(
+        self,
+        tenant: str | None,
+        ids: Iterable[str],
+        most: int,
+        groups: Sequence[str | None] | None = None,
+    ) -> None:
+        """Keep ids in mind, and drop the oldest where these become too many.
+
+        Args:
+            tenant: Whose they were.
+            ids: The ids.
+            most: How many ids are kept at most.
+            groups: The groups that they were in; None if that is not known.
+        """
+        self._ids.update(((tenant, one), groups or ()) for one in ids)
         for old in list(self._ids)[: max(0, len(self._ids) - most)]:
             self._ids.pop(old, None)
 
     def among(self, tenant: str | None, ids: Iterable[str]) -> bool:
         """Say whether one of these was forgotten."""
         return any((tenant, one) in self._ids for one in ids)
+
+    def hint(self, scope: MemoryScope, id_: str) -> str:
+        """Return what to add to the error about an id that is not there; "" for nothing.
+
+        Only a group in which it was is told: an id of another group is none of its business.
+        """
+        groups = self._ids.get((scope.tenant, id_), ())
+        return "; it was forgotten, which deletes for good" if scope.group_id in groups else ""
 
 
 @dataclass(frozen=True, slots=True)

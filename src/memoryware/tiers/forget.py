@@ -103,7 +103,8 @@ async def forget(
     async def work(inside: Parts) -> tuple[AffectedRecords, Counts, tuple[Memory, ...]]:
         now = await affected_by_forget(inside, scope, what)
         # Before they are gone: what is made of them from then on comes too late.
-        parts.forgotten.note(where.tenant, _fallen(now), parts.limits.forgotten_ids)
+        most = parts.limits.forgotten_ids
+        parts.forgotten.note(where.tenant, _fallen(now), most, where.groups)
         gone, again = await _deleted(inside, where, now)
         if inside.tiers.is_joint:
             gone += await _deleted_working(inside, where, now)

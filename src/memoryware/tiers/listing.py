@@ -133,7 +133,8 @@ async def get(parts: Parts, id_: str, scope: MemoryScope) -> Entry | Memory:
         if found.items:
             record: Entry | Memory = found.items[0]
             return record
-    raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {id_!r}")
+    hint = parts.forgotten.hint(scope, id_)
+    raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {id_!r}{hint}")
 
 
 def _listed(parts: Parts, layer: Layer, record: Entry | Memory, query: set[str]) -> Listed:

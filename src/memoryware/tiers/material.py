@@ -178,7 +178,7 @@ async def _entry_named(parts: Parts, name: str, scope: MemoryScope) -> Entry | N
     store = parts.tiers.quarantine
     found = (await store.find(Select.within(scope, ids=(name,)))).items
     if not found and _ID.fullmatch(name):
-        raise _missing(name, scope)
+        raise _missing(parts, name, scope)
     return found[0] if found else None
 
 
@@ -282,12 +282,14 @@ async def _entries(
     known = {one.id: one for one in found}
     for one in ids:
         if one not in known:
-            raise _missing(one, scope)
+            raise _missing(parts, one, scope)
     entries = [known[one] for one in dict.fromkeys(ids)]
     return entries, tuple(copies[0]) if copies else None
 
 
-def _missing(id_: str, scope: MemoryScope) -> EntryMissing:
+def _missing(parts: Parts, id_: str, scope: MemoryScope) -> EntryMissing:
+    if hint := parts.forgotten.hint(scope, id_):
+        return EntryMissing(f"There is no entry {id_} in group {scope.group_id!r}{hint}")
     return EntryMissing(
         f"There is no entry {id_} in quarantine of group {scope.group_id!r}; ids are whole ones"
         " of 32 characters, and digest() and list() show what is there"

@@ -649,7 +649,8 @@ async def _found(parts: Parts, scope: MemoryScope, entry_id: str) -> Entry:
     which = Select.within(scope, ids=(entry_id,))
     found = (await quarantine.find(which, limit=1)).items
     if not found:
-        raise EntryMissing(f"quarantine has no entry {entry_id!r} in this tenant and group")
+        hint = parts.forgotten.hint(scope, entry_id)
+        raise EntryMissing(f"quarantine has no entry {entry_id!r} in this tenant and group{hint}")
     return found[0]
 
 

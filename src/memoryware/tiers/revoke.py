@@ -411,7 +411,10 @@ async def attach_verdict(
     async def work(inside: Parts) -> Entry | Memory:
         found = await _judged(inside, Select.within(where, ids=ids_of(what)), checked)
         if not found:
-            raise EntryMissing(f"Group {where.group_id!r} has no entry or memory {_name(what)}")
+            hint = _forgotten_hint(parts, where, what)
+            raise EntryMissing(
+                f"Group {where.group_id!r} has no entry or memory {_name(what)}{hint}"
+            )
         hashes = tuple({one.content_hash for one in found})
         await _judged(inside, Select.within(where, hashes=hashes), checked)
         return found[0]
@@ -439,6 +442,11 @@ def ids_of(what: Any) -> tuple[str, ...]:
     return (str(what.id),)
 
 
+def _forgotten_hint(parts: Parts, scope: MemoryScope, what: Any) -> str:
+    hints = (parts.forgotten.hint(scope, id_) for id_ in ids_of(what))
+    return next(filter(None, hints), "")
+
+
 async def _found(
     parts: Parts, what: Revocable, scope: MemoryScope, descendants: bool
 ) -> AffectedRecords:
@@ -459,6 +467,7 @@ async def _to_revoke(
     found = await _found(parts, what, scope, descendants)
     if not isinstance(what, Origin) and not found.ids:
         hint = "; an origin is Origin(kind, name)" if ":" in _name(what) else ""
+        hint = hint or _forgotten_hint(parts, scope, what)
         raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {_name(what)}{hint}")
     if found.total > parts.limits.lineage:
         raise TierError(

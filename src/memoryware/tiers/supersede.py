@@ -198,14 +198,29 @@ async def first_of(parts: Parts, old: Superseded, scope: MemoryScope) -> Memory:
         document = old.document_id or ""
     found = await store.find(Select.within(scope, documents=(document,)))
     if not found.items:
-        raise EntryMissing(
-            f"There is no such memory in long-term memory of group {scope.group_id!r}; what is in"
-            " working memory only cannot be superseded"
-        )
+        raise await _no_memory(parts, old, scope)
     first = min(found.items, key=lambda one: one.chunk_index)
     if first.valid_to is not None or first.revocation is not None:
         raise not_current(first)
     return first
+
+
+async def _no_memory(parts: Parts, old: Superseded, scope: MemoryScope) -> EntryMissing:
+    """Return the error of who names no memory, which may be its text in place of its id."""
+    id_ = old if isinstance(old, str) else ""
+    if id_:
+        same = Select.within(scope, hashes=(hash_of(id_),))
+        for memory in (await parts.tiers.long_term.find(same)).items:
+            if memory.valid_to is None and memory.revocation is None:
+                return EntryMissing(
+                    "old: this is the text of a memory, and supersede takes its id: pass"
+                    f" {memory.id!r} to replace exactly this text"
+                )
+    return EntryMissing(
+        f"There is no such memory in long-term memory of group {scope.group_id!r}"
+        f"{parts.forgotten.hint(scope, id_)}; pass the id of a memory, which retrieve() and"
+        " list() name. What is in working memory only cannot be superseded"
+    )
 
 
 def not_current(memory: Memory) -> PromotionRefused:

@@ -538,7 +538,12 @@ def _record(what: str | Entry | Memory) -> str | Entry | Memory:
     return what
 
 
-def _receipt(receipt: Receipt) -> Receipt:
+def _receipt(receipt: Receipt | str) -> Receipt:
+    if isinstance(receipt, str):
+        raise SettingError(
+            "receipt: must be the Receipt that revoke returned, and this is a text; if it is the"
+            " id of one, find_receipt(id, scope) returns the receipt"
+        )
     checking.instance("receipt", receipt, (Receipt,))
     return receipt
 
