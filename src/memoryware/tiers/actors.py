@@ -144,8 +144,8 @@ class Actor:
 
     def may_be_named(self, name: str) -> bool:
         """Say whether a name of the same kind of actor may mean this one; "" may mean anyone."""
-        mine, theirs = identity_of(self.origin.name), identity_of(name)
-        return not mine or not theirs or mine == theirs
+        own, other = identity_of(self.origin.name), identity_of(name)
+        return not own or not other or own == other
 
 
 def _text_of(by: Any) -> str:
@@ -306,7 +306,9 @@ def declare_origins(*origins: Origin | str) -> None:
         ...     declare_origins("tool:wiki")
         ...     return documents[0].text
     """
-    parsed = [one if isinstance(one, Origin) else Origin.parse(_text(one)) for one in origins]
+    parsed = [
+        origin if isinstance(origin, Origin) else Origin.parse(_text(origin)) for origin in origins
+    ]
     declare_in_run(_langchain.run_handle(_langchain.current_runtime()), parsed)
 
 

@@ -36,11 +36,11 @@ def texts(name: str, value: Any) -> tuple[str, ...]:
     """
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise SettingError(f"{name}: must be a list of texts, even for one; not {_type(value)}")
-    found = tuple(value)
-    for one in found:
-        if not isinstance(one, str):
-            raise SettingError(f"{name}: must be a list of texts, and one is {_type(one)}")
-    return found
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, str):
+            raise SettingError(f"{name}: must be a list of texts, and one is {_type(item)}")
+    return items
 
 
 def mapping(name: str, value: Any) -> None:
@@ -120,11 +120,11 @@ def choices(name: str, value: Any, possible: Collection[str]) -> tuple[Any, ...]
         raise SettingError(f"{name}={value!r}: must be a list, even for one: ({value!r},)")
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise SettingError(f"{name}={shown(value)}: must be a list of {_listed(possible)}")
-    found = tuple(value)
-    for one in found:
-        if not isinstance(one, str) or one not in possible:
-            raise SettingError(f"{name}: {shown(one)} is none of {_listed(possible)}")
-    return found
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, str) or item not in possible:
+            raise SettingError(f"{name}: {shown(item)} is none of {_listed(possible)}")
+    return items
 
 
 def instance(name: str, value: Any, kinds: tuple[type, ...]) -> None:
@@ -134,8 +134,8 @@ def instance(name: str, value: Any, kinds: tuple[type, ...]) -> None:
         SettingError: For anything else.
     """
     if not isinstance(value, kinds):
-        said = ", ".join("None" if one is type(None) else one.__name__ for one in kinds)
-        raise SettingError(f"{name}: must be one of {said}, and this is {_type(value)}")
+        names = ", ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise SettingError(f"{name}: must be one of {names}, and this is {_type(value)}")
 
 
 def several(name: str, value: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What the tiers hold, for people: pages, quarantine included, and one record by its id."""
+"""List the records of all tiers, page by page, and get a record by its id."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memoryware.tiers.values import LAYERS, Layer, Listed, Listing
 LayerName: TypeAlias = Literal["all", "quarantine", "working", "longterm", "long_term"]
 """The tier that is listed."""
 _RANK: Final = "rank"
-"""What a mark names where the best comes first: the place in that order."""
+"""Name of the mark of a ranked list: how many lines came before."""
 _LAYERS: Final[dict[str, tuple[Layer, ...]]] = {
     "all": LAYERS,
     "quarantine": ("quarantine",),
@@ -63,36 +63,36 @@ async def list_records(parts: Parts, scope: MemoryScope, page: ListOptions) -> L
     marks = _marks_of(page.after, (_RANK,) if query else layers)
     start = page.offset + int(marks.get(_RANK, 0))
     end = min(start + limit, sys.maxsize)
-    found: list[list[tuple[Listed, str]]] = []
+    pages: list[list[tuple[Listed, str]]] = []
     total = left = 0
     for layer in layers:
-        store, which = getattr(parts.tiers, layer), Select.within(scope)
+        store, select = getattr(parts.tiers, layer), Select.within(scope)
         if layer == "working":
-            which = which.also(live_at=parts.clock())
+            select = select.also(live_at=parts.clock())
         most = None if query else end
-        some = await store.find(which, limit=most, after=marks.get(layer))
-        lines = (_listed(parts, layer, one, query) for one in some.items)
-        found.append([*zip(lines, some.marks, strict=True)])
-        total, left = total + some.total, left + some.total - some.newer
+        stored = await store.find(select, limit=most, after=marks.get(layer))
+        lines = (_listed(parts, layer, record, query) for record in stored.items)
+        pages.append([*zip(lines, stored.marks, strict=True)])
+        total, left = total + stored.total, left + stored.total - stored.newer
     if query:
-        return _ranked([one for some in found for one, _ in some if one.score], start, limit)
-    newest = merge(*found, key=lambda both: -both[0].created_at.timestamp())
+        return _ranked([line for lines in pages for line, _ in lines if line.score], start, limit)
+    newest = merge(*pages, key=lambda both: -both[0].created_at.timestamp())
     taken = [*islice(newest, end)]
-    marks |= {one.layer: mark for one, mark in taken}
+    marks |= {line.layer: mark for line, mark in taken}
     return Listing(
-        items=tuple(one for one, _ in taken[start:]),
+        items=tuple(line for line, _ in taken[start:]),
         total=total,
         next=_mark_of(marks) if taken and len(taken) < left else None,
     )
 
 
-def _ranked(found: list[Listed], start: int, limit: int) -> Listing:
+def _ranked(lines: list[Listed], start: int, limit: int) -> Listing:
     """Return a part of what has a word of the query, the best first."""
-    found.sort(key=lambda one: (-(one.score or 0), -one.created_at.timestamp()))
-    some = tuple(found[start : start + limit])
-    end = start + len(some)
-    following = _mark_of({_RANK: str(end)}) if some and end < len(found) else None
-    return Listing(items=some, total=len(found), next=following)
+    lines.sort(key=lambda line: (-(line.score or 0), -line.created_at.timestamp()))
+    items = tuple(lines[start : start + limit])
+    end = start + len(items)
+    following = _mark_of({_RANK: str(end)}) if items and end < len(lines) else None
+    return Listing(items=items, total=len(lines), next=following)
 
 
 def _mark_of(marks: Mapping[str, str]) -> str:
@@ -108,14 +108,14 @@ def _marks_of(mark: str | None, names: Sequence[str]) -> dict[str, str]:
     """
     if mark is None:
         return {}
-    pairs = [one.partition("=") for one in mark.split(",")]
-    found = {name: unquote(value) for name, _, value in pairs}
-    rank = found.get(_RANK, "0")
-    if not set(found) <= set(names) or not (rank.isascii() and rank.isdigit() and len(rank) < 10):
+    pairs = [part.partition("=") for part in mark.split(",")]
+    by_name = {name: unquote(value) for name, _, value in pairs}
+    rank = by_name.get(_RANK, "0")
+    if not set(by_name) <= set(names) or not (rank.isascii() and rank.isdigit() and len(rank) < 10):
         raise SettingError(
             f"after={mark!r:.200}: is no mark of this list; take `next` of a page of the same list"
         )
-    return found
+    return by_name
 
 
 async def get(parts: Parts, id_: str, scope: MemoryScope) -> Entry | Memory:
@@ -126,12 +126,12 @@ async def get(parts: Parts, id_: str, scope: MemoryScope) -> Entry | Memory:
         SettingError: For an id that is no text.
     """
     checking.text("id", id_)
-    which = Select.within(scope, ids=(id_,))
+    select = Select.within(scope, ids=(id_,))
     for layer in LAYERS:
         store = getattr(parts.tiers, layer)
-        found = await store.find(which)
-        if found.items:
-            record: Entry | Memory = found.items[0]
+        page = await store.find(select)
+        if page.items:
+            record: Entry | Memory = page.items[0]
             return record
     hint = parts.forgotten.hint(scope, id_)
     raise EntryMissing(f"Group {scope.group_id!r} has no entry or memory {id_!r}{hint}")

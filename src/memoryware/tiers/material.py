@@ -32,7 +32,7 @@ Promotable: TypeAlias = str | Entry | Insight
 """What can be promoted: a text, an entry or its id, an insight of a digest."""
 
 _ID: Final = re.compile(r"[0-9a-f]{32}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,64}")
-"""What is an id, or a part of one: no text that somebody wants to keep."""
+"""The id of an entry, or a part of it: no text that somebody wants to keep."""
 _LONGEST_ID: Final = 200
 _SAME_TEXT: Final = 200
 """Entries with exactly a promoted text whose lineage it inherits."""
@@ -77,18 +77,18 @@ class Material:
 
 async def material_of(
     parts: Parts,
-    what: Promotable,
+    item: Promotable,
     scope: MemoryScope | None,
     actor: Actor,
     texts: dict[str, str] | None = None,
     *,
     expected: str = "",
 ) -> Material:
-    """Return what is meant.
+    """Return the text of an item with its lineage and the entries that it is made of.
 
     Args:
         parts: The memory.
-        what: A text, an entry or its id, or an insight.
+        item: A text, an entry or its id, or an insight.
         scope: Whose memory it becomes.
         actor: Who promotes or proposes it.
         texts: Texts that were redacted before, by what they were; new ones are added.
@@ -100,46 +100,46 @@ async def material_of(
         EntryMissing: If there is no such entry in this scope.
         EntryRefused: For what is no text or too long.
     """
-    if isinstance(what, str):
-        where = MemoryScope() if scope is None else scope
-        if not where.group_id:
-            group_of(where, "a promotion")  # which says what is missing
-        entry = await _entry_named(parts, what, where)
+    if isinstance(item, str):
+        owner = MemoryScope() if scope is None else scope
+        if not owner.group_id:
+            group_of(owner, "a promotion")  # which says what is missing
+        entry = await _entry_named(parts, item, owner)
         if entry is not None:
             return await _of_entry(parts, entry, texts)
-        text = await redacted_text(parts, what, texts)
-        return await _of_text(parts, text, where, _written_by(actor.origin), actor)
-    if not isinstance(what, Entry | Insight):
+        text = await redacted_text(parts, item, texts)
+        return await _of_text(parts, text, owner, _written_by(actor.origin), actor)
+    if not isinstance(item, Entry | Insight):
         raise EntryRefused(
             "a text, an entry, the id of an entry or an insight can be promoted, and this is"
-            f" {type(what).__name__}{_hint(what)}"
+            f" {type(item).__name__}{_hint(item)}"
         )
-    where = _own_scope(what, scope)
-    if isinstance(what, Entry):
-        entries, copies = await _entries(parts, (what.id,), where, expected)
+    owner = _own_scope(item, scope)
+    if isinstance(item, Entry):
+        entries, copies = await _entries(parts, (item.id,), owner, expected)
         material = await _of_entry(parts, entries[0], texts)
         return replace(material, copies=copies) if material.content == expected else material
-    text = await redacted_text(parts, what.summary, texts)
-    entries, copies = await _entries(parts, what.source_entry_ids, where, text if expected else "")
+    text = await redacted_text(parts, item.summary, texts)
+    entries, copies = await _entries(parts, item.source_entry_ids, owner, text if expected else "")
     if not entries:
-        return await _of_text(parts, text, where, what.provenance, actor)
-    made = Provenance.made(what.provenance.origin, entries, what.provenance.roots)
-    decided: dict[str, Any] = {"repeats": what.repeats, "covers": what.covers, "copies": copies}
+        return await _of_text(parts, text, owner, item.provenance, actor)
+    lineage = Provenance.made(item.provenance.origin, entries, item.provenance.roots)
+    decided: dict[str, Any] = {"repeats": item.repeats, "covers": item.covers, "copies": copies}
     if _is_quoted(text, entries):
         if len(entries) == 1 and entries[0].content == text:
             decided["verdict"] = entries[0].verdict
-        return Material(text, what.scope, made, tuple(entries), **decided)
+        return Material(text, item.scope, lineage, tuple(entries), **decided)
     # Anybody can build an insight by hand and name any origin in it: what its entries do not
     # say themselves is as well the word of whoever promotes it, and of who said it before.
-    same = await _same_text(parts, text, where)
-    roots = {*made.roots, *(root for one in same for root in one.provenance.roots)}
+    same = await _same_text(parts, text, owner)
+    roots = {*lineage.roots, *(root for other in same for root in other.provenance.roots)}
     if not actor.is_person:
         roots.add(actor.origin)
-    sources = (*made.sources, *(one.id for one in same if one.status in _OPEN))
+    sources = (*lineage.sources, *(other.id for other in same if other.status in _OPEN))
     return Material(
         text,
-        what.scope,
-        Provenance(made.origin, sources, tuple(roots)),
+        item.scope,
+        Provenance(lineage.origin, sources, tuple(roots)),
         tuple(entries),
         **decided,
     )
@@ -152,23 +152,24 @@ async def edited(
 
     Those that are not there anymore are missing from the answer.
     """
-    known, seen = tuple(entries), dict[str, Entry]()
-    if not known:
-        return seen
+    originals = tuple(entries)
+    changed: dict[str, Entry] = {}
+    if not originals:
+        return changed
 
-    def noted(one: Entry) -> Entry:
-        seen[one.id] = change(one)
-        return seen[one.id]
+    def apply(entry: Entry) -> Entry:
+        changed[entry.id] = change(entry)
+        return changed[entry.id]
 
     store = parts.tiers.quarantine
-    which = Select.within(known[0].scope, ids=tuple(one.id for one in known))
-    await store.edit(which, noted)
-    return seen
+    select = Select.within(originals[0].scope, ids=tuple(entry.id for entry in originals))
+    await store.edit(select, apply)
+    return changed
 
 
-def is_text(what: str) -> bool:
-    """Say whether something is a text for certain, and no id of an entry."""
-    return not what or len(what) > _LONGEST_ID or any(map(str.isspace, what))
+def is_text(name: str) -> bool:
+    """Return whether this is a text for certain, and no id of an entry."""
+    return not name or len(name) > _LONGEST_ID or any(map(str.isspace, name))
 
 
 async def _entry_named(parts: Parts, name: str, scope: MemoryScope) -> Entry | None:
@@ -176,14 +177,14 @@ async def _entry_named(parts: Parts, name: str, scope: MemoryScope) -> Entry | N
     if is_text(name):
         return None
     store = parts.tiers.quarantine
-    found = (await store.find(Select.within(scope, ids=(name,)))).items
-    if not found and _ID.fullmatch(name):
+    entries = (await store.find(Select.within(scope, ids=(name,)))).items
+    if not entries and _ID.fullmatch(name):
         raise _missing(parts, name, scope)
-    return found[0] if found else None
+    return entries[0] if entries else None
 
 
 async def _of_text(
-    parts: Parts, text: str, scope: MemoryScope, own: Provenance, actor: Actor
+    parts: Parts, text: str, scope: MemoryScope, named: Provenance, actor: Actor
 ) -> Material:
     """Return a text that somebody passes, with the lineage of what quarantine has of it.
 
@@ -193,26 +194,30 @@ async def _of_text(
     """
     same = await _same_text(parts, text, scope)
     if not same:
-        lineage = own
+        lineage = named
         if not actor.is_person:
-            lineage = Provenance(own.origin, own.sources, (*own.roots, actor.origin))
+            lineage = Provenance(named.origin, named.sources, (*named.roots, actor.origin))
         return Material(text, scope, lineage, is_text=True, copies=())
-    mine = [one for one in same if not scope.user_id or one.scope.user_id in (None, scope.user_id)]
-    entries = tuple(one for one in mine if one.status in _OPEN and one.refused != SOURCE_GONE)
-    roots = tuple({root for one in same for root in one.provenance.roots})
-    least = min(same, key=lambda one: one.provenance.trust)
+    own_entries = [
+        entry for entry in same if not scope.user_id or entry.scope.user_id in (None, scope.user_id)
+    ]
+    entries = tuple(
+        entry for entry in own_entries if entry.status in _OPEN and entry.refused != SOURCE_GONE
+    )
+    roots = tuple({root for entry in same for root in entry.provenance.roots})
+    least = min(same, key=lambda entry: entry.provenance.trust)
     digest, is_every = hash_of(text), len(same) < _SAME_TEXT
-    copies = (one for one in same if one.content_hash == digest and one.status in WAITING)
+    copies = (entry for entry in same if entry.content_hash == digest and entry.status in WAITING)
     return Material(
         content=text,
         scope=scope,
-        provenance=Provenance(least.provenance.origin, tuple(one.id for one in entries), roots),
+        provenance=Provenance(least.provenance.origin, tuple(entry.id for entry in entries), roots),
         entries=entries,
         is_text=True,
         turned_down=tuple(
-            one for one in same if one.status not in _OPEN or one.refused == SOURCE_GONE
+            entry for entry in same if entry.status not in _OPEN or entry.refused == SOURCE_GONE
         ),
-        verdict=next((one.verdict for one in same if one.verdict is not None), None),
+        verdict=next((entry.verdict for entry in same if entry.verdict is not None), None),
         copies=tuple(copies) if is_every else None,
     )
 
@@ -228,62 +233,64 @@ async def _same_text(parts: Parts, text: str, scope: MemoryScope) -> list[Entry]
     plain = drop_hidden(text)[0].strip()
     bare = plain.rstrip(_ENDS)
     written = {text, plain, bare, f"{bare}.", f"{bare}!", f"{bare}。"}
-    written |= {change(one[:1]) + one[1:] for one in written for change in (str.upper, str.lower)}
-    hashes = tuple(sorted({hash_of(one) for one in written if one.strip()}))
+    written |= {
+        change(form[:1]) + form[1:] for form in written for change in (str.upper, str.lower)
+    }
+    hashes = tuple(sorted({hash_of(form) for form in written if form.strip()}))
     store = parts.tiers.quarantine
-    which = Select.within(scope, hashes=hashes)
-    page = await store.find(which, limit=_SAME_TEXT)
+    select = Select.within(scope, hashes=hashes)
+    page = await store.find(select, limit=_SAME_TEXT)
     return page.items
 
 
 def _is_quoted(text: str, entries: Sequence[Entry]) -> bool:
-    """Say whether every sentence of a text stands in one of these entries."""
-    said = [" ".join(one.content.split()) for one in entries]
-    sentences = [" ".join(one.split()) for one in _SENTENCE.split(text) if one.strip()]
-    return all(any(one in other for other in said) for one in sentences)
+    """Return whether every sentence of a text is part of one of these entries."""
+    contents = [" ".join(entry.content.split()) for entry in entries]
+    sentences = [" ".join(part.split()) for part in _SENTENCE.split(text) if part.strip()]
+    return all(any(sentence in content for content in contents) for sentence in sentences)
 
 
 async def _of_entry(parts: Parts, entry: Entry, texts: dict[str, str] | None) -> Material:
-    made = Provenance.made(entry.provenance.origin, [entry])
+    lineage = Provenance.made(entry.provenance.origin, [entry])
     text = await redacted_text(parts, entry.content, texts)
-    return Material(text, entry.scope, made, (entry,), verdict=entry.verdict)
+    return Material(text, entry.scope, lineage, (entry,), verdict=entry.verdict)
 
 
-def _hint(what: Any) -> str:
-    """Return what of a thing can be promoted."""
-    part = next((name for name in ("entry", "record") if hasattr(what, name)), None)
+def _hint(item: Any) -> str:
+    """Return what of an object can be promoted, as the end of a message."""
+    part = next((name for name in ("entry", "record") if hasattr(item, name)), None)
     if part is not None:
         return f": pass its .{part}"
-    return ": what was recalled has an .id and a .content" if hasattr(what, "content") else ""
+    return ": what was recalled has an .id and a .content" if hasattr(item, "content") else ""
 
 
-def _own_scope(what: Entry | Insight, scope: MemoryScope | None) -> MemoryScope:
-    mine = group_of(what.scope, "a promotion")
-    if scope is not None and (scope.tenant, scope.group_id) != (mine.tenant, mine.group_id):
+def _own_scope(item: Entry | Insight, scope: MemoryScope | None) -> MemoryScope:
+    own = group_of(item.scope, "a promotion")
+    if scope is not None and (scope.tenant, scope.group_id) != (own.tenant, own.group_id):
         raise EntryMissing(
-            f"What you pass belongs to group {mine.group_id!r} of tenant {mine.tenant!r}, and not"
+            f"What you pass belongs to group {own.group_id!r} of tenant {own.tenant!r}, and not"
             f" to group {scope.group_id!r} of tenant {scope.tenant!r}; leave the scope out, or"
             " promote its text"
         )
-    return mine
+    return own
 
 
 async def _entries(
     parts: Parts, ids: Sequence[str], scope: MemoryScope, text: str = ""
 ) -> tuple[list[Entry], tuple[Entry, ...] | None]:
-    """Return the entries of these ids, which must all be there, and what waits with a text."""
+    """Return the entries of these ids, which must all exist, and those that wait with a text."""
     if not ids:
         return [], None
     requests: list[tuple[Tier, Select]] = [("quarantine", Select.within(scope, ids=tuple(ids)))]
     if text:
         same = Select.within(scope, hashes=(hash_of(text),), statuses=WAITING)
         requests.append(("quarantine", same))
-    found, *copies = await parts.tiers.find_many(requests)
-    known = {one.id: one for one in found}
-    for one in ids:
-        if one not in known:
-            raise _missing(parts, one, scope)
-    entries = [known[one] for one in dict.fromkeys(ids)]
+    named, *copies = await parts.tiers.find_many(requests)
+    by_id = {entry.id: entry for entry in named}
+    for id_ in ids:
+        if id_ not in by_id:
+            raise _missing(parts, id_, scope)
+    entries = [by_id[id_] for id_ in dict.fromkeys(ids)]
     return entries, tuple(copies[0]) if copies else None
 
 
@@ -308,8 +315,8 @@ async def redacted_text(parts: Parts, text: str, texts: dict[str, str] | None) -
         )
 
     def work() -> str:
-        whole = mended(text)
-        return redact_text(parts.guard, whole) if parts.guard else whole
+        encodable = mended(text)
+        return redact_text(parts.guard, encodable) if parts.guard else encodable
 
     redacted = await parts.runner.offload(work) if len(text) > OFFLOAD_CHARS else work()
     if texts is not None:

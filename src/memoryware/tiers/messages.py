@@ -345,9 +345,9 @@ are never candidates for long-term memory: not in a digest, and not to be propos
 def role_in(config: Any, default: Role) -> Role:
     """Return the role that the metadata of a graph node says, else the given one."""
     metadata = (config or {}).get("metadata") or {}
-    said = metadata.get(ROLE_KEY)
+    name = metadata.get(ROLE_KEY)
     roles: tuple[Role, ...] = get_args(Role)
-    return next((one for one in roles if one == said), default)
+    return next((role for role in roles if role == name), default)
 
 
 def attachment_origins(messages: Sequence[Any], attachments: Attachments) -> list[Origin]:
@@ -554,7 +554,7 @@ def _server_tools(message: Any) -> Iterator[str]:
         if block.get("type") in _SERVER_CALLS:
             yield str(block.get("name") or _SERVER_TOOL)
         elif block.get("type") == "text" and any(
-            isinstance(one, Mapping) and one.get("url") for one in block.get("annotations") or ()
+            isinstance(note, Mapping) and note.get("url") for note in block.get("annotations") or ()
         ):
             yield _SERVER_TOOL
 

@@ -61,11 +61,11 @@ async def check(parts: Parts, material: Material, actor: Actor) -> None:
             f" {policy.min_trust.name}; a person who knows it can promote it in their own words"
         )
     if policy.corroboration:
-        found = independent(await _support(parts, material), actor)
-        if found < policy.corroboration:
+        count = independent(await _support(parts, material), actor)
+        if count < policy.corroboration:
             missing["corroboration"] = (
-                f"{policy.corroboration} independent origins must say the same, and {found}"
-                f" {'does' if found == 1 else 'do'}; wait for others, or add them"
+                f"{policy.corroboration} independent origins must say the same, and {count}"
+                f" {'does' if count == 1 else 'do'}; wait for others, or add them"
             )
     if missing:
         raise PromotionRefused(f"Not promoted: {'; '.join(missing.values())}", tuple(missing))
@@ -119,20 +119,22 @@ def _of_entries(material: Material, actor: Actor) -> dict[str, str]:
 async def _superseded(parts: Parts, material: Material) -> dict[str, str]:
     """Say of an entry that what became of it does not hold anymore; a text may hold again."""
     entries = () if material.is_text else material.entries
-    became = {id_: one for one in entries for id_ in one.memory_ids}
+    became = {id_: entry for entry in entries for id_ in entry.memory_ids}
     if not became:
         return {}
     store = parts.tiers.long_term
-    which = Select.within(material.scope, ids=tuple(became))
-    found = (await store.find(which)).items
+    select = Select.within(material.scope, ids=tuple(became))
+    memories = (await store.find(select)).items
     now = parts.clock()
-    ended = [one for one in found if one.valid_to is not None and one.valid_to <= now]
-    current = {became[one.id].id for one in found if one not in ended}
-    for one in ended:
-        if became[one.id].id not in current:
+    ended = [
+        memory for memory in memories if memory.valid_to is not None and memory.valid_to <= now
+    ]
+    current = {became[memory.id].id for memory in memories if memory not in ended}
+    for memory in ended:
+        if became[memory.id].id not in current:
             return {
-                "superseded": f"what became of entry {became[one.id].id} was superseded by"
-                f" {one.superseded_by}; promote its text if it holds again"
+                "superseded": f"what became of entry {became[memory.id].id} was superseded by"
+                f" {memory.superseded_by}; promote its text if it holds again"
             }
     return {}
 
@@ -154,16 +156,16 @@ async def _proposers(parts: Parts, material: Material) -> _Proposers:
     """Return who proposed a text, also as another entry: the same text can wait several times."""
     if not parts.policy.four_eyes:
         return _Proposers()
-    hashes = {one.content_hash for one in material.entries}
-    wanted = tuple({*hashes, hash_of(material.content)})
+    hashes = {entry.content_hash for entry in material.entries}
+    texts = tuple({*hashes, hash_of(material.content)})
     store = parts.tiers.quarantine
-    page = await store.find(Select.within(material.scope, hashes=wanted))
+    page = await store.find(Select.within(material.scope, hashes=texts))
     names: dict[str, dict[str, None]] = {}
-    for one in (*material.entries, *page.items):
-        names.setdefault(one.content_hash, {}).update(dict.fromkeys(one.all_proposers))
+    for entry in (*material.entries, *page.items):
+        names.setdefault(entry.content_hash, {}).update(dict.fromkeys(entry.all_proposers))
     return _Proposers(
-        tuple(tuple(some) for text, some in names.items() if text in hashes),
-        tuple(name for some in names.values() for name in some),
+        tuple(tuple(proposers) for text, proposers in names.items() if text in hashes),
+        tuple(name for proposers in names.values() for name in proposers),
     )
 
 
@@ -190,9 +192,9 @@ def _of_actor(parts: Parts, actor: Actor, proposers: _Proposers) -> dict[str, st
 async def _support(parts: Parts, material: Material) -> list[Support]:
     """Return the texts that say the same: its own entries, and others that wait or passed."""
     store = parts.tiers.quarantine
-    which = Select.within(material.scope, statuses=("pending", "proposed", "promoted"))
-    found = await store.find(which, limit=parts.limits.digest_entries)
-    work = partial(_saying_the_same, material, found.items, parts.policy.similarity)
+    select = Select.within(material.scope, statuses=("pending", "proposed", "promoted"))
+    page = await store.find(select, limit=parts.limits.digest_entries)
+    work = partial(_saying_the_same, material, page.items, parts.policy.similarity)
     return await parts.runner.offload(work)
 
 
@@ -202,12 +204,17 @@ def _is_support(text: str, other: str, share: float) -> bool:
     return says_the_same(text, other) and not contradiction_between(text, other)
 
 
-def _saying_the_same(material: Material, found: Sequence[Entry], share: float) -> list[Support]:
-    known = {one.id: one for one in (*alike(material.content, found, share), *material.entries)}
+def _saying_the_same(
+    material: Material, candidates: Sequence[Entry], share: float
+) -> list[Support]:
+    by_id = {
+        entry.id: entry
+        for entry in (*alike(material.content, candidates, share), *material.entries)
+    }
     return [
-        Support(one.id, one.provenance, one.scope.session_id)
-        for one in known.values()
-        if not one.echo_of and _is_support(material.content, one.content, share)
+        Support(entry.id, entry.provenance, entry.scope.session_id)
+        for entry in by_id.values()
+        if not entry.echo_of and _is_support(material.content, entry.content, share)
     ]
 
 
@@ -349,7 +356,7 @@ def _is_unnamed(support: Support) -> bool:
 
 async def propose(
     parts: Parts,
-    what: Promotable,
+    item: Promotable,
     scope: MemoryScope | None,
     *,
     by: str,
@@ -362,7 +369,7 @@ async def propose(
 
     Args:
         parts: The memory.
-        what: The text, entry or insight.
+        item: The text, entry or insight.
         scope: Whose memory it would become.
         by: Who proposes it.
         waits: The promotion that waits until somebody decides, if it was one.
@@ -374,11 +381,13 @@ async def propose(
         EntryRefused: For an empty text, or one that is too long.
     """
     actor = Actor.of(by)
-    material = await material_of(parts, what, scope, actor)
+    material = await material_of(parts, item, scope, actor)
     if not material.content.strip():
         raise EntryRefused("there is no text to propose")
     refused = {
-        code: said for one in material.entries for code, said in refusal_of(one, actor).items()
+        code: reason
+        for entry in material.entries
+        for code, reason in refusal_of(entry, actor).items()
     }
     if refused:
         raise PromotionRefused(f"Not proposed: {'; '.join(refused.values())}", tuple(refused))
@@ -389,23 +398,23 @@ async def note_proposal(
     parts: Parts, material: Material, actor: Actor, waits: PendingPromotion | None = None
 ) -> Entry:
     """Note on the entry of a text that it was proposed; add an entry if it has none."""
-    same = [one for one in material.entries if one.content == material.content]
+    same = [entry for entry in material.entries if entry.content == material.content]
     if material.is_text or waits:  # what was promoted before waits again, as another entry
-        same = [one for one in same if one.status in ("pending", "proposed")]
+        same = [entry for entry in same if entry.status in ("pending", "proposed")]
     if not same or (len(material.entries) > 1 and not material.is_text):
         return await _new_entry(parts, material, actor, waits)
 
-    def change(one: Entry) -> Entry:
-        if one.status in ("promoted", "revoked"):
-            return one
+    def change(entry: Entry) -> Entry:
+        if entry.status in ("promoted", "revoked"):
+            return entry
         return replace(
-            one,
+            entry,
             status="proposed",
             proposed_by=actor.name,
-            proposers=tuple(dict.fromkeys((*one.all_proposers, actor.name))),
-            waits=waits or one.waits,
+            proposers=tuple(dict.fromkeys((*entry.all_proposers, actor.name))),
+            waits=waits or entry.waits,
             # What was turned down as a whole is reviewed anew, statement by statement.
-            decided={} if one.status == "rejected" else one.decided,
+            decided={} if entry.status == "rejected" else entry.decided,
         )
 
     return await _changed(parts, same[0], change)
@@ -413,7 +422,7 @@ async def note_proposal(
 
 async def reject(
     parts: Parts,
-    what: str | Entry | Insight,
+    item: str | Entry | Insight,
     scope: MemoryScope | None,
     *,
     by: str,
@@ -432,31 +441,31 @@ async def reject(
         EntryMissing: If there is no such entry in this scope.
     """
     actor = Actor.of(by)
-    material = await material_of(parts, what, scope, actor)
-    if not material.entries or (len(material.entries) != 1 and not isinstance(what, Insight)):
+    material = await material_of(parts, item, scope, actor)
+    if not material.entries or (len(material.entries) != 1 and not isinstance(item, Insight)):
         raise EntryMissing("Only an entry or an insight can be rejected: pass it, or its id")
     metadata = {"rejected_because": parts.redacted(reason)} if reason else {}
 
-    def change(one: Entry) -> Entry:
-        covered = material.covers.get(one.id, ())
+    def change(entry: Entry) -> Entry:
+        covered = material.covers.get(entry.id, ())
         # A statement that was promoted stays so while its entry waits with the others.
-        statements = tuple(key for key in covered if one.decided.get(key) != "promoted")
-        if one.status in ("promoted", "revoked") or (covered and not statements):
-            return one
+        statements = tuple(key for key in covered if entry.decided.get(key) != "promoted")
+        if entry.status in ("promoted", "revoked") or (covered and not statements):
+            return entry
         return closed(
-            one,
+            entry,
             "rejected",
             by=actor.name,
             at=parts.clock(),
             statements=statements,
-            metadata={**one.metadata, **metadata},
+            metadata={**entry.metadata, **metadata},
         )
 
     entry, *others = material.entries
     entry = await _changed(parts, entry, change)
     statements = material.covers.get(entry.id, ())
     is_rejected = entry.status == "rejected" or (
-        bool(statements) and any(entry.decided.get(one) == "rejected" for one in statements)
+        bool(statements) and any(entry.decided.get(key) == "rejected" for key in statements)
     )
     if not is_rejected:
         status = "promoted" if entry.status != "revoked" and statements else entry.status
@@ -466,28 +475,28 @@ async def reject(
             " takes back what was promoted",
             (status,),
         )
-    trust = max(one.provenance.trust for one in material.entries)
+    trust = max(source.provenance.trust for source in material.entries)
     repeats = await repeats_of(
         parts, entry.scope, material.content, trust=trust, ids=material.repeats
     )
-    every = {one.id: one for one in (*others, *repeats) if one.id != entry.id}
-    await edited(parts, every.values(), change)
+    also = {other.id: other for other in (*others, *repeats) if other.id != entry.id}
+    await edited(parts, also.values(), change)
     working = parts.tiers.working
-    gone = Select.within(entry.scope, ids=(entry.id, *every))
+    gone = Select.within(entry.scope, ids=(entry.id, *also))
     await working.delete(gone)
     return entry
 
 
-async def ungroup(parts: Parts, what: str | Entry, scope: MemoryScope | None) -> Entry:
+async def ungroup(parts: Parts, item: str | Entry, scope: MemoryScope | None) -> Entry:
     """Take an entry out of its group: a digest shows it alone, whatever it repeats.
 
     Raises:
         EntryMissing: If there is no such entry in this scope.
     """
-    material = await material_of(parts, what, scope, Actor.of("ungroup"))
+    material = await material_of(parts, item, scope, Actor.of("ungroup"))
     if len(material.entries) != 1:
         raise EntryMissing("Only an entry can be taken out of its group: pass it, or its id")
-    return await _changed(parts, material.entries[0], lambda one: replace(one, ungrouped=True))
+    return await _changed(parts, material.entries[0], lambda entry: replace(entry, ungrouped=True))
 
 
 async def _new_entry(
@@ -547,10 +556,10 @@ _cached_statements: Final = remembered(4096)(_statements)
 
 def open_statements(entry: Entry) -> Mapping[str, str]:
     """Return the statements of an entry that are not decided yet, by their digests."""
-    every = statements_in(entry)
+    statements = statements_in(entry)
     if not entry.decided:
-        return every
-    return {digest: text for digest, text in every.items() if digest not in entry.decided}
+        return statements
+    return {digest: text for digest, text in statements.items() if digest not in entry.decided}
 
 
 def closed(
@@ -607,15 +616,15 @@ async def repeats_of(
         is trusted more deserves a decision of its own, and so does one that somebody proposed
         or took out of a group.
     """
-    which = Select.within(scope, statuses=WAITING)
+    select = Select.within(scope, statuses=WAITING)
     requests: list[tuple[Tier, Select]] = []
     if ids:
-        requests.append(("quarantine", which.also(ids=tuple(ids))))
+        requests.append(("quarantine", select.also(ids=tuple(ids))))
     if copies is None:
-        requests.append(("quarantine", which.also(hashes=(hash_of(text),))))
+        requests.append(("quarantine", select.also(hashes=(hash_of(text),))))
     pages = await parts.tiers.find_many(requests) if requests else []
     copies = pages.pop() if copies is None else copies
-    entries = [*(pages[0] if ids else ()), *(one for one in copies if _is_copy(one, trust))]
+    entries = [*(pages[0] if ids else ()), *(copy for copy in copies if _is_copy(copy, trust))]
     return list({entry.id: entry for entry in entries}.values())
 
 

@@ -31,7 +31,7 @@ _SHORT_TEXT: Final = 4_000
 """Characters of a text that is cached."""
 _SCOPE_NAMES: Final = tuple(item.name for item in fields(MemoryScope))
 _OURS: Final = re.compile(r"[0-9a-f]{32}")
-"""An id that we have made."""
+"""An id that this library has generated."""
 
 
 def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> None:
@@ -50,12 +50,12 @@ def refuse_secrets(parts: Parts, names: Iterable[tuple[str, str | None]]) -> Non
     if parts.guard is None:
         return
     guard = replace(parts.guard, personal=()) if parts.guard.personal else parts.guard
-    for name, what in {value: what for what, value in names if value}.items():
+    for name, label in {value: label for label, value in names if value}.items():
         try:
             (_look if guard.detectors else _look_once)(guard, name)
-        except _SecretFound as found:
+        except _SecretFound as secret:
             raise SettingError(
-                f"{what}: has a secret in it ({found}), and memory keeps none; use another name,"
+                f"{label}: has a secret in it ({secret}), and memory keeps none; use another name,"
                 " or let it pass with Guard(allow=[...])"
             ) from None
 
@@ -198,9 +198,9 @@ class _SecretFound(Exception):
 
 def _look(guard: Guard, name: str) -> None:
     # "auth0|5f7c..." is how identity providers write a user, and no row of a table.
-    found = guard.scan(name.replace("|", "/"))
-    if found:
-        raise _SecretFound(", ".join(dict.fromkeys(one.kind for one in found)))
+    findings = guard.scan(name.replace("|", "/"))
+    if findings:
+        raise _SecretFound(", ".join(dict.fromkeys(finding.kind for finding in findings)))
 
 
 _look_once = remembered(4096)(_look)
@@ -271,8 +271,8 @@ def lineage(parts: Parts, provenance: Provenance) -> Provenance:
     Raises:
         SettingError: For a secret in one.
     """
-    names = [(f"the name of an origin ({one.kind})", one.name) for one in provenance.roots]
-    names += [("a source", one) for one in provenance.sources if not _OURS.fullmatch(one)]
+    names = [(f"the name of an origin ({root.kind})", root.name) for root in provenance.roots]
+    names += [("a source", id_) for id_ in provenance.sources if not _OURS.fullmatch(id_)]
     refuse_secrets(parts, names)
     return provenance
 

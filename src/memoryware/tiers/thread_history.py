@@ -90,8 +90,8 @@ async def settle_thread(
 
 async def _settle(parts: Parts, scope: MemoryScope, now: _History, thread: Thread) -> None:
     store = parts.tiers.quarantine
-    which = Select.within(scope, sessions=(scope.session_id,))
-    entries = (await store.find(which, limit=_ENTRIES)).items
+    select = Select.within(scope, sessions=(scope.session_id,))
+    entries = (await store.find(select, limit=_ENTRIES)).items
     branch = _Branch(parts.runner, thread, parts.settled.of(_key(scope)))
     for entry in filter(_may_change, entries):
         state = now.judge(entry, by_text=True)
@@ -137,7 +137,7 @@ class _History:
     """The messages of a thread at one moment."""
 
     def __init__(self, messages: Iterable[Any]) -> None:
-        self._messages = {_id_of(one) or f"#{n}": one for n, one in enumerate(messages)}
+        self._messages = {_id_of(message) or f"#{n}": message for n, message in enumerate(messages)}
         self.ids = tuple(self._messages)
 
     def judge(self, entry: Entry, *, by_text: bool = False) -> str:
@@ -148,26 +148,26 @@ class _History:
             by_text: Whether the same answer under another id counts: a client may have written
                 the whole history anew.
         """
-        place, text = self.place_of(entry), _position_of(entry).get("text")
-        if place is None:
+        index, text = self.index_of(entry), _position_of(entry).get("text")
+        if index is None:
             again = by_text and text and text in map(_text_hash, self._messages.values())
             return "live" if again else "unknown"
-        message = self._messages[self.ids[place]]
+        message = self._messages[self.ids[index]]
         if _text_hash(message) == text:
             return "live"
         # Another middleware may have added to it after it was recorded.
         is_part = " ".join(entry.content.split()) in " ".join(answer_of(message).split())
         return "live" if is_part else "edited"
 
-    def place_of(self, entry: Entry) -> int | None:
-        """Return where the answer stands; by its text if its message had no id."""
+    def index_of(self, entry: Entry) -> int | None:
+        """Return the index of the answer; by its text if its message had no id."""
         position = _position_of(entry)
         named, text = position.get("message"), position.get("text")
         if named is None and text is None:
             return None
-        for place, (message_id, message) in enumerate(self._messages.items()):
+        for index, (message_id, message) in enumerate(self._messages.items()):
             if message_id == named if named else _text_hash(message) == text:
-                return place
+                return index
         return None
 
 
@@ -202,15 +202,15 @@ class _Branch:
         origin = _checkpoint_of(entry)
         if not await self._reaches(origin):
             return await self._elsewhere(origin)
-        place = next(n for n, one in enumerate(self._checkpoints) if one.id == origin)
-        for n in range(place + 1):  # the newest first
+        index = next(n for n, checkpoint in enumerate(self._checkpoints) if checkpoint.id == origin)
+        for n in range(index + 1):  # the newest first
             state = self._history(n).judge(entry)
             if state == "edited" and n == 0:
                 return state
             if state != "unknown":
                 return "live" if n == 0 else self._removal(entry, n)
         # The step ran from here; whatever replaced it began with a fork, an input or an update.
-        child = self._checkpoints[place - 1] if place else None
+        child = self._checkpoints[index - 1] if index else None
         return "live" if child is None or child.source == "loop" else "regenerated"
 
     def _removal(self, entry: Entry, last: int) -> str:
@@ -220,10 +220,10 @@ class _Branch:
         answer away leaves what stood before it.
         """
         before, after = self._history(last), self._history(last - 1)
-        place = before.place_of(entry) or 0
+        index = before.index_of(entry) or 0
         left = {*after.ids}
-        older = not left.isdisjoint(before.ids[:place])
-        newer = not left.isdisjoint(before.ids[place + 1 :])
+        older = not left.isdisjoint(before.ids[:index])
+        newer = not left.isdisjoint(before.ids[index + 1 :])
         by_hand = (
             self._checkpoints[last - 1].source != "loop"
             or self._checkpoints[last].source == "input"  # what is put in comes a step later
@@ -254,7 +254,7 @@ class _Branch:
                 break
             self._checkpoints.append(checkpoint)
             self._next = checkpoint.parent_id
-        return any(one.id == checkpoint_id for one in self._checkpoints)
+        return any(checkpoint.id == checkpoint_id for checkpoint in self._checkpoints)
 
     async def _written(self) -> Checkpoint | None:
         """Wait for the checkpoint of the current step.
@@ -269,8 +269,8 @@ class _Branch:
         self.is_readable = False
         return None
 
-    def _history(self, place: int) -> _History:
-        checkpoint = self._checkpoints[place]
+    def _history(self, index: int) -> _History:
+        checkpoint = self._checkpoints[index]
         if checkpoint.id not in self._histories:
             self._histories[checkpoint.id] = _History(checkpoint.messages)
         return self._histories[checkpoint.id]
@@ -304,10 +304,10 @@ async def _take_back(parts: Parts, entry: Entry, reason: str) -> None:
     )
     logger.info("entry %s was taken back: %s (receipt %s)", entry.id, receipt.reason, receipt.id)
 
-    def mark(one: Entry) -> Entry:
+    def mark(entry: Entry) -> Entry:
         note = {"reason": reason, "receipt": receipt.id}
-        refused = one.refused or DISCARDED
-        return replace(one, refused=refused, metadata={**one.metadata, DISCARDED: note})
+        refused = entry.refused or DISCARDED
+        return replace(entry, refused=refused, metadata={**entry.metadata, DISCARDED: note})
 
     await _edit(parts, entry, mark)
 
@@ -324,10 +324,10 @@ async def _give_back(parts: Parts, entry: Entry) -> None:
         ids=(entry.id,),
     )
 
-    def unmark(one: Entry) -> Entry:
-        metadata = {key: value for key, value in one.metadata.items() if key != DISCARDED}
-        refused = None if one.refused == DISCARDED else one.refused
-        return replace(one, refused=refused, metadata=metadata)
+    def unmark(entry: Entry) -> Entry:
+        metadata = {key: value for key, value in entry.metadata.items() if key != DISCARDED}
+        refused = None if entry.refused == DISCARDED else entry.refused
+        return replace(entry, refused=refused, metadata=metadata)
 
     await _edit(parts, entry, unmark)
     await restore(parts, receipt, by="agent:memoryware")
@@ -335,5 +335,5 @@ async def _give_back(parts: Parts, entry: Entry) -> None:
 
 async def _edit(parts: Parts, entry: Entry, change: Any) -> None:
     store = parts.tiers.quarantine
-    which = Select.within(entry.scope, ids=(entry.id,))
-    await store.edit(which, change)
+    select = Select.within(entry.scope, ids=(entry.id,))
+    await store.edit(select, change)

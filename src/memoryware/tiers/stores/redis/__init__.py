@@ -395,12 +395,14 @@ class RedisLists:
         joined = dict(known or {})
         wanted = [name for name in names if name not in joined]
         for start in range(0, len(wanted), _BATCH):
-            some = wanted[start : start + _BATCH]
-            commands = [lists.READ.on(self._key(name)) for name in some]
+            batch = wanted[start : start + _BATCH]
+            commands = [lists.READ.on(self._key(name)) for name in batch]
             answers = await self._ask(commands, together=True)
-            joined |= zip(some, answers, strict=True)
+            joined |= zip(batch, answers, strict=True)
         contents = {name: recent.content_of(name, joined[name], begun) for name in names}
-        return [ListSnapshot(name, one.raw, one.elements) for name, one in contents.items()]
+        return [
+            ListSnapshot(name, content.raw, content.elements) for name, content in contents.items()
+        ]
 
     def _indexed(self, run: Command, index: Sequence[Command]) -> list[Command]:
         """Return the commands that run a script, with those of the indexes around it.

@@ -145,8 +145,8 @@ class RecentLists:
         before = self._lists.pop(name, None)
         if before is None or before.joined != joined:
             raw = joined.split(b"\n") if joined else []
-            known = dict(zip(before.raw, before.elements, strict=True)) if before else {}
-            elements = [known.get(data) or element_of(data) for data in raw]
+            decoded = dict(zip(before.raw, before.elements, strict=True)) if before else {}
+            elements = [decoded.get(data) or element_of(data) for data in raw]
             content = ListContent(joined, raw, elements)
         else:
             content = before

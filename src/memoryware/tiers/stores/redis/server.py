@@ -278,10 +278,10 @@ class RedisServer:
         self.is_cluster = False
         try:
             with translate_errors(self._address.shown, self.settings):
-                known = self._about()
+                facts = self._about()
         except TypeError as error:  # an option that only shows when a connection is made
             raise StoreUnavailable(f"{self._address.shown} has a wrong address: {error}") from error
-        if known.get("cluster_enabled"):
+        if facts.get("cluster_enabled"):
             self.close()
             self.is_cluster, self._closed = True, False
 
@@ -340,18 +340,20 @@ class RedisServer:
     ) -> list[Any]:
         if self._closed:
             raise StoreUnavailable("Working memory in Redis was closed; open the memory again")
-        replies = await self._replies(runner, [_words(one) for one in commands], together=together)
+        replies = await self._replies(
+            runner, [_words(command) for command in commands], together=together
+        )
         # A server that was started again, or was told to forget, knows no scripts anymore.
-        unknown = [n for n, one in enumerate(replies) if isinstance(one, NoScriptError)]
+        unknown = [n for n, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
         if unknown:
             wanted = range(len(commands)) if together else unknown
             whole = [_words(commands[n], whole=True) for n in wanted]
             more = await self._replies(runner, whole, together=together)
             for n, reply in zip(wanted, more, strict=True):
                 replies[n] = reply
-        for one in replies:
-            if isinstance(one, Exception):
-                raise one
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
         return replies
 
     async def _replies(
@@ -359,10 +361,10 @@ class RedisServer:
     ) -> list[Any]:
         client = await runner.call(self._blocking, self._native)
         if self.is_cluster:
-            return [await _reply(runner, client, one) for one in commands]
+            return [await _reply(runner, client, command) for command in commands]
         pipe = client.pipeline(transaction=together and len(commands) > 1)
-        for one in commands:
-            pipe.execute_command(*one)
+        for command in commands:
+            pipe.execute_command(*command)
         replies: list[Any] = await runner.call(pipe.execute, pipe.execute, raise_on_error=False)
         return replies
 
@@ -407,24 +409,24 @@ class RedisServer:
 
     def _about(self) -> Mapping[str, Any]:
         try:
-            known: Mapping[str, Any] = self._blocking().info()
+            facts: Mapping[str, Any] = self._blocking().info()
         except NoPermissionError:  # then nobody can see what it is
             return {}
-        version = tuple(map(int, re.findall(r"\d+", str(known.get("redis_version", "")))[:2]))
+        version = tuple(map(int, re.findall(r"\d+", str(facts.get("redis_version", "")))[:2]))
         if version and version < OLDEST:
             raise StoreUnavailable(
-                f"{self._address.shown} is version {known['redis_version']}, which is too old:"
+                f"{self._address.shown} is version {facts['redis_version']}, which is too old:"
                 " memory needs Redis 6.2 or later, or a Valkey"
             )
-        policy = str(known.get("maxmemory_policy", "noeviction"))
-        drops = known.get("maxmemory") and policy != "noeviction"
+        policy = str(facts.get("maxmemory_policy", "noeviction"))
+        drops = facts.get("maxmemory") and policy != "noeviction"
         if drops and self.settings.eviction == "refuse":
             raise StoreUnavailable(
                 f"{self._address.shown} drops data when it is full (maxmemory-policy {policy}), and"
                 " working memory with it. Set maxmemory-policy noeviction, or say in the address"
                 " that working memory may be lost, ?eviction=allow"
             )
-        return known
+        return facts
 
 
 def _words(command: Command, *, whole: bool = False) -> list[Any]:
