@@ -312,6 +312,7 @@ async def test_a_part_that_got_lost_does_not_widen_what_is_forgotten(memory, par
         ),
         ("layers", ["hot", ("warm",), 5, None]),
         ("score_threshold", [math.nan, 2, True, "0.5"]),
+        ("min_relevance", [math.nan, -math.inf, True, "0.5"]),
     ],
 )
 def test_an_option_of_a_builder_that_cannot_be_is_told(memory, option, values):

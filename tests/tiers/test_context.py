@@ -133,6 +133,33 @@ async def test_layers_and_threshold_can_be_chosen(door):
     assert (await build(door, none, "koala bears", SHOP)).recalled == ""
 
 
+async def test_long_term_texts_without_relevance_are_left_out(door):
+    given = parts(embeddings=HashEmbeddings(size=4096))
+    cold(given, "The orders are in PostgreSQL 17.")
+    for text in ("Carl dislikes peanuts.", "Rome has seven hills."):
+        cold(given, text)
+        cold(given, text.replace(".", " anyway."), agent="helper")
+    hot(given, "Bob went home.")
+    everything = await build(door, ContextBuilder(given, min_relevance=-100), "orders", SHOP)
+    assert everything.text.count("relevance 0.00") == 5  # a search by meaning finds all of them
+    built = await build(door, ContextBuilder(given), "orders", SHOP)
+    assert [section.name for section in built.sections] == ["group_memory", "proposal"]
+    assert [item.content for item in built.sections[0].items] == [
+        "The orders are in PostgreSQL 17.",
+        "Bob went home.",  # for its age
+    ]
+    assert "Rome" not in built.recalled
+    assert built.tokens < everything.tokens
+    related = await build(door, ContextBuilder(given, min_relevance=0.05), "orders", SHOP)
+    assert "PostgreSQL 17" in related.recalled
+    assert "Bob" not in related.recalled
+    none = await build(door, ContextBuilder(given, min_relevance=50), "orders", SHOP)
+    assert none.recalled == ""
+    assert "nothing reaches min_relevance=50; the best has" in none.notes[-1]
+    empty = await build(door, ContextBuilder(parts(), min_relevance=50), "orders", SHOP)
+    assert empty.notes == ()
+
+
 async def test_words_labels_and_headings_can_be_in_another_language(door):
     given = parts()
     cold(given, "订单在数据库里。")

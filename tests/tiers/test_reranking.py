@@ -18,6 +18,7 @@ from memoryware import MemoryScope, Ranking, Reranker, SettingError, TieredMemor
 from memoryware.settings import TierLimits
 from memoryware.tiers.embedding import Rescorer
 from memoryware.tiers.model import Verdict
+from memoryware.tiers.recall.context import ContextBuilder
 from tiers.kit import DOORS, HashEmbeddings, parts
 from tiers.known import SHOP, cold, hot, recall, texts
 from tiers.long_term import KINDS, both_stores
@@ -531,3 +532,13 @@ def test_a_reranker_and_weights_go_together():
         for text in FACTS:
             memory.promote(text, SHOP, by="ann")
         assert [one.score for one in memory.retrieve("orders", SHOP)] == [3, 2, 1]
+
+
+def test_a_context_leaves_out_nothing_by_the_scale_of_a_reranker():
+    given = given_with(Marks(), embeddings=HashEmbeddings())
+    for text in ("The orders are on db2. #-3 ", "Orders go out on Friday. #-7 "):
+        cold(given, text)
+    built = ContextBuilder(given).build("orders", SHOP)
+    assert [item.score for item in built.sections[0].items] == [-3.0, -7.0]
+    strict = ContextBuilder(given, min_relevance=-5).build("orders", SHOP)
+    assert [item.score for item in strict.sections[0].items] == [-3.0]

@@ -47,6 +47,8 @@ DROPPED: Final[tuple[LayerOfPrompt, ...]] = ("agent_memory", "group_memory", "at
 """The order in which a budget takes parts away, once no recalled text is left that hardly fits."""
 _RELEVANT: Final = 0.25
 """Share of the best score below which a recalled text hardly fits the query."""
+_SHOWN_AS_NONE: Final = 0.005
+"""A score below which a label says 0.00."""
 _LEAST_ITEM: Final = 40
 """Characters to which the best recalled text may be cut; a shorter rest would say nothing."""
 _LEAST_TERSE: Final = 12
@@ -171,6 +173,11 @@ class ContextBuilder:
         layers: What is recalled for layer 3: ("cold",) leaves working memory out.
         score_threshold: The least cosine of what is recalled; None for any.
         min_trust: The least trust of what is recalled; None for any.
+        min_relevance: The least score, as the labels show it, of what is recalled from either
+            tier. By default texts of long-term memory are left out whose label would say 0.00,
+            and recent entries of working memory may be shown for their age alone. A number such
+            as 0.05 holds for both; one below all scores, such as -100, leaves nothing out. A
+            reranker has a scale of its own, so that with one the default leaves nothing out.
 
     Raises:
         SettingError: For an option that cannot be: a budget below 1, a counter that is no
@@ -191,6 +198,7 @@ class ContextBuilder:
         layers: Sequence[Source] = ("hot", "cold"),
         score_threshold: float | None = None,
         min_trust: Trust | None = None,
+        min_relevance: float | None = None,
     ) -> None:
         parts = memory if isinstance(memory, Parts) else getattr(memory, "parts", None)
         if not isinstance(parts, Parts):
@@ -206,6 +214,11 @@ class ContextBuilder:
         self._headings = _headings(headings)
         self._labels = _labels(labels)
         self._separator = separator
+        self._min_relevance = (
+            None
+            if min_relevance is None
+            else checking.number("min_relevance", min_relevance, -math.inf)
+        )
         self._options = RetrieveOptions(
             layers=layers, score_threshold=score_threshold, min_trust=min_trust
         )
@@ -274,7 +287,7 @@ class ContextBuilder:
     ) -> BuiltContext:
         checking.text("proposal", proposal, or_none=True)
         texts = checking.texts("attachments", attachments)
-        recall = await retrieve(parts, query, scope, options=self._options)
+        recall = self._relevant(await retrieve(parts, query, scope, options=self._options))
         draft = _Draft(
             recall=recall,
             proposal=query if proposal is None else proposal,
@@ -285,6 +298,26 @@ class ContextBuilder:
         if self._max_tokens is None or built.tokens <= self._max_tokens:
             return built
         return self._reported(draft, self._fitted(draft, self._max_tokens), self._max_tokens)
+
+    def _relevant(self, recall: Recall) -> Recall:
+        """Leave out recalled texts that have nothing to do with the query.
+
+        The nearest vectors are near to any query, so that a search by meaning always finds as
+        many memories as it may, and each costs tokens.
+        """
+        least = self._min_relevance
+        if least is None:
+            if self._parts.rescorer is None:
+                recall[:] = [
+                    item for item in recall if item.source == "hot" or item.score >= _SHOWN_AS_NONE
+                ]
+            return recall
+        best = max((item.score for item in recall), default=least)
+        recall[:] = [item for item in recall if item.score >= least]
+        if best < least:
+            note = f"nothing reaches min_relevance={least:g}; the best has {best:.3f}"
+            recall.notes = (*recall.notes, note)
+        return recall
 
     # The budget.
 
