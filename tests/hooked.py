@@ -45,9 +45,6 @@ class Hooked(Store):
     async def purge(self, now):
         return await self._call("working", "purge", self.inner.purge(now))
 
-    async def spaces(self, *, counted=True):
-        return await self._call("long_term", "spaces", self.inner.spaces(counted=counted))
-
     async def adopt(self, space, *, drop_others=False):
         work = self.inner.adopt(space, drop_others=drop_others)
         return await self._call("long_term", "adopt", work)
@@ -97,6 +94,9 @@ class _HookedTransaction(Transaction):
 
     async def vectors_of(self, memories, space):
         return await self._call("long_term", "vectors_of", self.inner.vectors_of(memories, space))
+
+    async def spaces(self, *, counted=True):
+        return await self._call("long_term", "spaces", self.inner.spaces(counted=counted))
 
     async def generation(self, scope):
         return await self.inner.generation(scope)

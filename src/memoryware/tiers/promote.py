@@ -360,12 +360,12 @@ async def _embed(parts: Parts, every: Sequence[_Prepared]) -> None:
     chunks = [chunk for prepared in every for chunk in prepared.chunks]
     if not chunks:
         return
-    vectors, space, is_current = await _vectors(parts, chunks)
+    vectors, space = await _vectors(parts, chunks)
     at = 0
     for prepared in every:
         end = at + len(prepared.chunks)
         prepared.vectors = vectors[at:end] if vectors else ()
-        prepared.space, prepared.is_current, at = space, is_current, end
+        prepared.space, at = space, end
 
 
 async def _promoted(
@@ -392,8 +392,7 @@ async def _read_ahead(
     prepared: _Prepared,
 ) -> None:
     """Have everything read in one round trip that most promotions of a text or an entry read."""
-    where = group_of(_scope_of(what, scope), "a promotion")
-    group, digest = Select.within(where), hash_of(prepared.content)
+    digest, group = hash_of(prepared.content), Select.within(_scope_of(what, scope))
     await parts.tiers.read_ahead(
         group,
         group.also(agents=(options.agent_id,), hashes=(digest,)),
@@ -533,7 +532,7 @@ async def _added(parts: Parts, place: Succession, asked: _Request) -> Promotion:
     """Add a text, or join the document that has it already."""
     prepared = asked.prepared
     new = _memories(parts, asked, prepared.chunks, place.begins)
-    vectors = prepared.vectors
+    vectors = await _kept_vectors(parts, prepared)
     kept = await parts.tiers.long_term.add(new, vectors, prepared.space, replaces=place.replaces)
     if kept[0].document_id != new[0].document_id:
         return await _joined(parts, kept, place, asked)
@@ -545,6 +544,19 @@ async def _added(parts: Parts, place: Succession, asked: _Request) -> Promotion:
         superseded=place.replaces,
         contradictions=place.contradictions(kept) if place.against else (),
     )
+
+
+async def _kept_vectors(parts: Parts, prepared: _Prepared) -> Sequence[Vector | None]:
+    """Return the vectors that may be stored in the space that the store has now.
+
+    Raises:
+        EmbeddingMismatch: If the store has another model, and was not opened for that.
+    """
+    if prepared.space is None or not prepared.vectors:
+        return ()
+    where = await where_vectors_go(parts, prepared.space)
+    prepared.is_current = where == "current"
+    return () if where == "nowhere" else prepared.vectors
 
 
 def _memories(
@@ -593,25 +605,23 @@ def _memories(
 
 async def _vectors(
     parts: Parts, chunks: Sequence[str]
-) -> tuple[Sequence[Vector | None], Space | None, bool]:
-    """Return the vectors of chunks, their space, and whether it is the current one.
+) -> tuple[Sequence[Vector | None], Space | None]:
+    """Return the vectors of chunks, and their space.
 
     There are none where that fails, and words find the chunks meanwhile.
     """
     if parts.embedder is None:
-        return (), None, False
+        return (), None
     try:
         made = await parts.embedder.embed(parts.runner, chunks)
     except EmbeddingFailed as failed:
         logger.warning("%s; the promoted text is found by its words until it is embedded", failed)
-        return (), None, False
+        return (), None
     first = next((one for one in made if one is not None), None)
     if first is None:
         logger.warning("the embedding model has no vector for the promoted text; words find it")
-        return (), None, False
-    space = parts.embedder.space_of(first)
-    where = await where_vectors_go(parts, space)
-    return ((), None, False) if where == "nowhere" else (made, space, where == "current")
+        return (), None
+    return made, parts.embedder.space_of(first)
 
 
 def _ground_of(parts: Parts, asked: _Request) -> PromotionRecord:

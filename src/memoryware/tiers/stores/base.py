@@ -240,7 +240,6 @@ class RecordTransaction(Transaction):
         return vectors
 
     async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
-        """Return the known spaces and how many vectors each has; see `Store.spaces`."""
         rows = await self.rows("long_term", None) if counted else []
         counts = Counter(name for row in rows for name in row.vectors)
         return {space: counts[space.name] for space in await self.get_spaces()}
@@ -358,13 +357,6 @@ class RecordStore(Store):
             return purged
 
         return await self.transaction(work)
-
-    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
-        async def work(transaction: Any) -> dict[Space, int]:
-            spaces: dict[Space, int] = await transaction.spaces(counted=counted)
-            return spaces
-
-        return await self.transaction(work, writes=False)
 
     async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         async def work(transaction: Any) -> None:

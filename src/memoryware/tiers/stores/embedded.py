@@ -584,6 +584,9 @@ class EmbeddedTransaction(Transaction):
     async def vectors_of(self, memories: Sequence[Memory], space: Space) -> list[Vector | None]:
         return self._store.long_term.vectors_of(memories, space)
 
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:  # noqa: ARG002
+        return self._store.long_term.spaces()
+
     async def generation(self, scope: MemoryScope) -> int | None:  # noqa: ARG002 - of all groups
         tiers = (self._store.quarantine, self._store.working, self._store.long_term)
         return sum(tier.changes for tier in tiers)
@@ -642,9 +645,6 @@ class EmbeddedStore(SharedOnCopy, Store):
 
     async def purge(self, now: datetime) -> int:
         return self.working.purge(now)
-
-    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:  # noqa: ARG002
-        return self.long_term.spaces()
 
     async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         self.long_term.adopt(space, drop_others=drop_others)

@@ -463,6 +463,14 @@ class Transaction(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
+        """Return every known space with the number of its vectors, the current one first.
+
+        Args:
+            counted: Whether the numbers are needed; they may be 0 otherwise.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
+
     async def read_ahead(  # noqa: B027 - a store without a server has nothing to gain
         self, search: Select, document: Select, edits: Select | None, space: Space | None
     ) -> None:
@@ -555,14 +563,6 @@ class Store(ABC):
         An entry has expired if `expires_at <= now`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no working memory")
-
-    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
-        """Return every known space with the number of its vectors, the current one first.
-
-        Args:
-            counted: Whether the numbers are needed; they may be 0 otherwise.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no long-term memory")
 
     async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         """Make a space the current one; with `drop_others` the vectors of all others go.

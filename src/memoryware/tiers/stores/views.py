@@ -54,7 +54,7 @@ class Tiers:
         long_term: Tier 3.
         runner: How they are called.
         is_joint: Whether all tiers are in one store, so that one transaction changes all.
-        reads_ahead: Whether `read_ahead` saves round trips: inside a transaction on a server.
+        reads_ahead: Whether `read_ahead` is of use: inside a transaction of a database.
     """
 
     __slots__ = (
@@ -371,12 +371,15 @@ class LongTermView(RecordView[Memory]):
             self._store, self._runner, lambda half: half.unembedded(space, limit=limit)
         )
 
-    async def spaces(self) -> dict[Space, int]:
-        return await call(self._store, self._runner, lambda half: half.spaces())
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
+        async def work(transaction: Transaction) -> dict[Space, int]:
+            return await transaction.spaces(counted=counted)
+
+        return await self.run(work, None)
 
     async def known_spaces(self) -> list[Space]:
         """Return every known space, the current one first, and count no vectors."""
-        return [*await call(self._store, self._runner, lambda half: half.spaces(counted=False))]
+        return [*await self.spaces(counted=False)]
 
     async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         await call(

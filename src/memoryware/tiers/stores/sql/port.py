@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from memoryware.tiers.model import Memory
 from memoryware.tiers.stores.protocol import Query, Select, Sight, Space, Vector
-from memoryware.tiers.stores.sql.rows import Condition, Rows
+from memoryware.tiers.stores.sql.rows import Condition, Rows, SpaceRow
 
 T = TypeVar("T")
 Row: TypeAlias = Sequence[Any]
@@ -55,6 +55,10 @@ class Transaction(Protocol):
 
     async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> Sequence[Sequence[Row]]:
         """Return the rows that each selection fits, the highest number first, of one moment."""
+        ...
+
+    async def read_part(self, tier: str, which: Select, sql: str, *values: object) -> Sequence[Row]:
+        """Return the rows of a statement that reads a part of a selection as `find_whole` does."""
         ...
 
     def rows_read(self, tier: str, which: Select) -> Sequence[Row] | None:
@@ -105,6 +109,10 @@ class Transaction(Protocol):
 
     async def add_vectors(self, space: int, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Keep vectors, as `packed` makes them, and note which records have one."""
+        ...
+
+    async def known_spaces(self) -> Sequence[SpaceRow]:
+        """Return every space, the current one first."""
         ...
 
     async def number_of_space(self, space: Space) -> int | None:
@@ -228,7 +236,7 @@ class Port(Protocol):
 
     @property
     def reads_ahead(self) -> bool:
-        """Whether `read_ahead` saves round trips."""
+        """Whether `read_ahead` saves round trips, and not only statements."""
         ...
 
     @property

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.scope import MemoryScope
@@ -334,9 +334,16 @@ _AT_ONCE: Final = 120
 and Python's garbage collector would look through all of them again and again."""
 
 
-def number_read(space: Space) -> tuple[str, list[Any]]:
-    """Return the statement that reads the number of a space."""
-    return "SELECT id, dimension FROM space WHERE name = ?", [flat(space.name)]
+class SpaceRow(NamedTuple):
+    """An embedding space of a database."""
+
+    number: int
+    space: Space
+    current: bool
+
+
+SPACES_READ: Final = "SELECT id, name, dimension, current FROM space ORDER BY current DESC, id"
+"""Reads every embedding space, the current one first."""
 
 
 class WideRecords:
@@ -346,6 +353,8 @@ class WideRecords:
     """
 
     rows: Rows
+    _spaces: Sequence[SpaceRow] | None = None
+    """The embedding spaces as they were read; others may have made one since."""
 
     async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[Sequence[Any]]:
         tx: Any = self
@@ -362,13 +371,36 @@ class WideRecords:
         found: list[Sequence[Any]] = await tx.gather(reads)
         return found
 
-    async def number_of_space(self, space: Space) -> int | None:
+    async def read_part(
+        self,
+        tier: str,  # noqa: ARG002
+        which: Select,  # noqa: ARG002
+        sql: str,
+        *values: object,
+    ) -> Sequence[Any]:
         tx: Any = self
-        sql, values = number_read(space)
-        rows = await tx.execute(sql, *values)
-        if rows and rows[0][1] != space.dimension:
-            raise EmbeddingMismatch(str(Space(space.name, rows[0][1])), str(space))
-        return rows[0][0] if rows else None
+        rows: Sequence[Any] = await tx.execute(sql, *values)
+        return rows
+
+    async def known_spaces(self) -> Sequence[SpaceRow]:
+        tx: Any = self
+        if self._spaces is None:
+            rows = await tx.execute(SPACES_READ)
+            self._spaces = [
+                SpaceRow(number, Space(unflat(name), dimension), bool(current))
+                for number, name, dimension, current in rows
+            ]
+        return self._spaces
+
+    async def number_of_space(self, space: Space) -> int | None:
+        rows = self._spaces
+        if rows is None or all(row.space.name != space.name for row in rows):
+            self._spaces = None  # another transaction may have made it meanwhile
+            rows = await self.known_spaces()
+        named = next((row for row in rows if row.space.name == space.name), None)
+        if named is not None and named.space != space:
+            raise EmbeddingMismatch(str(named.space), str(space))
+        return None if named is None else named.number
 
     async def unembedded(self, space: Space, limit: int) -> Sequence[Any]:
         tx: Any = self
@@ -467,10 +499,11 @@ class WideRecords:
         """It does from its beginning."""
 
     async def adopted(self) -> None:
-        """Every search asks which space is the current one."""
+        self._spaces = None
 
     async def drop_other_spaces(self, space: int) -> None:
         tx: Any = self
+        self._spaces = None
         # The spaces first: that waits for those who are storing a vector in one.
         await tx.execute("DELETE FROM space WHERE id != ?", space)
         await tx.execute("UPDATE record SET space = 0 WHERE space != ?", space)

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 from memoryware._copying import SharedOnCopy
@@ -38,6 +39,9 @@ from memoryware.tiers.stores.sql.port import Transaction as PortTransaction
 from memoryware.tiers.stores.sql.rows import Rows
 
 T = TypeVar("T")
+Statement: TypeAlias = tuple[str, list[Any]]
+"""A statement and its values."""
+_Read: TypeAlias = tuple[Select, Statement]
 
 __all__ = ["Database", "SqlStore"]
 
@@ -83,7 +87,7 @@ class SqlStore(SharedOnCopy, Store):
         async def run(port: Port) -> T:
             snapshot = writes or not port.has_segments
             async with port.transaction(about, writes=writes, snapshot=snapshot) as transaction:
-                inner = _Joined(port, transaction)
+                inner = _Joined(port, transaction, is_settled=writes)
                 result = await work(_SqlTransaction(inner))
             if inner.is_untidy:
                 await port.wipe()
@@ -99,11 +103,6 @@ class SqlStore(SharedOnCopy, Store):
 
     async def purge(self, now: datetime) -> int:
         return await self._database.run(lambda port: purge(port, now))
-
-    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
-        if counted:
-            return await self._database.run(spaces)
-        return dict.fromkeys(await self._database.run(known_spaces), 0)
 
     async def adopt(self, space: Space, *, drop_others: bool = False) -> None:
         await self._database.run(lambda port: adopt(port, space, drop_others))
@@ -123,8 +122,10 @@ class _Joined:
     on all calls see the same moment, and a single search costs no transaction.
     """
 
-    def __init__(self, port: Port, transaction: PortTransaction) -> None:
-        self._port, self._transaction = port, transaction
+    def __init__(
+        self, port: Port, transaction: PortTransaction, *, is_settled: bool = False
+    ) -> None:
+        self._port, self._transaction, self._is_settled = port, transaction, is_settled
         self.reads_ahead = port.reads_ahead
         self.is_untidy = self._is_used = False
 
@@ -144,14 +145,19 @@ class _Joined:
         writes: bool = False,  # noqa: ARG002
         snapshot: bool = True,
     ) -> AsyncIterator[PortTransaction]:
-        if snapshot or self._is_used:
+        if not self._is_settled and (snapshot or self._is_used):
             await self._transaction.settle()
+            self._is_settled = True
         self._is_used = True
         yield self._transaction
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         """Run reads side by side, where that takes fewer round trips."""
         return await self._transaction.gather(works)
+
+    async def read_ahead(self, search: Select, reads: Sequence[tuple[str, Statement]]) -> None:
+        """Announce statements that will be executed."""
+        await self._transaction.read_ahead(search, reads)
 
     async def wipe(self) -> None:
         """Note that deleted bytes have to be overwritten after the commit."""
@@ -161,9 +167,11 @@ class _Joined:
 class _SqlTransaction(Transaction):
     """An open transaction of a database."""
 
+    reads_ahead = True
+
     def __init__(self, port: _Joined) -> None:
         self._port = port
-        self.reads_ahead = port.reads_ahead
+        self._announced: _Read | None = None
 
     async def find_many(self, requests: Sequence[tuple[Tier, Select]]) -> list[Page[Any]]:
         return await find_whole(self._port, requests)
@@ -191,7 +199,7 @@ class _SqlTransaction(Transaction):
     ) -> list[Any]:
         if tier == "quarantine":
             return [await add_entry(self._port, entry) for entry in records]
-        return await add_document(self._port, records, vectors, space)
+        return await add_document(self._port, records, vectors, space, self._announced)
 
     async def edit(self, tier: Tier, which: Select, change: Callable[[Any], Any]) -> list[Any]:
         return await edit(self._port, tier, which, change)
@@ -209,17 +217,20 @@ class _SqlTransaction(Transaction):
         self, search: Select, document: Select, edits: Select | None, space: Space | None
     ) -> None:
         rows = self._port.rows
-        reads = [("long_term", _same_document_read(rows, document))]
+        self._announced = document, _same_document_read(rows, document)
+        reads = [("long_term", self._announced[1])]
         if edits is not None:
             reads.append(("quarantine", _held_read(rows, "quarantine", edits)))
         if space is not None:
-            reads.append(("space", sql_rows.number_read(space)))
-        async with self._port.transaction(search, writes=True) as tx:
-            await tx.read_ahead(search, reads)
+            reads.append(("space", (sql_rows.SPACES_READ, [])))
+        await self._port.read_ahead(search, reads)
 
     async def generation(self, scope: MemoryScope) -> int | None:
         async with self._port.transaction(Select.within(scope), snapshot=False) as tx:
             return await tx.generation(scope.tenant, scope.group_id)
+
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
+        return await spaces(self._port, counted)
 
     async def put_vectors(self, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
         return await put_vectors(self._port, vectors, space)
@@ -275,7 +286,8 @@ async def find_in(
     counted: int | None = None
     limit = min(_EVERY, _EVERY if part.limit is None else part.limit)
     if limit > 0:
-        read = tx.execute(
+        read = tx.read_part(
+            tier, which,
             f"SELECT seq, {rows.read} FROM record WHERE seq IN (SELECT seq FROM record"
             f" WHERE {where}{on} ORDER BY {place} DESC LIMIT ? OFFSET ?){here}"
             " ORDER BY seq DESC",  # no texts are sorted
@@ -379,13 +391,22 @@ async def add_document(
     memories: Sequence[Memory],
     vectors: Sequence[Vector | None],
     space: Space | None,
+    announced: _Read | None = None,
 ) -> list[Memory]:
-    """Keep all chunks of a document, or return those of the current one with the same text."""
+    """Keep all chunks of a document, or return those of the current one with the same text.
+
+    Args:
+        port: The database.
+        memories: The chunks.
+        vectors: Their vectors, if there are any.
+        space: The space of the vectors.
+        announced: The read of the current document, where it was read ahead.
+    """
     first = memories[0]
     given = zip(memories, vectors or (None,) * len(memories), strict=True)
     found = {place: one for place, (_, one) in enumerate(given) if space and one is not None}
     async with port.transaction(Select.within(first.scope), writes=True) as tx:
-        reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, first)]
+        reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, first, announced)]
         reads += [tx.number_of_space(space)] if space and found else []
         known, *numbers_known = await tx.gather(reads)
         if known:
@@ -445,18 +466,13 @@ async def numbers_of(
     return [(row[0], places[place]) for row in found if (place := tuple(row[1:])) in places]
 
 
-async def spaces(port: Port) -> dict[Space, int]:
-    """Return every space with the number of its vectors, the current one first."""
+async def spaces(port: Port, counted: bool) -> dict[Space, int]:
+    """Return every space, the current one first, with the number of its vectors if counted."""
     async with port.transaction(None, snapshot=False) as tx:
+        if not counted:
+            return {row.space: 0 for row in await tx.known_spaces()}
         rows = await tx.counted_spaces()
     return {Space(sql_rows.unflat(name), dimension): count for name, dimension, count in rows}
-
-
-async def known_spaces(port: Port) -> list[Space]:
-    """Return every space, the current one first."""
-    async with port.transaction(None, snapshot=False) as tx:
-        rows = await tx.execute("SELECT name, dimension FROM space ORDER BY current DESC, id")
-    return [Space(sql_rows.unflat(name), dimension) for name, dimension in rows]
 
 
 async def adopt(port: Port, space: Space, drop_others: bool) -> None:
@@ -491,14 +507,17 @@ def _held_read(rows: Rows, tier: str, which: Select) -> tuple[str, list[Any]]:
 
 def _same_document_read(rows: Rows, which: Select) -> tuple[str, list[Any]]:
     same, values = rows.condition("long_term", which)
-    read = f"SELECT seq, {rows.read} FROM record WHERE {same} AND {rows.current} ORDER BY seq"
-    return read, values
+    return f"SELECT seq, {rows.read} FROM record WHERE {same} AND {rows.current}", values
 
 
-async def _same_document(tx: PortTransaction, rows: Rows, first: Memory) -> list[Memory]:
+async def _same_document(
+    tx: PortTransaction, rows: Rows, first: Memory, announced: _Read | None
+) -> list[Memory]:
     same = Select.within(first.scope, agents=(first.scope.agent_id,), hashes=(first.content_hash,))
-    sql, values = _same_document_read(rows, same)
-    found = await tx.execute(sql, *values)
+    sql, values = (
+        announced[1] if announced and announced[0] == same else _same_document_read(rows, same)
+    )
+    found = sorted(await tx.execute(sql, *values), key=itemgetter(0))
     known = [rows.record("long_term", row) for row in found]
     of_one = [one for one in known if one.document_id == known[0].document_id]
     return sorted(of_one, key=lambda one: one.chunk_index)

@@ -13,6 +13,7 @@ import sqlite3
 from array import array
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
@@ -38,6 +39,7 @@ from memoryware.tiers.stores.sqlite.transaction import (
     TOUCHED,
     Changes,
     SqliteTransaction,
+    Statement,
     group_row,
 )
 
@@ -75,33 +77,87 @@ class SearchingTransaction(SqliteTransaction):
     # Lists.
 
     async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[list[Row]]:
-        pages: list[list[Row]] = [[] for _ in requests]
+        if self._is_alone:
+            noted = [self.rows_read(tier, which) for tier, which in requests]
+            if None not in noted:
+                return [[*rows] for rows in noted if rows is not None]
+        pages: list[list[Row]] = []
         for start in range(0, len(requests), _UNITED):
             some = requests[start : start + _UNITED]
-            pieces, values = [], list[Any]()
-            for place, (tier, which) in enumerate(some, start):
-                where, more = _ROWS.condition(tier, which)
-                pieces.append(f"SELECT seq, {_ROWS.read}, {place} FROM record WHERE {where}")
-                values += more
-            key = self._group_to_read(some)
-            if key is not None:
-                pieces.append(_GROUP_BESIDE)
-                values.append(key)
-            for row in await self.execute(" UNION ALL ".join(pieces), *values):
-                if row[-1] >= 0:
-                    pages[row[-1]].append(row[:-1])
-                elif key is not None:
-                    self._check_version(row[0])
-                    self._groups[key] = group_row(row[1:5])
+            conditions = [_ROWS.condition(tier, which) for tier, which in some]
+            statements = [
+                (f"SELECT seq, {_ROWS.read}, {place} FROM record WHERE {where}", values)
+                for place, (where, values) in enumerate(conditions)
+            ]
+            pages += await self._read_together(some, statements)
+        return pages
+
+    async def read_part(self, tier: str, which: Select, sql: str, *values: object) -> list[Row]:
+        if not self._is_alone:
+            return [*await self.execute(sql, *values)]
+        (rows,) = await self._read_together(
+            [(tier, which)], [(f"SELECT *, 0 FROM ({sql})", values)]
+        )
+        return rows
+
+    async def read_ahead(
+        self,
+        search: Select,  # noqa: ARG002 - its row is read with the first statement anyway
+        reads: Sequence[tuple[str, Statement]],
+    ) -> None:
+        """Let the next statement that reads records read the document as well.
+
+        Entries that are edited are among what that statement reads.
+        """
+        self._ahead = [statement for tier, statement in reads if tier == "long_term"]
+
+    async def _read_together(
+        self, requests: Sequence[tuple[str, Select]], statements: Sequence[Statement]
+    ) -> list[list[Row]]:
+        """Return the rows of each statement, the highest number first.
+
+        What a change will ask for comes with them: the row of its group, and what was announced.
+
+        Args:
+            requests: What the statements read.
+            statements: Each returns `rows.read` between the number and its place among them.
+        """
+        first, ahead = len(statements), self._ahead
+        pieces, values = (
+            [sql for sql, _ in statements],
+            [*chain.from_iterable(v for _, v in statements)],
+        )
+        for place, (sql, more) in enumerate(ahead, first):
+            pieces.append(f"SELECT *, {place} FROM ({sql})")
+            values += more
+        key = self._group_to_read(requests)
+        if key is not None:
+            pieces.append(_GROUP_BESIDE)
+            values.append(key)
+        pages: list[list[Row]] = [[] for _ in (*statements, *ahead)]
+        for row in await self.execute(" UNION ALL ".join(pieces), *values):
+            if row[-1] >= 0:
+                pages[row[-1]].append(row[:-1])
+            elif key is not None:
+                self._check_version(row[0])
+                self._groups[key] = group_row(row[1:5])
         for page in pages:
             page.sort(key=itemgetter(0), reverse=True)  # in SQL that would sort texts
-        if self._writes and self._begun:
-            self._note_read(requests, pages)
-        return pages
+        self._ahead = []
+        for (sql, more), page in zip(ahead, pages[first:], strict=True):
+            self._answers[sql, tuple(more)] = page
+        if self._is_alone:
+            self._note_read(requests, pages[:first])
+        return pages[:first]
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether nobody else can change the file until this transaction ends."""
+        return self._writes and self._begun
 
     def _group_to_read(self, requests: Sequence[tuple[str, Select]]) -> str | None:
         """Return the group that these reads are about, if a change will ask for its row."""
-        if not (self._writes and self._begun):
+        if not self._is_alone:
             return None
         keys = {
             sql_rows.part_of(which.tenant, which.groups[0])

@@ -18,11 +18,14 @@ from memoryware.tiers.stores.protocol import Select, Space, Vector
 from memoryware.tiers.stores.segment import Segments
 from memoryware.tiers.stores.sql import rows as sql_rows
 from memoryware.tiers.stores.sql.port import Row
+from memoryware.tiers.stores.sql.rows import SpaceRow
 from memoryware.tiers.stores.sqlite.rows import COLUMNS, TIERS, SqliteRows, body_of, key_of
 from memoryware.tiers.text.terms import words_of
 
 T = TypeVar("T")
 _ROWS: Final = SqliteRows()
+Statement: TypeAlias = tuple[str, Sequence[Any]]
+"""A statement and its values."""
 Fail: TypeAlias = Callable[[Exception], NoReturn]
 """Raises our error for one of SQLite or of the system."""
 SPACE_BITS: Final = 44
@@ -34,14 +37,6 @@ TOUCHED: Final = 2000
 RECORDS: Final = 4096
 """Decoded memories of a group that are kept."""
 _WAITING: Final = frozenset({"pending", "proposed"})
-
-
-class SpaceRow(NamedTuple):
-    """An embedding space of the file."""
-
-    number: int
-    space: Space
-    current: bool
 
 
 class GroupRow(NamedTuple):
@@ -152,6 +147,8 @@ class SqliteTransaction:
         self._writes = writes
         self._groups: dict[str, GroupRow] = {}
         self._read: dict[tuple[str, str, Any], Row] = {}
+        self._ahead: Sequence[Statement] = ()
+        self._answers: dict[tuple[str, tuple[object, ...]], Sequence[Row]] = {}
         self._changes: dict[str, Changes] = {}
         self._fresh: set[int] = set()
         self._vectors: dict[int, tuple[int, bytes]] = {}
@@ -200,9 +197,19 @@ class SqliteTransaction:
         """Read groups anew: another transaction inside of this one has written."""
         self._groups.clear()
         self._read.clear()
+        self._forget_ahead()
         self._is_checked = False
 
+    def _forget_ahead(self) -> None:
+        """Forget what was read ahead: something changes now."""
+        self._ahead = ()
+        self._answers.clear()
+
     async def execute(self, sql: str, *values: object) -> Sequence[Row]:
+        if self._answers:
+            rows = self._answers.pop((sql, values), None)
+            if rows is not None:
+                return rows
         self._must_go_on()
         try:
             return self.db.execute(sql, values).fetchall()
@@ -227,9 +234,6 @@ class SqliteTransaction:
         """Keep SQLite from storing each statement by itself where it has undone the others."""
         if self._begun and not self.db.in_transaction:
             raise StoreUnavailable("A failure has undone this change; try again")
-
-    async def read_ahead(self, search: Select, reads: Sequence[Any]) -> None:
-        """There are no round trips to save."""
 
     async def settle(self) -> None:
         self._begin_late()
@@ -379,6 +383,7 @@ class SqliteTransaction:
                 )
             return inserted
         is_cold, rows = tier == "long_term", list[tuple[Any, ...]]()
+        self._forget_ahead()
         owners: list[Changes] = []
         sources: list[tuple[Any, int]] = []
         first = 0
@@ -431,6 +436,7 @@ class SqliteTransaction:
 
     async def replace(self, tier: str, seq: int, old: Any, new: Any) -> None:
         is_cold, changes = tier == "long_term", await self._changes_in(new)
+        self._forget_ahead()
         other_text = is_cold and new.content != old.content
         words = words_of(new.content) if is_cold else None
         values = _ROWS.values(tier, new, words)
@@ -471,6 +477,7 @@ class SqliteTransaction:
     async def drop_found(self, tier: str, numbers: str, *values: object) -> int:
         """Remove the records whose numbers a statement returns; return how many there were."""
         is_cold = tier == "long_term"
+        self._forget_ahead()
         rows = await self.execute(
             f"DELETE FROM record WHERE seq IN ({numbers})"
             f" RETURNING seq, {_ROWS.read}, grp, length(words) / {WORD}",
@@ -511,9 +518,10 @@ class SqliteTransaction:
         if number is None:
             if len(known) > RECORDS:
                 known.clear()
-            rows = await self.execute("SELECT id FROM provenance WHERE body = ?", body)
+            rows = await self.execute(_NEW_PROVENANCE, body)
             if not rows:
-                rows = await self.execute(_NEW_PROVENANCE, body)
+                rows = await self.execute("SELECT id FROM provenance WHERE body = ?", body)
+            else:
                 links = [(name, rows[0][0]) for name in dict.fromkeys(roots)]
                 await self.many("INSERT INTO root (name, provenance) VALUES (?, ?)", links)
             number = known[body] = int(rows[0][0])
@@ -635,12 +643,11 @@ class SqliteTransaction:
         return await self.execute(_COUNTED_SPACES)
 
     async def known_spaces(self) -> Sequence[SpaceRow]:
-        """Return the spaces of the file, which are read if others have changed them."""
         if not self._is_checked:
             ((version,),) = await self.execute(f"SELECT {VERSION}")
             self._check_version(version)
         if self._shared.spaces is None:
-            rows = await self.execute("SELECT id, name, dimension, current FROM space")
+            rows = await self.execute(sql_rows.SPACES_READ)
             self._shared.spaces = [
                 SpaceRow(row[0], Space(sql_rows.unflat(row[1]), row[2]), bool(row[3]))
                 for row in rows
@@ -761,7 +768,9 @@ _COUNTED_SPACES: Final = (
 )
 _SOURCE: Final = "INSERT OR IGNORE INTO source (name, seq) VALUES (?, ?)"
 _NO_SOURCE: Final = "DELETE FROM source WHERE name = ? AND seq = ?"
-_NEW_PROVENANCE: Final = "INSERT INTO provenance (body) VALUES (?) RETURNING id"
+_NEW_PROVENANCE: Final = (
+    "INSERT INTO provenance (body) VALUES (?) ON CONFLICT DO NOTHING RETURNING id"
+)
 _UNUSED: Final = (
     "DELETE FROM provenance WHERE body IN (SELECT value FROM json_each(?)) AND NOT EXISTS"
     " (SELECT 1 FROM record WHERE record.provenance = provenance.id) RETURNING id, body"
