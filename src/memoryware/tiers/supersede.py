@@ -146,10 +146,11 @@ async def succession_of(
             else:
                 against.append((one, reason_of_stronger(options.subject)))
     stronger = tuple(one for one, _ in against)
+    now = parts.clock()
     # What only waits may begin at any time: it is decided again when a person promotes it.
-    begins = _begin(parts, () if stronger else replaced.values(), options)
+    begins = _begin(() if stronger else replaced.values(), options, now)
     known = {*replaced, *(one.document_id for one in stronger)}
-    against += await _contradicted(parts, material, options, known)
+    against += await _contradicted(parts, material, options, known, now)
     reinstated = tuple(one for one in replaced.values() if one.superseded_by is not None)
     return Succession(begins, tuple(replaced), tuple(against), stronger, reinstated)
 
@@ -263,9 +264,9 @@ async def _replaceable(
     return pages[0] if options.replaces else [], pages[-1] if options.subject is not None else []
 
 
-def _begin(parts: Parts, replaced: Iterable[Memory], options: PromotionOptions) -> datetime:
+def _begin(replaced: Iterable[Memory], options: PromotionOptions, now: datetime) -> datetime:
     """Return when a promotion begins: now, or where what it replaces began by a clock ahead."""
-    begins = options.valid_from or parts.clock()
+    begins = options.valid_from or now
     for one in replaced:
         if one.valid_from <= begins:
             continue
@@ -281,13 +282,13 @@ def _begin(parts: Parts, replaced: Iterable[Memory], options: PromotionOptions) 
 
 
 async def _contradicted(
-    parts: Parts, material: Material, options: PromotionOptions, known: set[str]
+    parts: Parts, material: Material, options: PromotionOptions, known: set[str], now: datetime
 ) -> list[tuple[Memory, str]]:
     """Return current memories that say something else, one of each document."""
     store = parts.tiers.long_term
     words = list(dict.fromkeys(words_of(material.content[:_LOOKED_AT])))[:_WORDS]
     agents = tuple({None, options.agent_id})
-    which = current_in(parts, material.scope, agents=agents)
+    which = current_in(parts, material.scope, now=now, agents=agents)
     hits = await store.by_words(words, which, limit=_NEAREST)
     work = partial(_among, material.content, hits, known)
     return await parts.runner.offload(work)

@@ -277,8 +277,8 @@ async def find_in(
     counts_at_once: bool,
 ) -> Page[Any]:
     """Return a part of a tier as this transaction sees it."""
-    (where, values), place = rows.condition(tier, which), rows.place(which)
     here, more = rows.where(which.tenant)
+    (where, values), place = rows.condition(tier, which), rows.place(which)
     mark = _EVERY if part.after is None else number_of_mark(part.after)
     on = "" if part.after is None else f" AND {place} < ?"
     values_on = [*values, *([mark] if on else [])]
@@ -405,8 +405,9 @@ async def add_document(
     first = memories[0]
     given = zip(memories, vectors or (None,) * len(memories), strict=True)
     found = {place: one for place, (_, one) in enumerate(given) if space and one is not None}
-    async with port.transaction(Select.within(first.scope), writes=True) as tx:
-        reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, first, announced)]
+    same = Select.within(first.scope, agents=(first.scope.agent_id,), hashes=(first.content_hash,))
+    async with port.transaction(same, writes=True) as tx:
+        reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, same, announced)]
         reads += [tx.number_of_space(space)] if space and found else []
         known, *numbers_known = await tx.gather(reads)
         if known:
@@ -511,9 +512,9 @@ def _same_document_read(rows: Rows, which: Select) -> tuple[str, list[Any]]:
 
 
 async def _same_document(
-    tx: PortTransaction, rows: Rows, first: Memory, announced: _Read | None
+    tx: PortTransaction, rows: Rows, same: Select, announced: _Read | None
 ) -> list[Memory]:
-    same = Select.within(first.scope, agents=(first.scope.agent_id,), hashes=(first.content_hash,))
+    """Return the chunks of the current document that fits, in their order."""
     sql, values = (
         announced[1] if announced and announced[0] == same else _same_document_read(rows, same)
     )
