@@ -16,8 +16,8 @@ from benchmarks.load.making import Group
 from benchmarks.load.sides import FOUND, KINDS, MIXED, PHASES
 
 _BEGIN, _END = "<!-- load: begin -->", "<!-- load: end -->"
-_HEAD = "| | | operations/s | p50 | p95 | p99 | longest |"
-_RULE = "|---|---|---|---|---|---|---|"
+_HEAD = "| | | operations/s | CPU of the client | p50 | p95 | p99 | longest |"
+_RULE = "|---|---|---|---|---|---|---|---|"
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ def figures(sides: dict[str, Journals], seconds: float) -> list[str]:
     lines = [_HEAD, _RULE]
     for name, journals in sides.items():
         for phase, share in PHASES.items():
-            took = [done["end"] - done["begin"] for done in _of(journals, phase)]
-            lines.append(_row(name if phase == MIXED else "", phase, took, seconds * share))
+            done = _of(journals, phase)
+            lines.append(_row(name if phase == MIXED else "", phase, done, seconds * share))
     shown = ", ".join(f"{kind} {ratio:.2f}" for kind, ratio in ratios(sides).items())
     return [*lines, "", f"Operations of ours for one of theirs: {shown}."]
 
@@ -58,11 +58,13 @@ def _of(journals: Journals, phase: str) -> list[dict[str, Any]]:
     return [done for done in journals.done if done["phase"] == phase and done["kind"] in kinds]
 
 
-def _row(name: str, kind: str, took: Sequence[float], seconds: float) -> str:
+def _row(name: str, kind: str, done: Sequence[dict[str, Any]], seconds: float) -> str:
+    took = [one["end"] - one["begin"] for one in done]
     if len(took) < 2:
-        return f"| {name} | {kind} | {len(took)} | | | | |"
+        return f"| {name} | {kind} | {len(took)} | | | | | |"
     cuts = quantiles(took, n=100, method="inclusive")
-    shown = " | ".join(_time(one) for one in (cuts[49], cuts[94], cuts[98], max(took)))
+    cpu = sum(one["cpu"] for one in done) / len(done)
+    shown = " | ".join(_time(one) for one in (cpu, cuts[49], cuts[94], cuts[98], max(took)))
     return f"| {name} | {kind} | {len(took) / seconds:,.1f} | {shown} |"
 
 

@@ -46,6 +46,7 @@ class Worker:
         """Do one operation of a phase until it is confirmed, or given up."""
         wish = self._wish(phase)
         begin, attempts = time.monotonic(), 0
+        cpu = time.process_time()
         while True:
             attempts += 1
             started = time.monotonic()
@@ -58,7 +59,8 @@ class Worker:
                     return
                 time.sleep(_PAUSE)
                 continue
-            self._note(wish, phase, begin, attempts=attempts, **confirmed)
+            cpu = time.process_time() - cpu
+            self._note(wish, phase, begin, attempts=attempts, cpu=cpu, **confirmed)
             if wish.kind == "record":
                 self._remember(wish, made)
             return

@@ -59,6 +59,38 @@ def count_calls(kill_at: int, inside: int) -> list[int]:
     return number
 
 
+def count_statements(kill_at: int, inside: int, victim: int) -> list[int]:
+    """Count the statements that this process sends to PostgreSQL, and kill somebody in between.
+
+    Args:
+        kill_at: The number of the statement; 0 for none.
+        inside: How many milliseconds after it was sent; 0 for before it.
+        victim: The process of a server that crashes then; 0 for this process.
+
+    Returns:
+        A list with the number so far.
+    """
+    import psycopg
+
+    number, execute = [0], psycopg.Connection.execute.__code__
+
+    def profile(frame: Any, event: str, _: Any) -> None:
+        if event != "call" or frame.f_code is not execute:
+            return
+        number[0] += 1
+        if number[0] != kill_at:
+            return
+        if victim:
+            threading.Timer(inside / 1000, os.kill, (victim, signal.SIGQUIT)).start()
+        elif inside:
+            signal.setitimer(signal.ITIMER_REAL, inside / 1000)  # nobody handles its signal
+        else:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.setprofile(profile)
+    return number
+
+
 def move_few_rows_at_once() -> None:
     """Let a migration that moves rows do so in many transactions, as with a large file."""
     with contextlib.suppress(ModuleNotFoundError):
@@ -66,27 +98,35 @@ def move_few_rows_at_once() -> None:
 
 
 def child(
-    path: str, kill_at: int = 0, inside: int = 0, bytes_free: int = -1, at: float = 0.0
+    path: str,
+    kill_at: int = 0,
+    inside: int = 0,
+    bytes_free: int = -1,
+    at: float = 0.0,
+    victim: int = 0,
 ) -> Any:
     """Open a memory and return what came of it."""
     if bytes_free >= 0:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_free, bytes_free))
     time.sleep(max(0.0, at - time.time()))
-    number = count_calls(kill_at, inside)
+    if "://" in path:
+        url, number = path, count_statements(kill_at, inside, victim)
+    else:
+        url, number = f"sqlite:///{path}", count_calls(kill_at, inside)
     try:
-        memory = TieredMemory.open(f"sqlite:///{path}", on_mismatch="words")
+        memory = TieredMemory.open(url, on_mismatch="words")
     except StoreUnavailable as error:
         return {"refused": str(error)}
     finally:
         sys.setprofile(None)
     with memory:
-        total = memory.list("shop", limit=1).total
+        calls, total = number[0], memory.list("shop", limit=1).total
         if at:
             memory.promote(
                 f"A text of process {os.getpid()} about crane {os.getpid()}.", "shop", by="ann"
             )
-        return {"opened": total, "calls": number[0]}
+        return {"opened": total, "calls": calls}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Files of older versions are brought up by opening them: killed, together, without room."""
+"""Files and tables of older versions are brought up by opening them: killed, together, without room."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from frozen import engines
 from frozen.reads import differences, read_all, readable
 from frozen.sample import Sample
 from memoryware import StoreNewer, StoreUnavailable, TieredMemory, open_stores
+from memoryware.tiers.stores.postgres import schema
 from memoryware.tiers.stores.sqlite.schema import STEPS
+from servers import postgres
 
 HERE = Path(__file__).parent
 NEWEST = len(STEPS)
@@ -241,3 +243,90 @@ def test_a_file_that_may_not_be_written_is_read_as_it_is(version, frozen):
             ):
                 memory.promote("This cannot be kept.", "shop", by="ann")
         assert path.read_bytes() == before
+
+
+# PostgreSQL: each step is one transaction.
+
+
+@contextmanager
+def tables(url=None):
+    """An address with the tables and rows of 0.1.0."""
+    with postgres.schema_at(url or postgres.url()) as address:
+        engines.load_postgres(address)
+        yield address
+
+
+def assert_tables_are_read_as_before(address, frozen, tmp_path):
+    journal = engines.place_journal(tmp_path)
+    with readable(
+        lambda **more: TieredMemory(open_stores(address), journal=journal, **more), Sample(None)
+    ) as memory:
+        found = json.loads(json.dumps(read_all(memory, engines.labels())))
+    differing = list(differences(frozen, found, 2e-6))
+    assert not differing, "\n".join([f"{len(differing)} answers differ:", *differing[:20]])
+    assert version_in(address) == len(schema.STEPS)
+
+
+def version_in(address):
+    return postgres.asked(address, "SELECT value FROM about WHERE name = 'memoryware'")[0][0]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("inside", [0, 4], ids=["between statements", "inside a statement"])
+def test_who_is_killed_while_tables_are_brought_up_loses_nothing(
+    inside, frozen, tmp_path, children
+):
+    worker = children()
+    with tables() as address:
+        calls = worker.ask(address)["calls"]
+    reached = []
+    for point in range(calls // 4, calls + 1, 2):
+        with tables() as address:
+            answer = worker.ask(address, kill_at=point, inside=inside)
+            reached.append((version_in(address), "killed" in answer))
+            if point % 8 < 2:
+                assert_tables_are_read_as_before(address, frozen, tmp_path)
+            else:
+                assert "opened" in worker.ask(address)
+                assert version_in(address) == len(schema.STEPS)
+    assert {version for version, _ in reached} >= {*range(1, len(schema.STEPS))}
+    assert sum(killed for _, killed in reached) > len(reached) // 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.6, 0.9])
+def test_a_server_that_crashes_while_tables_are_brought_up_loses_nothing(
+    share, frozen, tmp_path, children
+):
+    worker = children()
+    server = postgres.started(durable=True)
+    try:
+        with tables(server.url) as address:
+            calls = worker.ask(address)["calls"]
+        with tables(server.url) as address:
+            answer = worker.ask(address, kill_at=round(calls * share), inside=2, victim=server.pid)
+            server.stop()
+            server.start()
+            assert "refused" in answer, answer
+            assert_tables_are_read_as_before(address, frozen, tmp_path)
+    finally:
+        server.remove()
+
+
+@pytest.mark.slow
+def test_several_who_open_older_tables_at_once_bring_them_up_once(frozen, tmp_path, children):
+    workers = [children() for _ in range(3)]
+    with tables() as address:
+        for worker in workers:
+            worker.ask("/dev/null/nothing")  # until it has started
+        start = time.time() + 0.3
+        for worker in workers:
+            worker.begin(address, at=start)
+        answers = [worker.answer() for worker in workers]
+        assert all("opened" in answer for answer in answers), answers
+        with TieredMemory.open(address, on_mismatch="words") as memory:
+            added = memory.list("shop", layer="longterm", query="crane").items
+            assert len(added) == 3
+            memory.forget("shop", ids=[one.id for one in added], by="ann")
+        assert_tables_are_read_as_before(address, frozen, tmp_path)
