@@ -161,6 +161,35 @@ class Matches(Sequence[Match]):
         best: list[int] = places[max(0, count - most) : count][::-1].tolist()
         return best
 
+    @property
+    def are_all_related(self) -> bool:
+        """Whether all of the texts have a word of the query, beside them too, or a cosine."""
+        around, similarity = self._columns[2], self._columns[3]
+        if isinstance(around, list):
+            return all(
+                words > 0 or near is not None
+                for words, near in zip(around, similarity, strict=True)
+            )
+        return bool(((similarity == similarity) | (around > 0)).all())  # noqa: PLR0124
+
+    def contenders(self, least: Any, most: Any, count: int, *, vectors: bool) -> list[int]:
+        """Return the places of all texts that can be among the best, where scores are arrays.
+
+        Args:
+            least: How far the score of each text moves at least, as an array.
+            most: How far it moves at most.
+            count: How many are the best.
+            vectors: As in `scores`.
+        """
+        scores = self._fused(vectors=vectors)
+        if len(scores) <= count:
+            return list(range(len(scores)))
+        lowest = scores + least
+        lowest.partition(len(scores) - count)
+        bound = lowest[len(scores) - count] - _ROUNDING
+        places: list[int] = (scores + most >= bound).nonzero()[0].tolist()
+        return places
+
     def _fused(self, *, vectors: bool) -> Any:
         """Return the scores, as a list or an array, as the columns are."""
         if not vectors:
@@ -190,6 +219,8 @@ class Matches(Sequence[Match]):
         return _with_none([column.tolist() for column in self._columns])
 
 
+_ROUNDING: Final = 1e-9
+"""More than scores differ by that are added up in another order."""
 _NULLABLE: Final = (0, 3, 4)
 """Columns of `Match` that may have None."""
 

@@ -182,6 +182,15 @@ class RankedRecord:
         )
 
 
+def speaker_of(record: Entry | Memory) -> str:
+    """Return who said a text, as much of the name as is compared with a query; "" for nobody."""
+    speaker: Any = record.metadata and record.metadata.get(SPEAKER)
+    if not speaker:
+        origin = record.provenance.origin
+        speaker = origin.name if origin.kind in _SPEAKS else ""
+    return str(speaker)[:_NAME]
+
+
 def recalled_items(texts: Sequence[RankedRecord]) -> list[ContextItem]:
     """Return records as recalled items.
 
@@ -296,16 +305,13 @@ class Search:
         by_origin: dict[int, bool] = {}  # most records share a few origins
         for record in records:
             origin = record.provenance.origin
-            speaker: Any = record.metadata and record.metadata.get(SPEAKER)
-            if not speaker:
-                if (is_named := by_origin.get(id(origin))) is not None:
-                    answers.append(is_named)
-                    continue
-                speaker = origin.name if origin.kind in _SPEAKS else ""
-            name = speaker if isinstance(speaker, str) else str(speaker)
+            if not record.metadata and (is_named := by_origin.get(id(origin))) is not None:
+                answers.append(is_named)
+                continue
+            name = speaker_of(record)
             is_named = known.get(name)
             if is_named is None:
-                is_named = known[name] = not self.names.isdisjoint(words_of(name[:_NAME]))
+                is_named = known[name] = not self.names.isdisjoint(words_of(name))
             if not record.metadata:
                 by_origin[id(origin)] = is_named
             answers.append(is_named)

@@ -1,11 +1,15 @@
-"""Score, order, rerank and choose what is shown: weights, kept places, doubles, limits."""
+"""Score, order, rerank and choose what is read and shown: weights, places, doubles, limits."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
-from typing import Final, TypeAlias, cast, get_args
+from typing import Any, Final, TypeAlias, cast, get_args
+from zlib import crc32
 
 from memoryware._remembering import remembered
 from memoryware.events import logger
@@ -13,16 +17,20 @@ from memoryware.tiers.actors import is_person
 from memoryware.tiers.embedding import RerankFailed
 from memoryware.tiers.model import Memory, Trust, hash_of
 from memoryware.tiers.recall.fusion import (
+    Matches,
+    WordStatistics,
     fused_all,
+    judge,
     kept_places,
     share_of,
     unit_of,
     with_places,
 )
-from memoryware.tiers.recall.query import Level, Part, RankedRecord, Search
+from memoryware.tiers.recall.query import Level, Part, RankedRecord, Search, speaker_of
 from memoryware.tiers.scoring import cosine_table
+from memoryware.tiers.stores.protocol import Searched, SeenColumns, Sight
 from memoryware.tiers.text.comparison import contradiction_between
-from memoryware.tiers.text.terms import stems_of, words_of
+from memoryware.tiers.text.terms import lone_characters, stems_of, words_of
 
 _PARTS: Final[tuple[Part, ...]] = get_args(Part)
 _ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
@@ -70,8 +78,7 @@ def weigh(search: Search, records: Sequence[RankedRecord], *, vectors: bool) -> 
         if is_named and speaker:
             text.ranks["speaker"] = 1
             beside += speaker
-        last = record.content[-1:]
-        if (last in _ASKING or last.isspace()) and record.content.rstrip().endswith(_ASKING):
+        if _is_question(record.content):
             beside -= rules.question
         if agent and record.provenance.origin.kind == "agent":
             beside -= agent
@@ -85,12 +92,240 @@ def weigh(search: Search, records: Sequence[RankedRecord], *, vectors: bool) -> 
             text.score = score - max(0.0, min(unverified, score / 2))
 
 
+def _is_question(text: str) -> bool:
+    last = text[-1:]
+    return (last in _ASKING or last.isspace()) and text.rstrip().endswith(_ASKING)
+
+
 def largest_move(search: Search, *, vectors: bool) -> float:
     """Return how much the scores of two texts can differ by besides their matches."""
     rules = search.parts.ranking
     beside = rules.speaker + rules.question + rules.agent
     beside += rules.in_time if search.periods else 0.0
     return share_of(beside, rules, vectors=vectors)
+
+
+# What is read: the memories that can come to be shown.
+#
+# A score is a match, which a search sees, and what moves it beside that: whether a text is a
+# question, who said it. That is known of a memory once it was read, and noted where the store
+# keeps notes. A recall that finds notes reads little more than it shows.
+
+_READ: Final = 3
+"""So many times as many as are shown or scored are read: some are doubles, others move."""
+
+
+@dataclass(slots=True)
+class Look:
+    """One search of a part of long-term memory, and its choice of what is read.
+
+    Attributes:
+        search: The recall.
+        part: The part.
+        limit: How many of the best by words, and of the nearest, are seen.
+        is_whole: Whether everything that is seen is read.
+        counts: Whether the shares of the query's words are noted.
+        is_close: Whether nothing is read but what will be shown, by what earlier recalls noted;
+            a choice clears it where that cannot be known.
+        is_exact: Whether that was enough.
+    """
+
+    search: Search
+    part: Part
+    limit: int
+    is_whole: bool
+    counts: bool
+    is_close: bool
+    is_exact: bool = False
+    _sight: Sight | None = None
+    _matches: Matches | None = None
+
+    @property
+    def most_shown(self) -> int:
+        """How many texts of the part are shown, or scored by a reranker, at most."""
+        shown = self.search.limits[self.part]
+        if self.search.parts.rescorer is not None and shown > 0:
+            shown = max(shown, self.search.parts.limits.rerank_candidates)
+        return shown
+
+    def matches(self, sight: Sight) -> Matches:
+        """Return how well each text of a sight matches; stores ask more than once."""
+        if self._matches is None or self._sight is not sight:
+            search = self.search
+            if self.counts:
+                search.cold_words = WordStatistics.of(sight)
+            self._sight = sight
+            self._matches = judge(sight, search.parts.ranking, search.corpus)
+        return self._matches
+
+    def choose(self, sight: Sight) -> Sequence[int]:
+        """Return the places of what is read: everything that can come to be shown."""
+        search, shown = self.search, self.most_shown
+        if self.is_whole or search.options.explain:
+            return range(len(sight.seen))
+        self.is_close = self.is_close and len(sight.seen) > 1 + shown  # else all of it is read
+        matches, vectors = self.matches(sight), search.measures_meaning
+        if self.is_close and (places := self._choose_closely(sight, matches)):
+            return places
+        self.is_close = False
+        best = matches.best(vectors=vectors)
+        most = _READ * max(1, shown)
+        if len(best) > most:
+            scores = matches.scores(vectors=vectors)
+            least = scores[best[max(0, shown - 1)]] - largest_move(search, vectors=vectors)
+            end = most
+            while end < len(best) and scores[best[end]] >= least:
+                end += 1
+            del best[end:]
+        return list(dict.fromkeys([*best, *matches.nearest(1 + shown)]))
+
+    def _choose_closely(self, sight: Sight, matches: Matches) -> list[int] | None:
+        """Return the places of what will be shown, and of what decides their order and scores.
+
+        It is exact as long as nothing of it is left out, which `are_shown_as_read` decides.
+        Otherwise, and for None, more is read.
+        """
+        seen, search, shown = sight.seen, self.search, self.most_shown
+        if not isinstance(seen, SeenColumns) or seen.notes is None or shown < 1:
+            return None
+        vectors = search.measures_meaning
+        if vectors != (search.vector is not None) or not matches.are_all_related:
+            return None
+        if not matches.has_words and lone_characters(search.words):
+            return None
+        notes = seen.notes.read()
+        least, most = moves_of(search, notes, vectors=vectors)
+        # One more than is shown says how much a text is lifted whose place is kept.
+        best = matches.contenders(least, most, shown + 1, vectors=vectors)
+        places = list(dict.fromkeys([*best, *matches.nearest(1 + shown)]))
+        return None if is_any_apart(notes[places]) else places
+
+    def note(self, searched: Searched) -> None:
+        """Note what was read, so that the next recall reads less, or knows that it has to."""
+        seen, places = searched.sight.seen, [*searched.memories]
+        if not isinstance(seen, SeenColumns) or seen.notes is None or not places:
+            return
+        if len(seen) <= 1 + self.most_shown:
+            return  # so little is read as it is
+        memories = [*searched.memories.values()]
+        self.is_exact = self.is_close and are_shown_as_read(self.search, memories)
+        if self.is_close != self.is_exact or not seen.notes.read()[places].all():
+            seen.notes.write(places, notes_of(memories))
+
+
+# Notes.
+
+_NOTED, _QUESTION, _AGENT, _LAST, _NAMES, _APART = (1 << bit for bit in range(6))
+_FLAGS: Final = 6
+"""Bits of a note ahead of the words of a name."""
+_NAME_BITS: Final = 19
+_NAME_WORDS: Final = 3
+"""Words of a name that a note has room for; of a longer one it says nothing."""
+
+
+def notes_of(memories: Sequence[Memory]) -> list[int]:
+    """Return of each memory what moves its score beside its match, as a number.
+
+    The words of a name are in it as digests: it may outlive what a store has forgotten.
+    """
+    often = Counter([memory.content for memory in memories])
+    return [_note_of(memory, is_double=often[memory.content] > 1) for memory in memories]
+
+
+def _note_of(memory: Memory, *, is_double: bool) -> int:
+    provenance, verdict = memory.provenance, memory.verdict
+    note = _NOTED
+    if _is_question(memory.content):
+        note |= _QUESTION
+    if provenance.origin.kind == "agent":
+        note |= _AGENT
+    if verdict is not None and not verdict.verified:
+        note |= _LAST
+    if is_double or memory.valid_to is not None or provenance.trust <= Trust.UNTRUSTED:
+        note |= _APART
+    return note | _name_bits(speaker_of(memory))
+
+
+@lru_cache(256)
+def _digest_of(word: str) -> int:
+    return crc32(word.encode("utf-8", "surrogatepass")) % ((1 << _NAME_BITS) - 1) + 1
+
+
+def _name_bits(name: str) -> int:
+    words = {*words_of(name)}
+    if len(words) > _NAME_WORDS:
+        return _NAMES
+    bits = 0
+    for place, word in enumerate(words):
+        bits |= _digest_of(word) << (_FLAGS + place * _NAME_BITS)
+    return bits
+
+
+def moves_of(search: Search, notes: Any, *, vectors: bool) -> tuple[Any, Any]:
+    """Return how far the score of each memory moves beside its match: at least, and at most.
+
+    Args:
+        search: The recall.
+        notes: What was noted of the memories, as an array.
+        vectors: Whether anything in this recall is compared by meaning.
+    """
+    rules = search.parts.ranking
+    unit = unit_of(rules, vectors=vectors)
+    least, most = _moves(rules.question / unit, rules.agent / unit, rules.speaker / unit)
+    flags = notes & ((1 << _FLAGS) - 1)
+    low, high = least[flags], most[flags]
+    if rules.speaker:
+        names = notes >> _FLAGS
+        for name in {*names.tolist()} - {0}:
+            if _may_be_named(search, name):
+                high[names == name] += rules.speaker / unit
+    if search.periods:
+        high += rules.in_time / unit
+    return low, high
+
+
+def _may_be_named(search: Search, name: int) -> bool:
+    asked = {_digest_of(word) for word in search.names}
+    mask = (1 << _NAME_BITS) - 1
+    return any(name >> (place * _NAME_BITS) & mask in asked for place in range(_NAME_WORDS))
+
+
+@lru_cache(16)
+def _moves(question: float, agent: float, speaker: float) -> tuple[Any, Any]:
+    """Return the least and the largest move of a score by the flags of a note."""
+    import numpy as np
+
+    least, most = np.zeros(1 << _FLAGS), np.zeros(1 << _FLAGS)
+    for flags in range(1 << _FLAGS):
+        low = -question * bool(flags & _QUESTION) - agent * bool(flags & _AGENT)
+        high = low + (speaker if flags & _NAMES else 0.0)
+        if not flags & _NOTED:
+            low, high = -question - agent, speaker
+        elif flags & _LAST:
+            low = high = -math.inf
+        least[flags], most[flags] = low, high
+    return least, most
+
+
+def is_any_apart(notes: Any) -> bool:
+    """Return whether any of these may be withheld, out of date, or the same as another."""
+    return bool((notes & _APART).any())
+
+
+def are_shown_as_read(search: Search, memories: Sequence[Memory]) -> bool:
+    """Decide whether nothing but their scores decides which of these are shown."""
+    now = search.now
+    if len({memory.content for memory in memories}) < len(memories):
+        return False
+    return all(
+        memory.valid_to is None
+        and memory.valid_from <= now
+        and memory.provenance.trust > Trust.UNTRUSTED
+        for memory in memories
+    )
+
+
+# Order.
 
 
 def _in_order(texts: Sequence[RankedRecord]) -> list[RankedRecord]:

@@ -25,7 +25,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import Parts, note_recalled, warn_without_group
 from memoryware.tiers.model import SAID_AGAIN, Entry, Memory, Trust
-from memoryware.tiers.recall.fusion import Match, Matches, WordStatistics, judge
+from memoryware.tiers.recall.fusion import Match, WordStatistics, judge
 from memoryware.tiers.recall.query import (
     BOTH,
     Part,
@@ -35,9 +35,17 @@ from memoryware.tiers.recall.query import (
     Source,
     recalled_items,
 )
-from memoryware.tiers.recall.rank import choose, content_hash_of, largest_move, weigh, withhold
+from memoryware.tiers.recall.rank import Look, choose, content_hash_of, weigh, withhold
 from memoryware.tiers.scoring import cosine_table
-from memoryware.tiers.stores.protocol import Choose, Query, Searched, Select, Sight, Vector, seen_of
+from memoryware.tiers.stores.protocol import (
+    Choose,
+    Query,
+    Searched,
+    Select,
+    Sight,
+    Vector,
+    seen_of,
+)
 from memoryware.tiers.stores.selecting import beside
 from memoryware.tiers.stores.views import Tiers
 from memoryware.tiers.text.comparison import contradictions_among
@@ -45,8 +53,6 @@ from memoryware.tiers.text.terms import lone_characters, words_of
 from memoryware.tiers.values import Recall
 
 _DEFAULTS: Final = RetrieveOptions()
-_SPARE: Final = 3
-"""So many times as many as are shown or scored are read: some are doubles, others move."""
 _MOST_AGENTS: Final = 64
 """Agents of which one group remembers what was promoted."""
 T = TypeVar("T")
@@ -578,9 +584,15 @@ async def _search_wide_enough(
             explanation, must not change the scores.
     """
     limit, is_whole, before = search.parts.limits.candidates, False, -1
+    is_close = _is_ordered_by_score(search)
     while True:
-        look = _Look(search, part, limit, is_whole, counts)
+        look = Look(search, part, limit, is_whole, counts, is_close)
         heap, seen, is_everything = await _look(look, which)
+        if look.is_close and look.is_exact:
+            return heap
+        if look.is_close:
+            is_close = False
+            continue
         withhold(search, [*heap.values()])
         withheld = sum(text.left_out is not None for text in heap.values())
         is_enough = len(heap) - withheld >= look.most_shown
@@ -591,63 +603,20 @@ async def _search_wide_enough(
         is_whole = True
 
 
-@dataclass(slots=True)
-class _Look:
-    """One search of a part of long-term memory, and its choice of what is read.
-
-    Attributes:
-        search: The recall.
-        part: The part.
-        limit: How many of the best by words, and of the nearest, are seen.
-        is_whole: Whether everything that is seen is read.
-        counts: Whether the shares of the query's words are noted.
-    """
-
-    search: Search
-    part: Part
-    limit: int
-    is_whole: bool
-    counts: bool
-    _sight: Sight | None = None
-    _matches: Matches | None = None
-
-    @property
-    def most_shown(self) -> int:
-        """How many texts of the part are shown, or scored by a reranker, at most."""
-        shown = self.search.limits[self.part]
-        if self.search.parts.rescorer is not None and shown > 0:
-            shown = max(shown, self.search.parts.limits.rerank_candidates)
-        return shown
-
-    def matches(self, sight: Sight) -> Matches:
-        """Return how well each text of a sight matches; stores ask more than once."""
-        if self._matches is None or self._sight is not sight:
-            search = self.search
-            if self.counts:
-                search.cold_words = WordStatistics.of(sight)
-            self._sight = sight
-            self._matches = judge(sight, search.parts.ranking, search.corpus)
-        return self._matches
-
-    def choose(self, sight: Sight) -> Sequence[int]:
-        """Return the places of what is read: everything that can come to be shown."""
-        search, shown = self.search, self.most_shown
-        if self.is_whole or search.options.explain:
-            return range(len(sight.seen))
-        matches, vectors = self.matches(sight), search.measures_meaning
-        best = matches.best(vectors=vectors)
-        most = _SPARE * max(1, shown)
-        if len(best) > most:
-            scores = matches.scores(vectors=vectors)
-            least = scores[best[max(0, shown - 1)]] - largest_move(search, vectors=vectors)
-            end = most
-            while end < len(best) and scores[best[end]] >= least:
-                end += 1
-            del best[end:]
-        return list(dict.fromkeys([*best, *matches.nearest(1 + shown)]))
+def _is_ordered_by_score(search: Search) -> bool:
+    """Decide whether what is shown of long-term memory depends on scores alone."""
+    options = search.options
+    return not (
+        options.explain
+        or search.parts.rescorer is not None
+        or options.score_threshold is not None
+        or options.min_trust is not None
+        or search.agent_id
+        or (search.vector is not None and not search.has_comparable_vectors)
+    )
 
 
-async def _look(look: _Look, which: Select) -> tuple[_Heap, int, bool]:
+async def _look(look: Look, which: Select) -> tuple[_Heap, int, bool]:
     """Return what one search reads, how many texts it saw, and whether a wider one is in vain.
 
     It is where all that was seen was read and the limit has cut nothing off, as in a small
@@ -655,6 +624,7 @@ async def _look(look: _Look, which: Select) -> tuple[_Heap, int, bool]:
     """
     search, part, limit = look.search, look.part, look.limit
     searched = await _searched(search, which, look.choose, limit)
+    look.note(searched)
     matches = look.matches(searched.sight)
     if look.counts:
         search.coverage = max(search.coverage, matches.coverage)

@@ -206,6 +206,34 @@ class Seen:
     follows: bool = False
 
 
+class Notes:
+    """Numbers that a recall notes of memories it has read, to know more of them the next time.
+
+    What they mean is up to the recall. A store that decodes memories keeps them as long as a
+    memory does not change; 0 stands for none.
+    """
+
+    __slots__ = ("_column", "_rows")
+
+    def __init__(self, column: Any, rows: Any) -> None:
+        """Give access to the notes of some memories.
+
+        Args:
+            column: The notes of all memories of a group, as an array that a change replaces:
+                whoever still has the one before writes to what nobody reads.
+            rows: The rows of the memories in it.
+        """
+        self._column, self._rows = column, rows
+
+    def read(self) -> Any:
+        """Return the notes of the memories, as an array."""
+        return self._column[self._rows]
+
+    def write(self, places: Sequence[int], notes: Sequence[int]) -> None:
+        """Keep the notes of the memories at some places."""
+        self._column[self._rows[places]] = notes
+
+
 class SeenColumns(Sequence[Seen]):
     """The same as a list of `Seen`, as NumPy arrays: what is seen is scored without a loop.
 
@@ -214,17 +242,24 @@ class SeenColumns(Sequence[Seen]):
         sizes: How many words each memory has.
         similarities: Their cosines, NaN where there is no vector; None if none is measured.
         follows: Whether each is the direct successor of the one before it; None if none is.
+        notes: What recalls have noted of them; None where nothing is kept.
     """
 
-    __slots__ = ("counts", "follows", "similarities", "sizes")
+    __slots__ = ("counts", "follows", "notes", "similarities", "sizes")
 
     def __init__(
-        self, counts: Sequence[Any], sizes: Any, similarities: Any = None, follows: Any = None
+        self,
+        counts: Sequence[Any],
+        sizes: Any,
+        similarities: Any = None,
+        follows: Any = None,
+        notes: Notes | None = None,
     ) -> None:
         self.counts = counts
         self.sizes = sizes
         self.similarities = similarities
         self.follows = follows
+        self.notes = notes
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]

@@ -34,7 +34,7 @@ from memoryware.tiers.stores.columns import (
     newest_best,
     numpy,
 )
-from memoryware.tiers.stores.protocol import Query, SeenColumns, Select, Sight
+from memoryware.tiers.stores.protocol import Notes, Query, SeenColumns, Select, Sight
 from memoryware.tiers.stores.selecting import beside
 from memoryware.tiers.stores.sql.rows import micros
 
@@ -69,6 +69,7 @@ class Segment:
         self.generation, self.space = generation, space
         self.records: dict[int, Memory] = {}
         self._columns = {name: Column(kind, room=expected) for name, kind in _COLUMNS.items()}
+        self._notes, self._are_notes_in_use = Column("i8", room=expected), False
         self._words = Words()
         self._vectors = Vectors(expected)
         self._names = {name: Names(self._columns[name]) for name in ("session", "document")}
@@ -127,6 +128,7 @@ class Segment:
     def _extend_columns(self, values: Mapping[str, Any], hashes: Any, lengths: Any) -> None:
         for name, column in self._columns.items():
             column.extend(values[name])
+        self._notes.extend(numpy().zeros(len(lengths), "i8"))
         self._words.extend(hashes, lengths)
         self._total += int(lengths.sum())
         self._forget_derived()
@@ -137,6 +139,7 @@ class Segment:
         if at is None:
             return False
         self.records.pop(row[0], None)
+        self._forget_note(at)
         column = self._columns
         same = (number_of(row[5]), number_of(row[6]), len(row[8]) // WORD)
         if same != tuple(int(column[name][at]) for name in ("session", "document", "size")):
@@ -163,6 +166,14 @@ class Segment:
         self._total -= int(self._columns["size"][at])
         self._removed += 1
         self._forget_derived()
+
+    def _forget_note(self, row: int) -> None:
+        """Forget the note of a row that changes, whatever a search that runs may still write."""
+        if self._are_notes_in_use:
+            notes = Column("i8")
+            notes.extend(self._notes.values)
+            self._notes, self._are_notes_in_use = notes, False
+        self._notes[row] = 0
 
     def _forget_derived(self) -> None:
         self._allowed.clear()
@@ -218,7 +229,9 @@ class Segment:
         total = len(self)
         counts = [counts_at(rows, *posting, total) for posting in postings]
         sizes = self._columns["size"].values[rows]
-        seen = SeenColumns(counts, sizes, near.of(rows), follows)
+        self._are_notes_in_use = True
+        notes = Notes(self._notes.values, rows)
+        seen = SeenColumns(counts, sizes, near.of(rows), follows, notes)
         return Sight(seen, having, count, mean), self.seq[rows].tolist()
 
     def _fitting(self, which: Select) -> Any:
