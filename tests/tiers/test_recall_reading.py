@@ -27,12 +27,21 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-def memory(tmp_path, clock) -> Iterator[TieredMemory]:
+_KEPT = {"kept_places": (1, 2, 5, 8), "scarce": 5.0, "kept_later": 2}
+RANKINGS = {
+    "usual places": Ranking(agent=0.1),
+    "kept places": Ranking(agent=0.1, **_KEPT),
+    # Nothing moves the scores, so that as few texts are read as possible.
+    "matches alone": Ranking(question=0, speaker=0, agent=0, **_KEPT),
+}
+
+
+@pytest.fixture(params=RANKINGS)
+def memory(request, tmp_path, clock) -> Iterator[TieredMemory]:
     memory = TieredMemory.open(
         f"sqlite:///{tmp_path / 'memory.db'}",
         embeddings=HashEmbeddings(),
-        ranking=Ranking(agent=0.1),
+        ranking=RANKINGS[request.param],
         clock=clock,
     )
     yield memory
@@ -80,6 +89,7 @@ def change(memory: TieredMemory, dice, clock: Clock) -> None:
     changes = [
         {"content": f"{old.content.rstrip('?.')}?"},
         {"content": f"{old.content.rstrip('?.')}."},
+        {"content": store.find(Select.within(GROUP)).items[0].content.replace(" ", "  ")},
         {"provenance": Provenance(Origin("user", dice.choice(SPEAKERS)))},
         {"provenance": Provenance(Origin("agent", "bot"))},
         {"provenance": Provenance(Origin("tool", "web_search"))},
@@ -118,13 +128,15 @@ def test_notes_change_no_answer(memory, clock, read, seed):
             clock.forward(minutes=1)
         asked = question(dice)
         for layers in (("cold",), ("hot", "cold")):
-            everything = shown(memory, asked, layers=layers, explain=True)
-            for _ in range(2):
-                assert shown(memory, asked, layers=layers) == everything
+            answers = [shown(memory, asked, layers=layers) for _ in range(2)]
+            everything = shown(memory, asked, layers=layers, explain=True)  # this notes all of it
+            answers.append(shown(memory, asked, layers=layers))
+            assert answers == [everything] * 3
         fewest = min(fewest, read[-1])
     assert fewest < 40, "this dataset shows something only if little is read"
 
 
+@pytest.mark.parametrize("memory", ["usual places"], indirect=True)
 def test_a_second_question_reads_little_more_than_is_shown(memory, clock, read):
     dice = random.Random(1)
     add(memory, [one(dice, clock) for _ in range(250)])
@@ -144,6 +156,78 @@ def test_where_texts_repeat_more_is_read_at_once(memory, clock, read):
     assert len(read) <= 5, "one look in vain at most"
 
 
+def test_what_a_check_found_wrong_since_comes_last(memory, clock):
+    dice, store = random.Random(4), memory.parts.stores.long_term
+    add(memory, [one(dice, clock) for _ in range(250)])
+    asked = "word1 word2 word3"
+    best = [id_ for id_, *_ in shown(memory, asked, layers=("cold",))]
+    wrong = best[: len(best) // 2]
+    store.edit(
+        Select.within(GROUP, ids=tuple(wrong)),
+        lambda record: replace(record, verdict=Verdict(verified=False)),
+    )
+    after = [shown(memory, asked, layers=("cold",)) for _ in range(2)]
+    assert after == [shown(memory, asked, layers=("cold",), explain=True)] * 2
+    assert len(after[0]) == len(best)
+    assert not {id_ for id_, *_ in after[0]} & {*wrong}
+
+
+def add_near(
+    memory: TieredMemory, clock: Clock, texts: list[tuple[str, float]], **fields
+) -> list[str]:
+    """Add texts with these cosines to the question "word1 word3"; return their ids."""
+    embeddings, dice = memory.parts.embedder.embeddings, random.Random(6)
+    here, beside = (embeddings.embed_query(words) for words in ("word1 word3", "word2"))
+    by_ann = {"provenance": Provenance(Origin("person", "ann")), "metadata": {}}
+    records = [
+        replace(one(dice, clock, **by_ann), content=f"n{number} {content}", **fields)
+        for number, (content, _) in enumerate(texts)
+    ]
+    vectors = [
+        [cosine * x + (1 - cosine**2) ** 0.5 * y for x, y in zip(here, beside, strict=True)]
+        for _, cosine in texts
+    ]
+    memory.parts.stores.long_term.add(records, vectors, memory.parts.embedder.space_of(here))
+    return [record.id for record in records]
+
+
+FAR = [(f"word1 word3 {'more ' * number}", number / 1000) for number in range(20)]
+"""Texts that words alone find."""
+
+
+@pytest.mark.parametrize("memory", ["kept places"], indirect=True)
+def test_places_are_kept_for_the_nearest_that_are_right(memory, clock):
+    wrong = [(f"word5 {'more ' * number}", 0.9 - number / 100) for number in range(12)]
+    add_near(memory, clock, FAR)
+    add_near(memory, clock, wrong, verdict=Verdict(verified=False))
+    near = add_near(memory, clock, [("word6", 0.5), ("word7", 0.4)])
+    everything = shown(memory, "word1 word3", layers=("cold",), explain=True)  # notes all of it
+    assert shown(memory, "word1 word3", layers=("cold",)) == everything
+    assert [id_ for id_, *_ in everything][:2] == near
+
+
+@pytest.mark.parametrize("memory", ["kept places"], indirect=True)
+def test_of_equally_near_texts_the_best_gets_a_kept_place(memory, clock):
+    equal = [(f"word1 {'more ' * number}", 0.5) for number in range(11)]
+    add_near(memory, clock, FAR[:6])
+    best, *_ = add_near(memory, clock, equal)
+    everything = shown(memory, "word1 word3", layers=("cold",), explain=True)  # notes all of it
+    assert shown(memory, "word1 word3", layers=("cold",)) == everything
+    assert everything[0][0] == best
+
+
+def test_texts_that_differ_in_blanks_are_shown_once(memory, clock):
+    dice = random.Random(5)
+    doubles = [
+        replace(one(dice, clock), content=f"word1{' ' * blanks}word2") for blanks in range(1, 5)
+    ]
+    add(memory, [*doubles, *(one(dice, clock) for _ in range(250))])
+    answers = [shown(memory, "word1 word2", layers=("cold",)) for _ in range(3)]
+    assert answers == [shown(memory, "word1 word2", layers=("cold",), explain=True)] * 3
+    assert sum(id_ in {double.id for double in doubles} for id_, *_ in answers[0]) == 1
+
+
+@pytest.mark.parametrize("memory", ["usual places"], indirect=True)
 def test_who_is_named_since_a_change_is_shown(memory, clock):
     dice, store = random.Random(3), memory.parts.stores.long_term
     by_zoe = {"provenance": Provenance(Origin("user", "zoe")), "metadata": {}}

@@ -161,6 +161,11 @@ class Matches(Sequence[Match]):
         best: list[int] = places[max(0, count - most) : count][::-1].tolist()
         return best
 
+    def are_as_near(self, place: int, other: int) -> bool:
+        """Return whether two texts have the same cosine."""
+        similarity = self._columns[3]
+        return bool(similarity[place] == similarity[other])
+
     @property
     def are_all_related(self) -> bool:
         """Whether all of the texts have a word of the query, beside them too, or a cosine."""

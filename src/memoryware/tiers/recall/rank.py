@@ -184,6 +184,9 @@ class Look:
 
         It is exact as long as nothing of it is left out, which `are_shown_as_read` decides.
         Otherwise, and for None, more is read.
+
+        There is no form of this without NumPy: a search goes through all rows of a group then,
+        which takes hundreds of times as long as decoding the memories that this saves.
         """
         seen, search, shown = sight.seen, self.search, self.most_shown
         if not isinstance(seen, SeenColumns) or seen.notes is None or shown < 1:
@@ -197,7 +200,13 @@ class Look:
         least, most = moves_of(search, notes, vectors=vectors)
         # One more than is shown says how much a text is lifted whose place is kept.
         best = matches.contenders(least, most, shown + 1, vectors=vectors)
-        places = list(dict.fromkeys([*best, *matches.nearest(1 + shown)]))
+        nearest = matches.nearest(2 + shown)
+        if wrong := {*((notes & _LAST).nonzero()[0].tolist())}:  # they have no kept places
+            nearest = matches.nearest(2 + shown + len(wrong))
+            nearest = [place for place in nearest if place not in wrong][: 2 + shown]
+        if len(nearest) == 2 + shown and matches.are_as_near(*nearest[-2:]):
+            return None  # which of these has a kept place depends on the scores of all of them
+        places = list(dict.fromkeys([*best, *nearest[: 1 + shown]]))
         return None if is_any_apart(notes[places]) else places
 
     def note(self, searched: Searched) -> None:
@@ -207,9 +216,10 @@ class Look:
             return
         if len(seen) <= 1 + self.most_shown:
             return  # so little is read as it is
-        memories = [*searched.memories.values()]
-        self.is_exact = self.is_close and are_shown_as_read(self.search, memories)
-        if self.is_close != self.is_exact or not seen.notes.read()[places].all():
+        memories, notes = [*searched.memories.values()], seen.notes.read()[places]
+        if self.is_close:
+            self.is_exact = are_shown_as_read(self.search, memories, notes)
+        if self.is_close != self.is_exact or not notes.all():
             seen.notes.write(places, notes_of(memories))
 
 
@@ -228,8 +238,12 @@ def notes_of(memories: Sequence[Memory]) -> list[int]:
 
     The words of a name are in it as digests: it may outlive what a store has forgotten.
     """
-    often = Counter([memory.content for memory in memories])
-    return [_note_of(memory, is_double=often[memory.content] > 1) for memory in memories]
+    hashes = [content_hash_of(memory.content) for memory in memories]
+    often = Counter(hashes)
+    return [
+        _note_of(memory, is_double=often[digest] > 1)
+        for memory, digest in zip(memories, hashes, strict=True)
+    ]
 
 
 def _note_of(memory: Memory, *, is_double: bool) -> int:
@@ -246,7 +260,7 @@ def _note_of(memory: Memory, *, is_double: bool) -> int:
     return note | _name_bits(speaker_of(memory))
 
 
-@lru_cache(256)
+@remembered(256)
 def _digest_of(word: str) -> int:
     return crc32(word.encode("utf-8", "surrogatepass")) % ((1 << _NAME_BITS) - 1) + 1
 
@@ -312,16 +326,24 @@ def is_any_apart(notes: Any) -> bool:
     return bool((notes & _APART).any())
 
 
-def are_shown_as_read(search: Search, memories: Sequence[Memory]) -> bool:
-    """Decide whether nothing but their scores decides which of these are shown."""
+def are_shown_as_read(search: Search, memories: Sequence[Memory], notes: Any) -> bool:
+    """Decide whether nothing but their scores decides which of these are shown.
+
+    Args:
+        search: The recall.
+        memories: What was read.
+        notes: What was noted of it before that.
+    """
     now = search.now
-    if len({memory.content for memory in memories}) < len(memories):
+    if len({content_hash_of(memory.content) for memory in memories}) < len(memories):
         return False
     return all(
         memory.valid_to is None
         and memory.valid_from <= now
         and memory.provenance.trust > Trust.UNTRUSTED
-        for memory in memories
+        # One that a check found wrong comes last, whatever its score.
+        and (memory.verdict is None or memory.verdict.verified or note & _LAST)
+        for memory, note in zip(memories, notes.tolist(), strict=True)
     )
 
 
