@@ -137,6 +137,7 @@ class Look:
     counts: bool
     is_close: bool
     is_exact: bool = False
+    _is_small: bool = False
     _sight: Sight | None = None
     _matches: Matches | None = None
 
@@ -160,10 +161,11 @@ class Look:
 
     def choose(self, sight: Sight) -> Sequence[int]:
         """Return the places of what is read: everything that can come to be shown."""
-        search, shown = self.search, self.most_shown
+        search, shown, count = self.search, self.most_shown, len(sight.seen)
+        self._is_small = count <= 1 + shown
         if self.is_whole or search.options.explain:
-            return range(len(sight.seen))
-        self.is_close = self.is_close and len(sight.seen) > 1 + shown  # else all of it is read
+            return range(count)
+        self.is_close = self.is_close and not self._is_small
         matches, vectors = self.matches(sight), search.measures_meaning
         if self.is_close and (places := self._choose_closely(sight, matches)):
             return places
@@ -214,8 +216,8 @@ class Look:
         seen, places = searched.sight.seen, [*searched.memories]
         if not isinstance(seen, SeenColumns) or seen.notes is None or not places:
             return
-        if len(seen) <= 1 + self.most_shown:
-            return  # so little is read as it is
+        if self._is_small:
+            return  # all of it is read as it is
         memories, notes = [*searched.memories.values()], seen.notes.read()[places]
         if self.is_close:
             self.is_exact = are_shown_as_read(self.search, memories, notes)

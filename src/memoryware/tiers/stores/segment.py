@@ -69,7 +69,7 @@ class Segment:
         self.generation, self.space = generation, space
         self.records: dict[int, Memory] = {}
         self._columns = {name: Column(kind, room=expected) for name, kind in _COLUMNS.items()}
-        self._notes, self._are_notes_in_use = Column("i8", room=expected), False
+        self._notes, self._are_notes_in_use = self._np.zeros(0, "i8"), False
         self._words = Words()
         self._vectors = Vectors(expected)
         self._names = {name: Names(self._columns[name]) for name in ("session", "document")}
@@ -128,7 +128,6 @@ class Segment:
     def _extend_columns(self, values: Mapping[str, Any], hashes: Any, lengths: Any) -> None:
         for name, column in self._columns.items():
             column.extend(values[name])
-        self._notes.extend(numpy().zeros(len(lengths), "i8"))
         self._words.extend(hashes, lengths)
         self._total += int(lengths.sum())
         self._forget_derived()
@@ -167,13 +166,19 @@ class Segment:
         self._removed += 1
         self._forget_derived()
 
+    def _notes_of(self, count: int) -> Any:
+        """Return the notes of all rows, for a search that reads and writes them."""
+        if len(self._notes) < count:
+            more = self._np.zeros(count + _MORE_NOTES - len(self._notes), "i8")
+            self._notes = self._np.concatenate([self._notes, more])
+        self._are_notes_in_use = True
+        return self._notes
+
     def _forget_note(self, row: int) -> None:
         """Forget the note of a row that changes, whatever a search that runs may still write."""
         if self._are_notes_in_use:
-            notes = Column("i8")
-            notes.extend(self._notes.values)
-            self._notes, self._are_notes_in_use = notes, False
-        self._notes[row] = 0
+            self._notes, self._are_notes_in_use = self._notes.copy(), False
+        self._notes[row : row + 1] = 0  # of a newer row nothing is noted yet
 
     def _forget_derived(self) -> None:
         self._allowed.clear()
@@ -227,11 +232,11 @@ class Segment:
             hits = np.sort(hits)
         rows, follows = self._shown(query, hits, fits)
         total = len(self)
+        noted = self._notes_of(total)
         counts = [counts_at(rows, *posting, total) for posting in postings]
         sizes = self._columns["size"].values[rows]
-        self._are_notes_in_use = True
-        notes = Notes(self._notes.values, rows)
-        seen = SeenColumns(counts, sizes, near.of(rows), follows, notes)
+        similarities = near.of(rows)
+        seen = SeenColumns(counts, sizes, similarities, follows, Notes(noted, rows))
         return Sight(seen, having, count, mean), self.seq[rows].tolist()
 
     def _fitting(self, which: Select) -> Any:
@@ -401,6 +406,8 @@ _COLUMNS: Final = {
     "size": "i4",
 }
 _WORN: Final = 500
+_MORE_NOTES: Final = 256
+"""Rows that come until the array of notes grows again."""
 _ALLOWED: Final = 16
 """Conditions on names whose rows are remembered."""
 _KNOWN: Final = frozenset(
