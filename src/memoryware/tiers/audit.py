@@ -95,14 +95,16 @@ class Act:
 
 def of_memories(memories: Iterable[Memory], heirs: Iterable[Memory]) -> Iterator[Act]:
     """Yield what was done to memories, with those that took their place among `heirs`."""
-    firsts = [one for one in memories if one.chunk_index == 0]
-    by_document = {one.document_id: one for one in (*firsts, *heirs) if one.chunk_index == 0}
-    for one in firsts:
-        about = f"about {one.subject}" if one.subject else ""
-        for at in one.grounds:
-            yield _done(one, "promoted", at.promoted_at, at.promoted_by, about)
-        yield from _ended(one, by_document)
-        yield from _checked(one)
+    firsts = [memory for memory in memories if memory.chunk_index == 0]
+    by_document = {
+        memory.document_id: memory for memory in (*firsts, *heirs) if memory.chunk_index == 0
+    }
+    for memory in firsts:
+        about = f"about {memory.subject}" if memory.subject else ""
+        for promotion in memory.grounds:
+            yield _done(memory, "promoted", promotion.promoted_at, promotion.promoted_by, about)
+        yield from _ended(memory, by_document)
+        yield from _checked(memory)
 
 
 def _ended(memory: Memory, by_document: Mapping[str, Memory]) -> Iterator[Act]:
@@ -119,9 +121,9 @@ def _ended(memory: Memory, by_document: Mapping[str, Memory]) -> Iterator[Act]:
 def of_entry(entry: Entry) -> Iterator[Act]:
     """Yield what was done to an entry."""
     if entry.status == "rejected" and entry.decided_at is not None:
-        why = entry.metadata.get("rejected_because", entry.metadata.get("reason", ""))
-        said = why if isinstance(why, str) else ""
-        yield _done(entry, "rejected", entry.decided_at, entry.decided_by or "", said)
+        noted = entry.metadata.get("rejected_because", entry.metadata.get("reason", ""))
+        reason = noted if isinstance(noted, str) else ""
+        yield _done(entry, "rejected", entry.decided_at, entry.decided_by or "", reason)
     for name in entry.all_proposers:
         yield _done(entry, "proposed", entry.created_at, name)
     yield from _checked(entry)
@@ -130,8 +132,8 @@ def of_entry(entry: Entry) -> Iterator[Act]:
 def _checked(record: Record) -> Iterator[Act]:
     verdict = record.verdict
     if verdict is not None and verdict.at is not None:
-        said = "verified" if verdict.verified else "; ".join(verdict.issues) or "wrong"
-        yield _done(record, "checked", verdict.at, verdict.by, said)
+        result = "verified" if verdict.verified else "; ".join(verdict.issues) or "wrong"
+        yield _done(record, "checked", verdict.at, verdict.by, result)
 
 
 def _done(record: Record, kind: ActKind, at: datetime, by: str, detail: str = "") -> Act:
@@ -214,21 +216,21 @@ _LAST: Final = 5
 """Parts of a mark: where what is looked at begins, and the act that was the last one."""
 
 
-async def audit(parts: Parts, scope: MemoryScope, asked: AuditQuery) -> Audit:
+async def audit(parts: Parts, scope: MemoryScope, query: AuditQuery) -> Audit:
     """Return who did what, the newest first."""
-    limit = parts.limits.listed if asked.limit is None else asked.limit
-    window, last = _place_of(asked.after)
-    found, following = await _looked(parts, scope, window)
-    fits = [(order, one) for order, one in _ordered(found) if _fits(one, asked)]
-    fits = [both for both in fits if last is None or both[0] < last]
-    acts = tuple(replace(one, mark=_mark(window, order)) for order, one in fits[:limit])
-    on = None if following is None else _mark(following)
+    limit = parts.limits.listed if query.limit is None else query.limit
+    window, last = _place_of(query.after)
+    acts_read, following = await _looked(parts, scope, window)
+    fits = [(order, act) for order, act in _ordered(acts_read) if _fits(act, query)]
+    fits = [pair for pair in fits if last is None or pair[0] < last]
+    acts = tuple(replace(act, mark=_mark(window, order)) for order, act in fits[:limit])
+    following_mark = None if following is None else _mark(following)
     if len(fits) > len(acts):
-        on = acts[-1].mark if acts else None
+        following_mark = acts[-1].mark if acts else None
     return Audit(
         acts=acts,
-        people=tuple(sorted({one.by for one in found if one.by})),
-        next=on,
+        people=tuple(sorted({act.by for act in acts_read if act.by})),
+        next=following_mark,
         notes=(NO_JOURNAL,) if parts.journal is None else (),
     )
 
@@ -237,43 +239,45 @@ async def _looked(
     parts: Parts, scope: MemoryScope, window: _Window
 ) -> tuple[list[Act], _Window | None]:
     """Return what was done to a part of the records, and where the next part begins."""
-    most, which = parts.limits.looked_back, Select.within(scope)
+    most, select = parts.limits.looked_back, Select.within(scope)
     cold, tray = parts.tiers.long_term, parts.tiers.quarantine
-    memories = await cold.find(which, limit=most, after=window.memories)
-    found = [*of_memories(memories.items, await _heirs(parts, which, memories.items))]
+    memories = await cold.find(select, limit=most, after=window.memories)
+    acts = [*of_memories(memories.items, await _heirs(parts, select, memories.items))]
     pages: list[Page[Any]] = [memories]
     for status, mark in (("rejected", window.rejected), ("proposed", window.proposed)):
-        some = which.also(statuses=(status,))
-        page = await tray.find(some, limit=most, after=mark)
+        decided = select.also(statuses=(status,))
+        page = await tray.find(decided, limit=most, after=mark)
         pages.append(page)
         for entry in page.items:
-            found += of_entry(entry)
+            acts += of_entry(entry)
     lines, end = list[Noted](), window.lines
     if parts.journal is not None:
         journal = parts.journal
         lines, end = await parts.runner.offload(journal.page, scope, tuple(TOLD), end, most)
-        found += map(of_line, lines)
+        acts += map(of_line, lines)
     if len(lines) < most and all(page.next is None for page in pages):
-        return found, None
+        return acts, None
     ends = [
         page.marks[-1] if page.marks else mark for page, mark in zip(pages, window, strict=False)
     ]
-    return found, _Window(ends[0], ends[1], ends[2], end)
+    return acts, _Window(ends[0], ends[1], ends[2], end)
 
 
-async def _heirs(parts: Parts, which: Select, memories: Sequence[Memory]) -> list[Memory]:
+async def _heirs(parts: Parts, select: Select, memories: Sequence[Memory]) -> list[Memory]:
     """Return what took the place of memories and is not among them."""
-    here = {one.document_id for one in memories}
-    wanted = {one.superseded_by for one in memories if one.superseded_by is not None} - here
+    present = {memory.document_id for memory in memories}
+    wanted = {
+        memory.superseded_by for memory in memories if memory.superseded_by is not None
+    } - present
     if not wanted:
         return []
     cold = parts.tiers.long_term
-    page = await cold.find(which.also(documents=tuple(sorted(wanted))))
+    page = await cold.find(select.also(documents=tuple(sorted(wanted))))
     return page.items
 
 
-def _fits(act: Act, asked: AuditQuery) -> bool:
-    return asked.by in (None, act.by) and asked.kind in (None, act.kind)
+def _fits(act: Act, query: AuditQuery) -> bool:
+    return query.by in (None, act.by) and query.kind in (None, act.kind)
 
 
 # Marks.
@@ -281,14 +285,14 @@ def _fits(act: Act, asked: AuditQuery) -> bool:
 
 def _ordered(acts: Sequence[Act]) -> list[tuple[_Order, Act]]:
     """Return acts with where they stand, the newest first; what is new moves none of the old."""
-    alike, found = Counter[_Order](), list[tuple[_Order, Act]]()
-    for one in reversed(acts):
-        rank = str(len(ACT_KINDS) - ACT_KINDS.index(one.kind))
-        moment = one.at.astimezone(UTC).isoformat(timespec="microseconds")
-        order = (moment, rank, one.id, one.by)
+    alike, ordered = Counter[_Order](), list[tuple[_Order, Act]]()
+    for act in reversed(acts):
+        rank = str(len(ACT_KINDS) - ACT_KINDS.index(act.kind))
+        moment = act.at.astimezone(UTC).isoformat(timespec="microseconds")
+        order = (moment, rank, act.id, act.by)
         alike[order] += 1
-        found.append(((*order, f"{alike[order]:09}"), one))
-    return sorted(found, key=lambda both: both[0], reverse=True)
+        ordered.append(((*order, f"{alike[order]:09}"), act))
+    return sorted(ordered, key=lambda pair: pair[0], reverse=True)
 
 
 def _mark(window: _Window, last: _Order | None = None) -> str:
@@ -304,10 +308,10 @@ def _place_of(mark: str | None) -> tuple[_Window, _Order | None]:
     if mark is None:
         return _Window(), None
     try:
-        said = json.loads(mark)
-        texts = isinstance(said, list) and all(isinstance(one, str | None) for one in said)
-        if texts and len(said) in (_PLACE, _PLACE + _LAST) and None not in said[_PLACE:]:
-            return _Window(*said[:_PLACE]), tuple(said[_PLACE:]) or None
+        values = json.loads(mark)
+        texts = isinstance(values, list) and all(isinstance(value, str | None) for value in values)
+        if texts and len(values) in (_PLACE, _PLACE + _LAST) and None not in values[_PLACE:]:
+            return _Window(*values[:_PLACE]), tuple(values[_PLACE:]) or None
     except (ValueError, RecursionError):
         pass
     raise SettingError(f"after={mark!r:.200}: is not the mark of an act; take `next` of a page")
@@ -413,27 +417,27 @@ async def sessions(parts: Parts, scope: MemoryScope, *, after: str | None) -> Se
     most, store = parts.limits.looked_back, parts.tiers.quarantine
     page = await store.find(Select.within(scope), limit=most, after=after)
     lines = [] if after else await _told(parts, scope)
-    found = [
-        _summed(id_, entries, [one for one in lines if (one.scope.session_id or "") == id_])
+    items = [
+        _summed(id_, entries, [line for line in lines if (line.scope.session_id or "") == id_])
         for id_, entries in _by_session(page.items, lines).items()
     ]
-    found.sort(key=lambda one: one.last_at, reverse=True)
-    return Sessions(items=tuple(found), next=page.next)
+    items.sort(key=lambda item: item.last_at, reverse=True)
+    return Sessions(items=tuple(items), next=page.next)
 
 
 async def session(parts: Parts, id_: str, scope: MemoryScope) -> Story:
     """Return a session run by run; see `TieredMemory.session`."""
     most, store = parts.limits.looked_back, parts.tiers.quarantine
-    which = Select.within(scope, sessions=(id_,) if id_ else ("", None))
-    page = await store.find(which, limit=most)
-    entries = sorted(page.items, key=lambda one: one.created_at)
+    select = Select.within(scope, sessions=(id_,) if id_ else ("", None))
+    page = await store.find(select, limit=most)
+    entries = sorted(page.items, key=lambda entry: entry.created_at)
     lines = await _told(parts, scope, id_)
-    drafts = list(_drafts(entries, sorted(lines, key=lambda one: one.at)))
-    ids = {one for draft in drafts for one in draft.ids}
-    known = await _records(parts, scope, ids)
-    made = await _became(parts, scope, entries)
+    drafts = list(_drafts(entries, sorted(lines, key=lambda line: line.at)))
+    ids = {id_ for draft in drafts for id_ in draft.ids}
+    records = await _records(parts, scope, ids)
+    memories = await _became(parts, scope, entries)
     return Story(
-        id=id_, turns=tuple(_turns(drafts, known, made)), more=page.total - len(page.items)
+        id=id_, turns=tuple(_turns(drafts, records, memories)), more=page.total - len(page.items)
     )
 
 
@@ -463,44 +467,47 @@ async def _told(parts: Parts, scope: MemoryScope, session_id: str | None = None)
 
 
 def _by_session(entries: Iterable[Entry], lines: Iterable[Noted]) -> dict[str, list[Entry]]:
-    found: dict[str, list[Entry]] = {}
-    for one in entries:
-        found.setdefault(one.scope.session_id or "", []).append(one)
+    by_session: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_session.setdefault(entry.scope.session_id or "", []).append(entry)
     for line in lines:
-        found.setdefault(line.scope.session_id or "", [])
-    return found
+        by_session.setdefault(line.scope.session_id or "", [])
+    return by_session
 
 
 def _summed(id_: str, entries: Sequence[Entry], lines: Sequence[Noted]) -> Session:
-    times = [one.created_at for one in entries] + [one.at for one in lines]
-    agents = [*(one.scope.agent_id for one in entries), *(one.scope.agent_id for one in lines)]
-    shown = {id_ for one in entries for id_ in one.provenance.sources}
+    times = [entry.created_at for entry in entries] + [line.at for line in lines]
+    agents = [
+        *(entry.scope.agent_id for entry in entries),
+        *(line.scope.agent_id for line in lines),
+    ]
+    shown = {id_ for entry in entries for id_ in entry.provenance.sources}
     return Session(
         id=id_,
         first_at=min(times),
         last_at=max(times),
         outputs=len(entries),
-        shown=len(shown.union(*(one.ids for one in lines))),
-        statuses=dict(Counter(one.status for one in entries)),
-        refused=sum(one.refused is not None for one in entries),
-        agents=tuple(sorted({one for one in agents if one})),
-        users=tuple(sorted({one.scope.user_id for one in entries if one.scope.user_id})),
+        shown=len(shown.union(*(line.ids for line in lines))),
+        statuses=dict(Counter(entry.status for entry in entries)),
+        refused=sum(entry.refused is not None for entry in entries),
+        agents=tuple(sorted({agent for agent in agents if agent})),
+        users=tuple(sorted({entry.scope.user_id for entry in entries if entry.scope.user_id})),
     )
 
 
 def _drafts(entries: Sequence[Entry], lines: Sequence[Noted]) -> Iterator[_Draft]:
     """Yield a turn for each output, and one for what was shown before no output."""
     waiting = list(lines)
-    for one in entries:
-        told = [line for line in waiting if line.at <= one.created_at]
-        waiting = waiting[len(told) :]
-        ids = dict.fromkeys(id_ for line in told for id_ in line.ids)
+    for entry in entries:
+        shown = [line for line in waiting if line.at <= entry.created_at]
+        waiting = waiting[len(shown) :]
+        ids = dict.fromkeys(id_ for line in shown for id_ in line.ids)
         yield _Draft(
-            at=one.created_at,
-            ids=tuple(ids) if told else one.provenance.sources,
-            entry=one,
-            told=bool(told),
-            tokens=sum(line.tokens for line in told),
+            at=entry.created_at,
+            ids=tuple(ids) if shown else entry.provenance.sources,
+            entry=entry,
+            told=bool(shown),
+            tokens=sum(line.tokens for line in shown),
         )
     for line in waiting:
         yield _Draft(at=line.at, ids=line.ids, told=True, tokens=line.tokens)
@@ -508,8 +515,8 @@ def _drafts(entries: Sequence[Entry], lines: Sequence[Noted]) -> Iterator[_Draft
 
 def _turns(
     drafts: Iterable[_Draft],
-    known: Mapping[str, Entry | Memory],
-    made: Mapping[str, list[Memory]],
+    records: Mapping[str, Entry | Memory],
+    memories: Mapping[str, list[Memory]],
 ) -> Iterator[Turn]:
     before: set[str] = set()
     for draft in drafts:
@@ -518,11 +525,12 @@ def _turns(
             at=draft.at,
             entry=entry,
             shown=tuple(
-                Shown(id=one, record=known.get(one), is_new=one not in before) for one in draft.ids
+                Shown(id=id_, record=records.get(id_), is_new=id_ not in before)
+                for id_ in draft.ids
             ),
             told=draft.told,
             tokens=draft.tokens,
-            memories=tuple(made.get(entry.id, ())) if entry else (),
+            memories=tuple(memories.get(entry.id, ())) if entry else (),
         )
         before.update(draft.ids)
 
@@ -531,26 +539,26 @@ async def _records(
     parts: Parts, scope: MemoryScope, ids: Iterable[str]
 ) -> dict[str, Entry | Memory]:
     """Return records by their ids; a memory goes before an entry with the same id."""
-    which = Select.within(scope, ids=tuple(sorted(ids)))
-    if not which.ids:
+    select = Select.within(scope, ids=tuple(sorted(ids)))
+    if not select.ids:
         return {}
-    found: dict[str, Entry | Memory] = {}
-    some: Any
-    for some in (parts.tiers.quarantine, parts.tiers.long_term):
-        found |= {one.id: one for one in (await some.find(which)).items}
-    return found
+    records: dict[str, Entry | Memory] = {}
+    store: Any
+    for store in (parts.tiers.quarantine, parts.tiers.long_term):
+        records |= {record.id: record for record in (await store.find(select)).items}
+    return records
 
 
 async def _became(
     parts: Parts, scope: MemoryScope, entries: Iterable[Entry]
 ) -> dict[str, list[Memory]]:
     """Return what entries became in long-term memory, by the id of the entry."""
-    wanted = {id_: one.id for one in entries for id_ in one.memory_ids}
+    wanted = {id_: entry.id for entry in entries for id_ in entry.memory_ids}
     if not wanted:
         return {}
     store = parts.tiers.long_term
-    which = Select.within(scope, ids=tuple(wanted))
-    made: dict[str, list[Memory]] = {}
-    for one in (await store.find(which)).items:
-        made.setdefault(wanted[one.id], []).append(one)
-    return made
+    select = Select.within(scope, ids=tuple(wanted))
+    became: dict[str, list[Memory]] = {}
+    for memory in (await store.find(select)).items:
+        became.setdefault(wanted[memory.id], []).append(memory)
+    return became

@@ -65,14 +65,14 @@ class Place(NamedTuple):
 def backwards(path: Path, end: int | None) -> Iterator[tuple[bytes, int]]:
     """Yield the lines of a file and where they begin, the last one before a place first."""
     with path.open("rb") as file:
-        place, rest = file.seek(0, os.SEEK_END), b""
-        place = place if end is None else min(place, end)
-        while place > 0:
-            size = min(_BLOCK, place)
-            place -= size
-            file.seek(place)
+        position, rest = file.seek(0, os.SEEK_END), b""
+        position = position if end is None else min(position, end)
+        while position > 0:
+            size = min(_BLOCK, position)
+            position -= size
+            file.seek(position)
             first, *lines = (file.read(size) + rest).split(b"\n")
-            start = place + len(first) + 1 + sum(len(one) + 1 for one in lines)
+            start = position + len(first) + 1 + sum(len(part) + 1 for part in lines)
             for line in reversed(lines):
                 start -= len(line) + 1
                 yield line, start
@@ -212,9 +212,9 @@ class Journal:
             StoreUnavailable: If the file cannot be read.
         """
 
-        def fits(one: Noted) -> bool:
-            here = session_id is None or one.scope.session_id == session_id
-            return here and one.kind in kinds and _is_of(one, scope)
+        def fits(noted: Noted) -> bool:
+            is_of_session = session_id is None or noted.scope.session_id == session_id
+            return is_of_session and noted.kind in kinds and _is_of(noted, scope)
 
         return [noted for noted, _ in self._first(fits, limit)]
 
@@ -245,9 +245,11 @@ class Journal:
             SettingError: If the mark is none.
             StoreUnavailable: If the file cannot be read.
         """
-        place = None if after is None else Place.of(after)
-        found = self._first(lambda one: one.kind in kinds and _is_of(one, scope), limit, place)
-        return [noted for noted, _ in found], found[-1][1].mark if found else after
+        position = None if after is None else Place.of(after)
+        lines = self._first(
+            lambda noted: noted.kind in kinds and _is_of(noted, scope), limit, position
+        )
+        return [noted for noted, _ in lines], lines[-1][1].mark if lines else after
 
     async def apage(
         self, scope: MemoryScope, kinds: Sequence[NotedKind], after: str | None, limit: int
@@ -257,10 +259,11 @@ class Journal:
 
     def receipt(self, id_: str, scope: MemoryScope) -> Receipt | None:
         """Return the receipt of a revocation of this tenant and group, None if there is none."""
-        found = self._first(
-            lambda one: one.receipt == id_ and one.kind == "revoked" and _is_of(one, scope), 1
+        lines = self._first(
+            lambda noted: noted.receipt == id_ and noted.kind == "revoked" and _is_of(noted, scope),
+            1,
         )
-        return found[0][0].as_receipt if found else None
+        return lines[0][0].as_receipt if lines else None
 
     async def areceipt(self, id_: str, scope: MemoryScope) -> Receipt | None:
         """Async twin of `receipt`."""
@@ -297,8 +300,8 @@ class Journal:
     ) -> list[tuple[Noted, Place]]:
         """Return the newest lines that fit, of those before a place."""
         try:
-            told = (both for both in self._lines(after) if fits(both[0]))
-            return [*islice(told, limit)]
+            fitting = (pair for pair in self._lines(after) if fits(pair[0]))
+            return [*islice(fitting, limit)]
         except OSError as error:
             raise StoreUnavailable(
                 f"The journal '{self.path}' cannot be read ({type(error).__name__})"
@@ -309,7 +312,7 @@ class Journal:
 
         Of a place whose file is gone the time tells what was before it.
         """
-        files = [(one, one.stat().st_ino) for one in (self.path, self._full) if one.exists()]
+        files = [(path, path.stat().st_ino) for path in (self.path, self._full) if path.exists()]
         numbers, end, until = [number for _, number in files], None, None
         if after is not None and after.file in numbers:
             files, end = files[numbers.index(after.file) :], after.start
@@ -348,17 +351,17 @@ def _without(noted: Noted, scope: MemoryScope, gone: frozenset[str]) -> Noted | 
     """Return what is left of a line once something is forgotten; None for nothing."""
     if noted.scope.tenant != scope.tenant or scope.group_id not in (None, noted.scope.group_id):
         return noted
-    parts = [(one, getattr(scope, one)) for one in _WHO if getattr(scope, one)]
+    parts = [(name, getattr(scope, name)) for name in _WHO if getattr(scope, name)]
     if parts and all(getattr(noted.scope, name) == value for name, value in parts):
         return None
-    ids = tuple(one for one in noted.ids if one not in gone)
-    again = tuple(one for one in noted.reinstated if one not in gone)
+    ids = tuple(id_ for id_ in noted.ids if id_ not in gone)
+    again = tuple(id_ for id_ in noted.reinstated if id_ not in gone)
     if (len(ids), len(again)) == (len(noted.ids), len(noted.reinstated)):
         return noted
     if noted.kind == "shown":
         return replace(noted, ids=ids) if ids else None
-    what = "" if noted.what in gone else noted.what
-    return replace(noted, ids=ids, reinstated=again, reason="", what=what)
+    subject = "" if noted.what in gone else noted.what
+    return replace(noted, ids=ids, reinstated=again, reason="", what=subject)
 
 
 def _rewrite(path: Path, change: Callable[[Noted], Noted | None]) -> None:
@@ -387,20 +390,20 @@ def _line(noted: Noted) -> bytes:
 
 
 def _plain(noted: Noted) -> dict[str, Any]:
-    said = {**asdict(noted), "at": noted.at.isoformat()}
-    said["scope"] = {name: part for name, part in said["scope"].items() if part is not None}
-    return {name: held for name, held in said.items() if held not in ("", 0, ())}
+    fields = {**asdict(noted), "at": noted.at.isoformat()}
+    fields["scope"] = {name: part for name, part in fields["scope"].items() if part is not None}
+    return {name: held for name, held in fields.items() if held not in ("", 0, ())}
 
 
 def _read(line: bytes) -> Noted | None:
     """Return what a line says; None for one that was not written to its end."""
     try:
-        said = json.loads(line)
-        if said["kind"] not in _KINDS:
+        fields = json.loads(line)
+        if fields["kind"] not in _KINDS:
             return None
-        scope, counts = MemoryScope(**said.pop("scope")), Counts(**said.pop("counts", {}))
-        at, ids = datetime.fromisoformat(said.pop("at")), tuple(said.pop("ids", ()))
-        again = tuple(said.pop("reinstated", ()))
-        return Noted(at=at, scope=scope, ids=ids, counts=counts, reinstated=again, **said)
+        scope, counts = MemoryScope(**fields.pop("scope")), Counts(**fields.pop("counts", {}))
+        at, ids = datetime.fromisoformat(fields.pop("at")), tuple(fields.pop("ids", ()))
+        again = tuple(fields.pop("reinstated", ()))
+        return Noted(at=at, scope=scope, ids=ids, counts=counts, reinstated=again, **fields)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

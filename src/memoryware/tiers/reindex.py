@@ -29,7 +29,7 @@ async def check_space(parts: Parts, on_mismatch: str) -> None:
     Raises:
         EmbeddingMismatch: If they are of another model, unless words shall find alone.
     """
-    current = next(iter(await _known(parts)), None)
+    current = next(iter(await _stored_spaces(parts)), None)
     if parts.embedder is None or current is None or current.name == parts.embedder.name:
         return
     if on_mismatch == "raise":
@@ -51,9 +51,9 @@ async def where_vectors_go(parts: Parts, space: Space) -> Literal["current", "be
     Raises:
         EmbeddingMismatch: If the store has another model, or another length of its vectors.
     """
-    known = await _known(parts)
-    named = next((one for one in known if one.name == space.name), space)
-    against = named if named != space else known[0] if known and known[0] != space else None
+    spaces = await _stored_spaces(parts)
+    named = next((stored for stored in spaces if stored.name == space.name), space)
+    against = named if named != space else spaces[0] if spaces and spaces[0] != space else None
     if against is None:
         return "current"
     if parts.on_mismatch == "raise":
@@ -84,9 +84,9 @@ async def embed_pending(
     """
     embedder = _embedder(parts)
     if space is None:
-        known = await _known(parts)
-        space = await _space(parts.runner, embedder, known)
-        if known and known[0] != space:
+        spaces = await _stored_spaces(parts)
+        space = await _space(parts.runner, embedder, spaces)
+        if spaces and spaces[0] != space:
             return 0
     done, _ = await _embed(parts, space, limit, again=again)
     return done
@@ -134,13 +134,13 @@ async def _embed(
     embedder, store = _embedder(parts), parts.tiers.long_term
     done, tried = 0, dict[str, None]()
     while limit is None or len(tried) < limit:
-        some = embedder.batch if limit is None else min(embedder.batch, limit - len(tried))
+        count = embedder.batch if limit is None else min(embedder.batch, limit - len(tried))
         passed = len(tried) - done
-        waiting = await store.unembedded(space, limit=some + passed)
-        new = [one for one in waiting if one.id not in tried]
-        tried.update(dict.fromkeys(one.id for one in new))
+        waiting = await store.unembedded(space, limit=count + passed)
+        new = [memory for memory in waiting if memory.id not in tried]
+        tried.update(dict.fromkeys(memory.id for memory in new))
         if not again:
-            new = [one for one in new if not embedder.known.has_refused(one.content)]
+            new = [memory for memory in new if not embedder.known.has_refused(memory.content)]
         if not new:
             break
         done += await _keep(parts, embedder, new)
@@ -150,8 +150,10 @@ async def _embed(
 
 
 async def _keep(parts: Parts, embedder: Embedder, new: Sequence[Memory]) -> int:
-    vectors = await embedder.each(parts.runner, [one.content for one in new])
-    pairs = [(one, made) for one, made in zip(new, vectors, strict=True) if made is not None]
+    vectors = await embedder.each(parts.runner, [memory.content for memory in new])
+    pairs = [
+        (memory, vector) for memory, vector in zip(new, vectors, strict=True) if vector is not None
+    ]
     if not pairs:
         return 0
     store = parts.tiers.long_term
@@ -164,23 +166,23 @@ async def _must_be_of_one_length(parts: Parts, space: Space) -> None:
 
     Both could not be there side by side, so that words alone would find until all is done.
     """
-    for one in await _known(parts):
-        if one.name == space.name and one != space:
-            raise EmbeddingMismatch(str(one), str(space))
+    for stored in await _stored_spaces(parts):
+        if stored.name == space.name and stored != space:
+            raise EmbeddingMismatch(str(stored), str(space))
 
 
-async def _space(runner: Runner, embedder: Embedder, known: Sequence[Space]) -> Space:
+async def _space(runner: Runner, embedder: Embedder, spaces: Sequence[Space]) -> Space:
     """Return the space of an embedder, without asking it if the store knows how long it is."""
-    for one in known:
-        if one.name == embedder.name:
-            return one
+    for stored in spaces:
+        if stored.name == embedder.name:
+            return stored
     return embedder.space_of(await embedder.query(runner, PROBE))
 
 
-async def _known(parts: Parts) -> list[Space]:
+async def _stored_spaces(parts: Parts) -> list[Space]:
     store = parts.tiers.long_term
-    known: list[Space] = await store.known_spaces()
-    return known
+    spaces: list[Space] = await store.known_spaces()
+    return spaces
 
 
 def _embedder(parts: Parts) -> Embedder:

@@ -119,7 +119,7 @@ def recalled_block(
     if not items:
         return ""
     numbered = list(enumerate(items, 1))
-    lines = [item_line(number, one, limits=limits, labels=labels) for number, one in numbered]
+    lines = [item_line(number, item, limits=limits, labels=labels) for number, item in numbered]
     lines += disputes(numbered, contradictions, labels=labels)
     return fenced(lines, note=note)
 
@@ -137,12 +137,12 @@ def disputes(
     labels: Labels = LABELS,
 ) -> list[str]:
     """Return a line for each two of the numbered texts that contradict each other."""
-    places = {one.id: number for number, one in numbered}
+    numbers = {item.id: number for number, item in numbered}
     lines = []
-    for one in contradictions:
-        if one.first in places and one.second in places:
-            first, second = sorted((places[one.first], places[one.second]))
-            reason = _unlabelled(one_line(one.reason, None), labels)
+    for dispute in contradictions:
+        if dispute.first in numbers and dispute.second in numbers:
+            first, second = sorted((numbers[dispute.first], numbers[dispute.second]))
+            reason = _unlabelled(one_line(dispute.reason, None), labels)
             line = labels.contradiction.replace("{first}", str(first))
             lines.append(line.replace("{second}", str(second)).replace("{reason}", reason))
     return lines
@@ -183,7 +183,7 @@ def labels_of(
         return f"{short_id}; {trust if is_outside else labels.checked(item)}"
     if brief:
         return f"{short_id}; {labels.checked(item)}; {trust}; {item.created_at:%Y-%m-%d}"
-    said = [
+    facts = [
         short_id,
         labels.cold if item.source == "cold" else labels.hot,
         labels.checked(item),
@@ -191,8 +191,8 @@ def labels_of(
         _name(str(item.provenance.origin), labels),
         f"{item.created_at:%Y-%m-%d}",
     ]
-    said += [f"{labels.score} {item.score:.2f}"] if labels.score else []
-    return "; ".join(said)
+    facts += [f"{labels.score} {item.score:.2f}"] if labels.score else []
+    return "; ".join(facts)
 
 
 def _name(origin: str, labels: Labels) -> str:
@@ -218,11 +218,11 @@ def history_text(
         return ""
     words = Labels(verified=labels[0], unverified=labels[1], wrong=labels[2])
     lines = []
-    for number, one in enumerate(items, 1):
-        said = [f"{score_label}: {one.score:.2f}", words.checked(one)]
-        said += [_TRUST[one.trust]] if one.trust is Trust.UNTRUSTED else []
-        text = unscored(one_line(one.content, limits.item_chars), score_label, "not a score")
-        lines.append(f"{number}. {text} ({', '.join(said)})")
+    for number, item in enumerate(items, 1):
+        facts = [f"{score_label}: {item.score:.2f}", words.checked(item)]
+        facts += [_TRUST[item.trust]] if item.trust is Trust.UNTRUSTED else []
+        text = unscored(one_line(item.content, limits.item_chars), score_label, "not a score")
+        lines.append(f"{number}. {text} ({', '.join(facts)})")
     return "\n".join([f"## {heading}", "", *lines])
 
 
@@ -276,27 +276,27 @@ def unforged(texts: Sequence[str]) -> list[str]:
     Also a tag that is spread over several of them is found. Its bracket is spelled `&lt;` and
     nothing else changes, unless hidden characters were what kept a tag from being seen.
     """
-    found = _spelled(list(texts))
-    whole = drop_hidden("".join(found))[0]
-    if neutralise(whole, _FENCE_ONLY) == whole:
-        return found
-    return _spelled([drop_hidden(one)[0] for one in found])
+    spelled = _spelled(list(texts))
+    joined = drop_hidden("".join(spelled))[0]
+    if neutralise(joined, _FENCE_ONLY) == joined:
+        return spelled
+    return _spelled([drop_hidden(text)[0] for text in spelled])
 
 
 def _spelled(texts: list[str]) -> list[str]:
-    whole = "".join(texts)
-    safe = neutralise(whole, _FENCE_ONLY)
-    if safe == whole:
+    joined = "".join(texts)
+    safe = neutralise(joined, _FENCE_ONLY)
+    if safe == joined:
         return texts
-    place, made = 0, []
+    position, spelled = 0, []
     for text in texts:
         letters = []
-        for one in text:
-            forged = one != "&" and safe[place] == "&"
-            letters.append("&lt;" if forged else one)
-            place += len(letters[-1])
-        made.append("".join(letters))
-    return made
+        for character in text:
+            forged = character != "&" and safe[position] == "&"
+            letters.append("&lt;" if forged else character)
+            position += len(letters[-1])
+        spelled.append("".join(letters))
+    return spelled
 
 
 def _unlabelled(text: str, labels: Labels) -> str:
@@ -318,12 +318,12 @@ def cut(text: str, chars: int | None) -> str:
         return ""
     end = chars - len(ELLIPSIS)
     lowest = max(0, end - _LONGEST)
-    place = end
-    while place > lowest and _belongs(text, place):
-        place -= 1
-    if place == lowest and place and _belongs(text, place):
-        place = end  # no character is that long
-    return text[:place].rstrip() + ELLIPSIS
+    position = end
+    while position > lowest and _belongs(text, position):
+        position -= 1
+    if position == lowest and position and _belongs(text, position):
+        position = end  # no character is that long
+    return text[:position].rstrip() + ELLIPSIS
 
 
 _LONGEST: Final = 64
@@ -333,24 +333,24 @@ _VIRAMA: Final = 9
 """The combining class of signs that join two consonants of one syllable."""
 
 
-def _belongs(text: str, place: int) -> bool:
+def _belongs(text: str, position: int) -> bool:
     """Say whether the code point at a place belongs to the character before it."""
-    here, before = text[place], text[place - 1]
-    if here.isascii():
+    character, before = text[position], text[position - 1]
+    if character.isascii():
         return False
-    if _is_region(here):
+    if _is_region(character):
         regions = 0
-        while regions < place and _is_region(text[place - 1 - regions]):
+        while regions < position and _is_region(text[position - 1 - regions]):
             regions += 1
         return regions % 2 == 1
     return (
-        unicodedata.category(here) in ("Mn", "Mc", "Me")
-        or _JOINER in (here, before)
+        unicodedata.category(character) in ("Mn", "Mc", "Me")
+        or _JOINER in (character, before)
         or unicodedata.combining(before) == _VIRAMA
-        or "\U0001f3fb" <= here <= "\U0001f3ff"  # skin
-        or "\U000e0020" <= here <= "\U000e007f"  # flags spelled with tags
-        or "\u1160" <= here <= "\u11ff"  # Korean letters of one syllable
-        or ("\udc00" <= here <= "\udfff" and "\ud800" <= before <= "\udbff")
+        or "\U0001f3fb" <= character <= "\U0001f3ff"  # skin
+        or "\U000e0020" <= character <= "\U000e007f"  # flags spelled with tags
+        or "\u1160" <= character <= "\u11ff"  # Korean letters of one syllable
+        or ("\udc00" <= character <= "\udfff" and "\ud800" <= before <= "\udbff")
     )
 
 
@@ -368,14 +368,14 @@ _CONFIG: Final = {"tags": ["nostream"], "run_name": "tiered_memory"}
 async def ask_model(parts: Parts, task: str, data: str) -> str | None:
     """Return what the model of this memory answers; None if it fails or takes too long."""
     model, seconds = parts.model, parts.limits.model_timeout
-    asked: list[Any] = [
+    messages: list[Any] = [
         {"role": "system", "content": task},
         {"role": "user", "content": f"<{FENCE}>\n{shown(data)}\n</{FENCE}>"},
     ]
     try:
         answer = await parts.runner.call(
-            lambda: call_within(seconds, model.invoke, asked, _CONFIG),
-            lambda: asyncio.wait_for(model.ainvoke(asked, _CONFIG), seconds),
+            lambda: call_within(seconds, model.invoke, messages, _CONFIG),
+            lambda: asyncio.wait_for(model.ainvoke(messages, _CONFIG), seconds),
         )
     except Exception as error:  # noqa: BLE001 - models fail in many ways; memory goes on
         logger.warning("the model of memory did not answer: %s", type(error).__name__)

@@ -61,8 +61,13 @@ def authority(memory: Memory) -> Trust:
     That is the trust of its text, or of the person who promoted it: a decision of a person
     stands until a person changes it, although the text is still the word of an agent.
     """
-    counting = [one for one in memory.grounds if not one.revocations] or [memory.grounds[0]]
-    return max(max(one.provenance.trust, authority_of(one.promoted_by)) for one in counting)
+    counting = [promotion for promotion in memory.grounds if not promotion.revocations] or [
+        memory.grounds[0]
+    ]
+    return max(
+        max(promotion.provenance.trust, authority_of(promotion.promoted_by))
+        for promotion in counting
+    )
 
 
 def precedence(memory: Memory) -> tuple[Trust, tuple[datetime, datetime, str]]:
@@ -116,10 +121,12 @@ async def relink_chains(parts: Parts, gone: Iterable[Memory]) -> tuple[Memory, .
         A chunk of each document that had ended and is current again.
     """
     removed, again = by_document(gone), list[Memory]()
-    for tenant, group in {(one.scope.tenant, one.scope.group_id) for one in removed.values()}:
+    for tenant, group in {
+        (memory.scope.tenant, memory.scope.group_id) for memory in removed.values()
+    }:
         scope = MemoryScope(tenant=tenant, group_id=group)
-        found = by_document(await _predecessors(parts, scope, removed))
-        stored = {id_: memory for id_, memory in found.items() if id_ not in removed}
+        predecessors = by_document(await _predecessors(parts, scope, removed))
+        stored = {id_: memory for id_, memory in predecessors.items() if id_ not in removed}
         if not stored:
             continue
         joined = {id_: _relinked(memory, removed) for id_, memory in stored.items()}
@@ -143,8 +150,8 @@ async def _apply(parts: Parts, scope: MemoryScope, changes: Mapping[str, Memory]
         )
 
     if changes:
-        which = Select.within(scope, documents=tuple(changes))
-        await parts.tiers.long_term.edit(which, change)
+        select = Select.within(scope, documents=tuple(changes))
+        await parts.tiers.long_term.edit(select, change)
 
 
 async def _plan(
@@ -179,10 +186,14 @@ async def _plan(
             ends = _ends(before, documents)
     planned = {id_: _ended(documents[id_], ends[id_], documents) for id_ in before}
     documents |= planned
-    current = [one for one in planned.values() if one.valid_to is None and not one.revocation]
-    again = [one for one in current if before[one.document_id].valid_to is not None]
+    current = [
+        memory for memory in planned.values() if memory.valid_to is None and not memory.revocation
+    ]
+    again = [memory for memory in current if before[memory.document_id].valid_to is not None]
     twins = await _twins_beside(parts, scope, current, documents)
-    if beyond := {one.document_id: one for one, _ in twins if one.document_id not in planned}:
+    if beyond := {
+        memory.document_id: memory for memory, _ in twins if memory.document_id not in planned
+    }:
         documents |= beyond
         await _read_successors(parts, scope, documents, beyond)
     for loser, winner in twins:
@@ -190,10 +201,12 @@ async def _plan(
         planned[loser.document_id] = _beside(loser, winner)
     _note_predecessors(planned, before, documents)
     changes = {
-        id_: one for id_, one in planned.items() if _validity_of(one) != _validity_of(before[id_])
+        id_: memory
+        for id_, memory in planned.items()
+        if _validity_of(memory) != _validity_of(before[id_])
     }
     lost = {loser.document_id for loser, _ in twins}
-    return changes, tuple(one for one in again if one.document_id not in lost)
+    return changes, tuple(memory for memory in again if memory.document_id not in lost)
 
 
 def _validity_of(memory: Memory) -> tuple[object, ...]:
@@ -239,16 +252,16 @@ def _kept_links(metadata: Mapping[str, Any]) -> list[Link]:
     """Return the links that are in metadata, where an application may have put something else."""
     kept = metadata.get(_REPLACED)
     links = []
-    for one in kept if isinstance(kept, list | tuple) else [kept]:
-        if not isinstance(one, Mapping) or not isinstance(one.get("by"), str):
+    for item in kept if isinstance(kept, list | tuple) else [kept]:
+        if not isinstance(item, Mapping) or not isinstance(item.get("by"), str):
             continue
         try:
-            at = datetime.fromisoformat(one.get("at", ""))
+            at = datetime.fromisoformat(item.get("at", ""))
         except (TypeError, ValueError):
             continue
         if at.tzinfo is not None:
-            unless = one.get("unless")
-            links.append(Link(one["by"], at, None if unless is None else tuple(unless)))
+            unless = item.get("unless")
+            links.append(Link(item["by"], at, None if unless is None else tuple(unless)))
     return links
 
 
@@ -286,7 +299,7 @@ def _with(metadata: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any
 def _noted(memory: Memory) -> set[str]:
     """Return the documents whose place one takes when it is restored."""
     kept = memory.metadata.get(_REPLACES)
-    return {one for one in kept if isinstance(one, str)} if isinstance(kept, list) else set()
+    return {id_ for id_ in kept if isinstance(id_, str)} if isinstance(kept, list) else set()
 
 
 def _ends(ids: Iterable[str], documents: Mapping[str, Memory]) -> dict[str, Ending | None]:
@@ -397,8 +410,8 @@ def _beside(loser: Memory, winner: Memory) -> Memory:
     """Return a document that ends because of another with its text or subject."""
     at = max(winner.valid_from, loser.valid_from)
     later = () if winner.valid_to is not None else links_of(winner)
-    link = Link(winner.document_id, at, tuple(one.by for one in later))
-    links = [one for one in links_of(loser) if one.by != link.by]
+    link = Link(winner.document_id, at, tuple(other.by for other in later))
+    links = [other for other in links_of(loser) if other.by != link.by]
     return _with_links(loser, [*links, link], (at, link))
 
 
@@ -412,7 +425,7 @@ def _relinked(memory: Memory, removed: Mapping[str, Memory]) -> Memory:
         elif link.by not in seen and link.unless is None:
             seen.add(link.by)
             after = links_of(removed[link.by])
-            waiting[:0] = [replace(one, at=max(one.at, link.at)) for one in after]
+            waiting[:0] = [replace(later, at=max(later.at, link.at)) for later in after]
     return _with_links(memory, links, None)
 
 
@@ -423,7 +436,9 @@ def _note_predecessors(
     predecessors: dict[str, set[str]] = defaultdict(set)
     for memory in planned.values():
         links, until = links_of(memory), memory.valid_to
-        deciding = next((one for one in links if one.by == memory.superseded_by), None)
+        deciding = next(
+            (candidate for candidate in links if candidate.by == memory.superseded_by), None
+        )
         for link in links:
             successor = documents.get(link.by)
             if successor is None or not successor.revocation or link == deciding:
@@ -447,12 +462,12 @@ async def _predecessors(
     parts: Parts, scope: MemoryScope, documents: Mapping[str, Memory]
 ) -> list[Memory]:
     """Return memories of the documents in whose place some were put."""
-    which = Select.within(scope)
-    selections = [which.also(superseded_by=tuple(documents))]
+    select = Select.within(scope)
+    selections = [select.also(superseded_by=tuple(documents))]
     noted = {id_ for memory in documents.values() for id_ in _noted(memory)}
     if noted:
-        selections.append(which.also(documents=tuple(sorted(noted))))
-    pages = await parts.tiers.find_many([("long_term", one) for one in selections])
+        selections.append(select.also(documents=tuple(sorted(noted))))
+    pages = await parts.tiers.find_many([("long_term", selection) for selection in selections])
     return [
         memory
         for page in pages
@@ -477,8 +492,8 @@ async def _with_chains(
     """
     touched, waiting = dict.fromkeys(documents), dict(documents)
     while waiting:
-        found = by_document(await _predecessors(parts, scope, waiting))
-        before = {id_: memory for id_, memory in found.items() if id_ not in touched}
+        predecessors = by_document(await _predecessors(parts, scope, waiting))
+        before = {id_: memory for id_, memory in predecessors.items() if id_ not in touched}
         documents |= before
         touched |= dict.fromkeys(before)
         # What is before a document that is not revoked ends there, whatever comes after it.
@@ -497,8 +512,8 @@ async def _read_successors(
         followed.update(waiting)
         wanted = {link.by for link in links} - documents.keys() - followed
         if wanted:
-            which = Select.within(scope, documents=tuple(sorted(wanted)))
-            documents |= by_document((await parts.tiers.long_term.find(which)).items)
+            select = Select.within(scope, documents=tuple(sorted(wanted)))
+            documents |= by_document((await parts.tiers.long_term.find(select)).items)
             followed |= wanted - documents.keys()
         ahead = [
             link.by
@@ -524,13 +539,13 @@ async def _twins_beside(
     """
     if not current:
         return []
-    which = Select.within(scope, revocations=(None,))
-    selections = [which.also(hashes=tuple({memory.content_hash for memory in current}))]
+    select = Select.within(scope, revocations=(None,))
+    selections = [select.also(hashes=tuple({memory.content_hash for memory in current}))]
     subjects = {memory.subject for memory in current if memory.subject is not None}
     if subjects:
         named = tuple(sorted({form for subject in subjects for form in spellings(subject)}))
-        selections.append(which.also(subjects=named))
-    pages = await parts.tiers.find_many([("long_term", one) for one in selections])
+        selections.append(select.also(subjects=named))
+    pages = await parts.tiers.find_many([("long_term", selection) for selection in selections])
     counting = [documents.get(memory.document_id, memory) for page in pages for memory in page]
     return _twins((by_document(counting) | by_document(current)).values())
 
@@ -540,8 +555,8 @@ def spellings(subject: str) -> tuple[str, ...]:
     ways = (str.casefold, str.upper, str.capitalize, str.title, str.lower)
     # A capital i with a dot has two characters in lower case.
     plain = subject.replace("\u0130", "I").replace("i\u0307", "i")
-    written = (subject, *(way(one) for one in (subject, plain) for way in ways))
-    dotted = (one.replace("I", "\u0130") for one in written)
+    written = (subject, *(way(spelling) for spelling in (subject, plain) for way in ways))
+    dotted = (spelling.replace("I", "\u0130") for spelling in written)
     return tuple(dict.fromkeys((*written, *dotted)))
 
 
@@ -550,30 +565,33 @@ def _twins(documents: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
 
     The same text is looked for first, so that no two documents end each other.
     """
-    shown = [one for one in documents if not one.revocation]
+    shown = [memory for memory in documents if not memory.revocation]
     ended: dict[str, tuple[Memory, Memory]] = {}
     for kind in (_text_place, _subject_place):
-        places: dict[Hashable, list[Memory]] = defaultdict(list)
-        for one in shown:
-            if one.document_id not in ended and (place := kind(one)) is not None:
-                places[place].append(one)
-        for several in places.values():
-            current = [one for one in several if one.valid_to is None]
+        by_key: dict[Hashable, list[Memory]] = defaultdict(list)
+        for memory in shown:
+            if memory.document_id not in ended and (key := kind(memory)) is not None:
+                by_key[key].append(memory)
+        for several in by_key.values():
+            current = [memory for memory in several if memory.valid_to is None]
             if len(current) < 2:
                 continue
             winner = max(current, key=precedence)
-            losers = [one for one in current if one is not winner]
-            ended |= {one.document_id: (one, _first_after(one, winner, several)) for one in losers}
+            losers = [memory for memory in current if memory is not winner]
+            ended |= {
+                memory.document_id: (memory, _first_after(memory, winner, several))
+                for memory in losers
+            }
     return list(ended.values())
 
 
 def _first_after(loser: Memory, winner: Memory, several: Iterable[Memory]) -> Memory:
     """Return what would have replaced a document first, had it not been revoked then."""
     between = [
-        one
-        for one in several
-        if one.valid_to is not None
-        and loser.valid_from <= one.valid_from < min(one.valid_to, winner.valid_from)
+        memory
+        for memory in several
+        if memory.valid_to is not None
+        and loser.valid_from <= memory.valid_from < min(memory.valid_to, winner.valid_from)
     ]
     return min(between, key=age, default=winner)
 
@@ -588,4 +606,4 @@ def _subject_place(memory: Memory) -> Hashable | None:
 
 def by_document(memories: Iterable[Memory]) -> dict[str, Memory]:
     """Return a chunk of each document, by its id."""
-    return {one.document_id: one for one in memories}
+    return {memory.document_id: memory for memory in memories}
