@@ -58,6 +58,16 @@ FAULTS: dict[str, list[type]] = {
 }
 
 
+class _KnowingTransaction(EmbeddedTransaction):
+    """Asks the faulty tier which spaces it knows, where nobody counts their vectors."""
+
+    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
+        if counted:
+            return await super().spaces(counted=counted)
+        known: Any = self._store.long_term
+        return dict.fromkeys(known.known_spaces(), 0)
+
+
 class FaultyStore(EmbeddedStore):
     """A store of which one tier, and perhaps how its transactions run, is faulty.
 
@@ -70,7 +80,8 @@ class FaultyStore(EmbeddedStore):
         super().__init__(5.0)
         self.tier, self.kind = tier, kind
         setattr(self, tier, kind(5.0))
-        self.transaction_type = getattr(kind, "transaction_type", EmbeddedTransaction)
+        usual = _KnowingTransaction if hasattr(kind, "known_spaces") else EmbeddedTransaction
+        self.transaction_type = getattr(kind, "transaction_type", usual)
         self.other: EmbeddedStore | None = None
 
     def halves(self) -> tuple[Store, Store]:
@@ -96,12 +107,6 @@ class FaultyStore(EmbeddedStore):
             for tier in {*became} - {*undone}:
                 getattr(self, tier).roll_back(became[tier])
             raise
-
-    async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
-        known = getattr(self.long_term, "known_spaces", None)
-        if counted or known is None:
-            return await super().spaces(counted=counted)
-        return dict.fromkeys(known(), 0)
 
     async def close(self) -> None:
         """Close the faulty tier only: others must not hide that it works on."""

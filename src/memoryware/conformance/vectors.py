@@ -23,7 +23,7 @@ from memoryware.conformance._tiers import (
 from memoryware.errors import EmbeddingMismatch
 from memoryware.scope import MemoryScope
 from memoryware.tiers.scoring import cosine
-from memoryware.tiers.stores.protocol import Select, Space
+from memoryware.tiers.stores.protocol import Select, Space, Transaction
 
 
 async def by_vector(
@@ -246,6 +246,25 @@ class VectorsConformance(TierSuite):
         assert await store.known_spaces() == [third, OTHER, FLAT]
         await store.adopt(FLAT, drop_others=True)
         assert await store.known_spaces() == [FLAT]
+
+    async def test_a_transaction_sees_the_spaces_that_it_begins(self, store: Asked) -> None:
+        async def begin(transaction: Transaction) -> list[list[Space]]:
+            before = [*await transaction.spaces(counted=False)]
+            await transaction.add("long_term", document("one"), vectors=[[1, 0, 0]], space=FLAT)
+            first = [*await transaction.spaces(counted=False)]
+            other = document("two")
+            await transaction.add("long_term", other, vectors=[[1, 0]], space=OTHER)
+            return [before, first, [*await transaction.spaces()]]
+
+        async def break_off(transaction: Transaction) -> None:
+            await begin(transaction)
+            raise KeyError("nothing of this happened")
+
+        with pytest.raises(KeyError):
+            await store.transaction(break_off)
+        assert await store.spaces() == {}
+        assert await store.transaction(begin) == [[], [FLAT], [FLAT, OTHER]]
+        assert await store.spaces() == {FLAT: 1, OTHER: 1}
 
     async def test_eight_groups_may_begin_a_space_at_once(
         self, store: Asked, opened: OpenStore

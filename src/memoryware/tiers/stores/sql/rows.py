@@ -354,7 +354,7 @@ class WideRecords:
 
     rows: Rows
     _spaces: Sequence[SpaceRow] | None = None
-    """The embedding spaces as they were read; others may have made one since."""
+    """The embedding spaces as they were read last."""
 
     async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[Sequence[Any]]:
         tx: Any = self
@@ -384,19 +384,17 @@ class WideRecords:
 
     async def known_spaces(self) -> Sequence[SpaceRow]:
         tx: Any = self
-        if self._spaces is None:
-            rows = await tx.execute(SPACES_READ)
-            self._spaces = [
-                SpaceRow(number, Space(unflat(name), dimension), bool(current))
-                for number, name, dimension, current in rows
-            ]
+        rows = await tx.execute(SPACES_READ)
+        self._spaces = [
+            SpaceRow(number, Space(unflat(name), dimension), bool(current))
+            for number, name, dimension, current in rows
+        ]
         return self._spaces
 
     async def number_of_space(self, space: Space) -> int | None:
         rows = self._spaces
         if rows is None or all(row.space.name != space.name for row in rows):
-            self._spaces = None  # another transaction may have made it meanwhile
-            rows = await self.known_spaces()
+            rows = await self.known_spaces()  # it may have been made meanwhile
         named = next((row for row in rows if row.space.name == space.name), None)
         if named is not None and named.space != space:
             raise EmbeddingMismatch(str(named.space), str(space))
