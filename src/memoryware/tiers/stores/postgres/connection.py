@@ -93,7 +93,7 @@ class Address:
             "statement_timeout": _millis(limits.statement_timeout),
             "lock_timeout": _millis(limits.lock_timeout),
             "idle_in_transaction_session_timeout": _millis(limits.statement_timeout),
-            "plan_cache_mode": "auto" if writes or _is_narrow(which) else "force_custom_plan",
+            "plan_cache_mode": plan_mode(which, writes=writes),
             "jit": "off",
         }
         if is_durable:
@@ -116,8 +116,10 @@ class Address:
         return [shared, *(("SELECT pg_advisory_xact_lock(?)", [key]) for key in keys)]
 
 
-def _is_narrow(which: Select | None) -> bool:
-    return which is not None and (which.ids is not None or which.hashes is not None)
+def plan_mode(which: Select | None, *, writes: bool) -> str:
+    """Return whether the server keeps the plans of statements about these records."""
+    is_narrow = which is not None and (which.ids is not None or which.hashes is not None)
+    return "auto" if writes or is_narrow else "force_custom_plan"
 
 
 def address_of(url: str, limits: PostgresLimits) -> Address:

@@ -23,7 +23,7 @@ from memoryware.tiers.stores.codec import packed
 from memoryware.tiers.stores.columns import has_numpy, numpy, packed_words
 from memoryware.tiers.stores.postgres.connection import Statement, owner_of
 from memoryware.tiers.stores.postgres.rows import PostgresRows
-from memoryware.tiers.stores.postgres.transaction import PostgresTransaction
+from memoryware.tiers.stores.postgres.transaction import PLANNED, PostgresTransaction
 from memoryware.tiers.stores.protocol import Query, Select, Sight, Space
 from memoryware.tiers.stores.segment import Segment, Segments, is_known
 from memoryware.tiers.stores.sql.port import Row
@@ -85,8 +85,6 @@ _MISSING: Final = (
     " WHERE part.key = hashtextextended(?, 0) AND part.owner = ?) FROM record"
     " WHERE seq = ANY(?::bigint[]) AND owner = ? AND tier = 'long_term' AND part = ?"
 )
-_PLANNED_ONCE: Final = "SELECT pg_catalog.set_config('plan_cache_mode', ?, true)"
-"""Planning takes several times as long as following a segment does."""
 
 
 class GroupSegments:
@@ -156,9 +154,9 @@ class SearchingTransaction(PostgresTransaction):
             base, last = (segment.generation, segment.last) if segment else (-1, 0)
         values = [part, owner_of(tenant), base, last, most, _WHOLE]
         commands: list[tuple[str, list[Any]]] = [
-            (_PLANNED_ONCE, ["force_generic_plan"]),
+            (PLANNED, ["force_generic_plan"]),  # planning it takes several times as long
             (_FOLLOW.replace("{vectors}", self._vectors), values),
-            (_PLANNED_ONCE, ["force_custom_plan"]),
+            (PLANNED, [self._plans]),
         ]
         return base, commands
 
@@ -182,7 +180,7 @@ class SearchingTransaction(PostgresTransaction):
 
     async def _leave_to_the_server(self) -> None:
         await self.settle()
-        self._pipeline.expect(_PLANNED_ONCE, ["force_custom_plan"])
+        self._plan("force_custom_plan")
 
     async def _looked(
         self, part: str, query: Query, which: Select, data: bytes | None, most: int

@@ -60,6 +60,7 @@ from memoryware.tiers.stores.postgres.connection import (
     connect_options,
     first_line,
     hint_of,
+    plan_mode,
     unavailable,
 )
 from memoryware.tiers.stores.postgres.rows import PostgresRows
@@ -426,14 +427,16 @@ class Server(ABC):
     ) -> SearchingTransaction:
         """Begin a transaction; one that reads begins once it needs to see one moment."""
         settings = self._database.settings(which, writes=writes)
+        plans = plan_mode(which, writes=writes)
         if not writes:
             pipeline.begin(READ if snapshot else "", [settings])
             late = None if snapshot else [settings]
-            return SearchingTransaction(pipeline, self._database, late=late)
+            return SearchingTransaction(pipeline, self._database, plans, late=late)
         # The numbers after the locks: they are in the order of storing.
         commands = [settings, *self._address.locks(which), *([RESERVE] if which else [])]
         begun = pipeline.begin("BEGIN", commands)
-        return SearchingTransaction(pipeline, self._database, begun[-1] if which else None)
+        reserved = begun[-1] if which else None
+        return SearchingTransaction(pipeline, self._database, plans, reserved)
 
     async def _commit(self, pool: Pool[Any], pipeline: Pipeline) -> None:
         """Commit; where the answer is lost, look whether the mark of the transaction is there."""

@@ -16,6 +16,7 @@ from memoryware.tiers.stores.postgres.connection import (
     Pipeline,
     Statement,
     owner_of,
+    plan_mode,
 )
 from memoryware.tiers.stores.postgres.rows import PostgresRows, counted_tokens, token_of
 from memoryware.tiers.stores.postgres.schema import INDEXED, OpenedDatabase, vector_index
@@ -53,6 +54,8 @@ RESERVE: Final = (_NUMBERS, [4])
 """Reserves numbers for the records that most transactions add, with their first statement."""
 _TOGETHER: Final = 20
 """Records that one statement adds where there are many."""
+PLANNED: Final = "SELECT pg_catalog.set_config('plan_cache_mode', ?, true)"
+"""Sets whether the server keeps plans; see `plan_mode`."""
 _WORDS: Final = 24
 """Words that a statement names one by one, which is quicker."""
 _PUT: Final = (
@@ -86,9 +89,11 @@ class PostgresTransaction(WideRecords):
         self,
         pipeline: Pipeline,
         database: OpenedDatabase,
+        plans: str,
         reserved: Statement | None = None,
         late: Sequence[Command] | None = None,
     ) -> None:
+        self._usual_plans = self._plans = plans
         self._pipeline, self._limits = pipeline, database.address.limits
         self._database, self._reserved, self._late = database, reserved, late
         self._has_new_memories = False
@@ -128,7 +133,20 @@ class PostgresTransaction(WideRecords):
     async def settle(self) -> None:
         if self._late is not None:
             self._pipeline.begin(READ, self._late)
-            self._late = None
+            self._late, self._plans = None, self._usual_plans
+
+    def _plan(self, mode: str) -> None:
+        """Let the server keep the plans of the statements that follow, or not; see `plan_mode`."""
+        # Without a transaction each round trip begins with the settings.
+        if mode != (self._plans if self._late is None else self._usual_plans):
+            self._pipeline.expect(PLANNED, [mode])
+        self._plans = mode
+
+    async def find_whole(self, requests: Sequence[tuple[str, Select]]) -> list[Sequence[Any]]:
+        # Planning it takes longer than to look up ids or hashes.
+        is_narrow = all(plan_mode(which, writes=False) == "auto" for _, which in requests)
+        self._plan("auto" if is_narrow else self._usual_plans)
+        return await super().find_whole(requests)
 
     async def insert(
         self, tier: str, records: Sequence[Any], spaces: Mapping[int, int]

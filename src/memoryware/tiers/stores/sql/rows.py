@@ -361,13 +361,8 @@ class WideRecords:
         reads = []
         for tier, which in requests:
             (where, values), place = self.rows.condition(tier, which), self.rows.place(which)
-            here, more = self.rows.where(which.tenant)
-            sql = (
-                f"SELECT seq, {self.rows.read} FROM record WHERE seq IN (SELECT seq FROM record"
-                f" WHERE {where} ORDER BY {place} DESC LIMIT ? OFFSET ?){here}"
-                " ORDER BY seq DESC"  # no texts are sorted
-            )
-            reads.append(tx.execute(sql, *values, _EVERY, 0, *more))
+            sql = f"SELECT seq, {self.rows.read} FROM record WHERE {where} ORDER BY {place} DESC"
+            reads.append(tx.execute(sql, *values))
         found: list[Sequence[Any]] = await tx.gather(reads)
         return found
 
