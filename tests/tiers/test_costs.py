@@ -30,7 +30,7 @@ SQLITE = {
     "record": ((8, 1), (8, 1)),
     "promote a text": ((8, 1), (10, 1)),
     "promote an entry": ((10, 1), (10, 1)),
-    "retrieve": ((5, 0), (2, 0)),
+    "retrieve": ((2, 0), (2, 0)),
     "retrieve long-term only": ((2, 0), (2, 0)),
     "list": ((4, 0), (4, 0)),
     "spaces": ((1, 0), (1, 0)),

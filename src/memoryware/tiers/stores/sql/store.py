@@ -119,7 +119,12 @@ class _Joined:
     """A port whose transactions are parts of one that is open.
 
     One that only reads, and that begins when it needs to, begins with its second call: from then
-    on all calls see the same moment, and a single search costs no transaction.
+    on all calls see the same moment, and a single search costs no transaction. Nor does one after
+    the generation was read: a search compares generations itself, and begins if they differ.
+
+    Attributes:
+        is_untidy: Whether deleted bytes have to be overwritten after the commit.
+        has_generation: Whether the generation was read, and nothing after it.
     """
 
     def __init__(
@@ -127,7 +132,7 @@ class _Joined:
     ) -> None:
         self._port, self._transaction, self._is_settled = port, transaction, is_settled
         self.reads_ahead = port.reads_ahead
-        self.is_untidy = self._is_used = False
+        self.is_untidy = self._is_used = self.has_generation = False
 
     @property
     def has_segments(self) -> bool:
@@ -145,11 +150,18 @@ class _Joined:
         writes: bool = False,  # noqa: ARG002
         snapshot: bool = True,
     ) -> AsyncIterator[PortTransaction]:
-        if not self._is_settled and (snapshot or self._is_used):
+        is_second = self._is_used or self.has_generation
+        if not self._is_settled and (snapshot or is_second):
             await self._transaction.settle()
             self._is_settled = True
         self._is_used = True
         yield self._transaction
+
+    async def generation(self, scope: MemoryScope) -> int | None:
+        """Return the generation of a group."""
+        generation = await self._transaction.generation(scope.tenant, scope.group_id)
+        self.has_generation = not self._is_used
+        return generation
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         """Run reads side by side, where that takes fewer round trips."""
@@ -211,6 +223,7 @@ class _SqlTransaction(Transaction):
         await push(self._port, entry, keep, renew)
 
     async def search(self, query: Query, which: Select, choose: Choose) -> Searched:
+        self._port.has_generation = False
         return await searching.search(self._port, query, which, choose)
 
     async def read_ahead(
@@ -226,8 +239,7 @@ class _SqlTransaction(Transaction):
         await self._port.read_ahead(search, reads)
 
     async def generation(self, scope: MemoryScope) -> int | None:
-        async with self._port.transaction(Select.within(scope), snapshot=False) as tx:
-            return await tx.generation(scope.tenant, scope.group_id)
+        return await self._port.generation(scope)
 
     async def spaces(self, *, counted: bool = True) -> dict[Space, int]:
         return await spaces(self._port, counted)

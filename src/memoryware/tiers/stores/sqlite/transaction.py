@@ -167,7 +167,7 @@ class SqliteTransaction:
         if not self._begun:
             self._run(self._begin)
             self._begun = True
-            self._is_checked = False
+            self.forget_groups()  # somebody may have written since they were read
 
     def _run(self, statement: str) -> None:
         try:
@@ -194,7 +194,7 @@ class SqliteTransaction:
                 self.db.execute(statement)
 
     def forget_groups(self) -> None:
-        """Read groups anew: another transaction inside of this one has written."""
+        """Read groups anew, as when another transaction inside of this one has written."""
         self._groups.clear()
         self._read.clear()
         self._forget_ahead()
@@ -250,8 +250,7 @@ class SqliteTransaction:
             ((version, *row),) = await self.execute(GROUP, key)
             self._check_version(version)
             group = group_row(row)
-            if self._begun:  # else the next statement may see a later moment
-                self._groups[key] = group
+            self._groups[key] = group
         return group
 
     async def _changes_in(self, record: Entry | Memory) -> Changes:
