@@ -77,6 +77,7 @@ _HOMES: Final = {
         "Output",
         "Recorded",
         "Reindexed",
+        "Replacement",
     ),
     "memoryware.tiers.actors": ("declare_origins",),
     "memoryware.tiers.journal": ("Journal", "Noted"),
@@ -438,6 +439,7 @@ if TYPE_CHECKING:
         Receipt,
         Recorded,
         Reindexed,
+        Replacement,
     )
 
 __all__ = [
@@ -564,6 +566,7 @@ __all__ = [
     "Recorded",
     "Refusal",
     "Reindexed",
+    "Replacement",
     "Reranker",
     "ResponseCountError",
     "RoleRules",

@@ -286,3 +286,15 @@ def test_the_command_shows_how_many_older_entries_the_days_hide(cli, memory, pre
     ran = pressed("a", args=["--days", "7"])
     assert "1 still waiting. 1 of them older; leave --days out to see all." in ran.out
     assert "Nothing newer waits." in pressed(args=["--days", "7"]).out
+
+
+def test_a_text_that_was_replaced_is_shown_with_what_replaced_it(cli, memory, pressed):
+    old = memory.promote("We deploy on Fridays.", SHOP, by="ann").ids[0]
+    memory.supersede(old, "We deploy on Mondays.", SHOP, by="ann")
+    wait(memory, "We deploy on Fridays.")
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    assert f"was replaced on {day}" in cli("digest").out
+    (insight,) = json.loads(cli("digest", "--json").out)["insights"]
+    assert [one["memory"] for one in insight["replaced"]] == [old]
+    shown = pressed("q").out
+    assert f"Was in long-term memory until {day}, replaced by: We deploy on Mondays." in shown

@@ -379,3 +379,12 @@ def test_the_queue_says_how_many_older_entries_it_does_not_show(memory):
     record(memory, OTHER)
     text = week.get("/review", params={"fresh": "1"}).text
     assert "2 entries wait, with 1 statement to decide about. Before queue_days: 1 older" in text
+
+
+def test_a_text_that_was_replaced_is_tagged_with_the_day(memory):
+    old = memory.promote(FACT, SCOPE, by="ann").ids[0]
+    memory.supersede(old, OTHER, SCOPE, by="ann")
+    record(memory, FACT)
+    page = opened(memory).get("/review").text
+    assert f"was replaced on {datetime.now(UTC):%Y-%m-%d}" in page
+    assert f"/memories/one?id={old}" in page.replace("&amp;", "&")

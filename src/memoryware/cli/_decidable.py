@@ -19,7 +19,7 @@ from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.proposals import statements_in
-from memoryware.tiers.review.digest import insight_of_statement
+from memoryware.tiers.review.insights import insight_of_statement
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import Insight
 

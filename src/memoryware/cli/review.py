@@ -19,7 +19,8 @@ from memoryware.errors import EntryMissing, MemorywareError, PromotionRefused
 from memoryware.tiers.actors import Actor
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Entry, Provenance
-from memoryware.tiers.review.digest import insight_of_entry
+from memoryware.tiers.review.insights import insight_of_entry
+from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.text.terms import words_of
 from memoryware.tiers.values import ContextItem, Digest, Insight
 
@@ -153,6 +154,7 @@ def _line(insight: Insight, id_: str) -> None:
         f"{count} entries: {', '.join(insight.entry_ids[:_EVIDENCE])}" if count > 1 else "",
         "in conflict" if insight.conflicts_with else "",
         "contradicts long-term memory" if insight.contradicts else "",
+        f"was replaced on {insight.replaced[-1].at:%Y-%m-%d}" if insight.replaced else "",
         f"the first {_LINE} of {size:,} characters" if size > _LINE else "",
     )
     _records.text(insight.summary, _LINE)
@@ -178,6 +180,10 @@ def _as_json(page: Digest) -> dict[str, Any]:
                 "repeats": list(insight.repeats),
                 "conflicts_with": list(insight.conflicts_with),
                 "contradicts": list(insight.contradicts),
+                "replaced": [
+                    {"memory": one.memory_id, "at": one.at.isoformat(), "by": one.by}
+                    for one in insight.replaced
+                ],
             }
             for insight in page.insights
         ],
@@ -327,6 +333,7 @@ class _Review:
         if len(one.entry_ids) > _EVIDENCE:
             self.say(f"  {len(one.entry_ids) - _EVIDENCE:,} more are decided with it.")
         self.conflicts(one)
+        self.replacements(one)
         near = self.near(one)
         if near is not None:
             self.say(f"Near to it in long-term memory: {near.id}")
@@ -343,6 +350,14 @@ class _Review:
         missing = len(insight.conflicts_with) - len(others)
         if missing:
             self.say(f"In conflict with {missing} more that this review does not show.")
+
+    def replacements(self, insight: Insight) -> None:
+        """Show what has taken the place of exactly this text in long-term memory."""
+        for replaced in insight.replaced:
+            which = Select.within(insight.scope, documents=(replaced.by,))
+            newer = self.memory.parts.stores.long_term.find(which, limit=1).items
+            text = showing.one_line(newer[0].content, 200) if newer else replaced.by
+            self.say(f"Was in long-term memory until {replaced.at:%Y-%m-%d}, replaced by: {text}")
 
     def evidence(self, entry: Entry, number: int, *, with_text: bool) -> None:
         """Show where one entry comes from, and what is known of it.

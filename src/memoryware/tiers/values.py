@@ -55,6 +55,21 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """A text that was in long-term memory until another one took its place.
+
+    Attributes:
+        memory_id: The memory that does not hold any more.
+        at: Since when.
+        by: `document_id` of the text that took its place.
+    """
+
+    memory_id: str
+    at: datetime
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Insight:
     """One statement that waits in quarantine, with every entry that makes it.
 
@@ -74,6 +89,8 @@ class Insight:
             trusted less. They are counted and decided with it, and are no part of its lineage.
         covers: For each entry that makes several statements, the digests of those that are
             decided with this insight. The entry waits until all of them are decided.
+        replaced: Memories that said exactly this until they were superseded: who says it again
+            may have missed that it has changed. Another wording is not noticed.
     """
 
     id: str
@@ -86,6 +103,7 @@ class Insight:
     contradicts: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
     covers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    replaced: tuple[Replacement, ...] = ()
 
     @property
     def entry_ids(self) -> tuple[str, ...]:

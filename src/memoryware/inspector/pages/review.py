@@ -230,6 +230,14 @@ def _tags(visit: Visit, group: Group) -> list[Piece]:
     if not group.insight.extractive:
         tags.append(h.span("summary by a model", class_="tag trust-unverified"))
     proposers = sorted({name for one in group.entries for name in one.all_proposers})
+    tags += [
+        h.a(
+            f"was replaced on {replaced.at:%Y-%m-%d}",
+            href=visit.url("/memories/one", id=replaced.memory_id),
+            class_="tag trust-unverified",
+        )
+        for replaced in group.insight.replaced
+    ]
     tags += [h.span("proposed by ", one_line(one, _NAME), class_="tag") for one in proposers]
     return tags
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -39,7 +39,7 @@ from memoryware.tiers.review.statements import (
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.supersede import to_utc
 from memoryware.tiers.text.comparison import Relation, compare
-from memoryware.tiers.values import Digest, Insight
+from memoryware.tiers.values import Digest, Insight, Replacement
 
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 _DECIDED: Final[tuple[Status, ...]] = ("promoted", "rejected")
@@ -170,7 +170,7 @@ async def digest(parts: Parts, scope: MemoryScope, wanted: DigestFilter | None =
     shown, cursor = _page(fitting, wanted)
     return Digest(
         scope=scope,
-        insights=tuple(await _insights(parts, shown, every)),
+        insights=tuple(await _insights(parts, scope, shown, every)),
         since=start,
         entries=entries_shown,
         more=more,
@@ -626,7 +626,7 @@ _LONGEST_START: Final = 9
 
 
 async def _insights(
-    parts: Parts, shown: Sequence[_Candidate], every: Sequence[_Candidate]
+    parts: Parts, scope: MemoryScope, shown: Sequence[_Candidate], every: Sequence[_Candidate]
 ) -> list[Insight]:
     """Return insights. A model that fails is not asked again in this digest."""
     written: list[str | None] = [None] * len(shown)
@@ -641,10 +641,29 @@ async def _insights(
                 written[position] = answer
             if all(answer is None for answer in answers):
                 break
+    replaced = await _replaced_by_hash(parts, scope, shown)
     return [
-        _insight(parts, candidate, text, every)
+        _insight(parts, candidate, text, every, replaced)
         for candidate, text in zip(shown, written, strict=True)
     ]
+
+
+async def _replaced_by_hash(
+    parts: Parts, scope: MemoryScope, shown: Sequence[_Candidate]
+) -> dict[str, list[Replacement]]:
+    """Return what these insights say and was superseded, by the hash of its text."""
+    hashes = {hash_of(text) for candidate in shown for text in _wordings(candidate)}
+    if not hashes:
+        return {}
+    which = Select.within(scope, agents=(None,), hashes=tuple(hashes))
+    now, replaced = parts.clock(), defaultdict[str, list[Replacement]](list)
+    for memory in (await parts.tiers.long_term.find(which)).items:
+        end = memory.valid_to
+        if memory.superseded_by and end is not None and end <= now and memory.revocation is None:
+            replaced[memory.content_hash].append(
+                Replacement(memory_id=memory.id, at=end, by=memory.superseded_by)
+            )
+    return replaced
 
 
 def _wordings(candidate: _Candidate) -> list[str]:
@@ -676,7 +695,11 @@ async def _written(parts: Parts, candidate: _Candidate) -> str | None:
 
 
 def _insight(
-    parts: Parts, candidate: _Candidate, written: str | None, every: Sequence[_Candidate]
+    parts: Parts,
+    candidate: _Candidate,
+    written: str | None,
+    every: Sequence[_Candidate],
+    replaced: Mapping[str, list[Replacement]],
 ) -> Insight:
     sources = _newest_first(candidate.sources)
     source_ids = {entry.id for entry in sources}
@@ -704,6 +727,11 @@ def _insight(
         contradicts=tuple(dict.fromkeys(candidate.contradicts)),
         repeats=tuple(entry.id for entry in repeats),
         covers={id_: tuple(dict.fromkeys(digests)) for id_, digests in covers.items()},
+        replaced=tuple(
+            replacement
+            for text in (_wordings(candidate) if replaced else ())
+            for replacement in replaced.get(hash_of(text), ())
+        ),
     )
 
 
@@ -734,55 +762,6 @@ def _newest_first(statements: Sequence[_Statement]) -> list[Entry]:
         if statement.entry is not None
     }
     return sorted(entries.values(), key=lambda entry: (entry.created_at, entry.id), reverse=True)
-
-
-def insight_of_entry(insight: Insight, entry: Entry) -> Insight:
-    """Return the insight that one entry of an insight is by itself.
-
-    Args:
-        insight: An insight of several entries.
-        entry: One of them, as it is now.
-
-    Returns:
-        The statement in the words of this entry, and with its lineage alone.
-    """
-    digests = insight.covers.get(entry.id, ())
-    every = statements_in(entry)
-    texts = [every[key] for key in digests if key in every]
-    text = texts[0] if texts else entry.content if len(every) > 1 else next(iter(every.values()))
-    return replace(
-        insight,
-        id=hash_of(f"{entry.id}\n{text}"),
-        scope=entry.scope,
-        summary=text,
-        source_entry_ids=(entry.id,),
-        provenance=Provenance.made(entry.provenance.origin, [entry]),
-        extractive=True,
-        repeats=(),
-        covers={entry.id: digests} if digests else {},
-    )
-
-
-def insight_of_statement(entry: Entry, digest: str) -> Insight:
-    """Return the insight that one statement of an entry is by itself.
-
-    Args:
-        entry: The entry.
-        digest: The digest of the statement, as `statements_in` has it.
-
-    Returns:
-        The statement in the words of the entry; a decision about it leaves the other statements
-        of the entry waiting.
-    """
-    every = statements_in(entry)
-    return Insight(
-        id=hash_of(f"{entry.id}\n{every[digest]}"),
-        scope=entry.scope,
-        summary=every[digest],
-        source_entry_ids=(entry.id,),
-        provenance=Provenance.made(entry.provenance.origin, [entry]),
-        covers={entry.id: (digest,)} if len(every) > 1 else {},
-    )
 
 
 def _common(entries: Sequence[Entry]) -> MemoryScope:
