@@ -135,6 +135,11 @@ class _Joined:
         self.is_untidy = self._is_used = self.has_generation = False
 
     @property
+    def opened(self) -> PortTransaction:
+        """The open transaction, for what changes something: it is alone with its records."""
+        return self._transaction
+
+    @property
     def has_segments(self) -> bool:
         return self._port.has_segments
 
@@ -321,69 +326,67 @@ async def find_in(
     return Page(items, total, min(total, newer + part.offset), marks)
 
 
-async def edit(port: Port, tier: str, which: Select, change: Callable[[Any], Any]) -> list[Any]:
+async def edit(port: _Joined, tier: str, which: Select, change: Callable[[Any], Any]) -> list[Any]:
     """Change what fits, all of it or nothing; return what differs."""
     changed, other_text = [], False
-    async with port.transaction(which, writes=True) as tx:
-        rows = tx.rows_read(tier, which)
-        for row in await held(tx, port, tier, which) if rows is None else rows:
-            old = port.rows.record(tier, row)
-            new = change(port.rows.record(tier, row))  # which may change metadata in place
-            if new != old:
-                await tx.replace(tier, row[0], old, new)
-                changed.append(new)
-                other_text = other_text or new.content != old.content
+    tx = port.opened
+    rows = tx.rows_read(tier, which)
+    for row in await held(tx, port, tier, which) if rows is None else rows:
+        old = port.rows.record(tier, row)
+        new = change(port.rows.record(tier, row))  # which may change metadata in place
+        if new != old:
+            await tx.replace(tier, row[0], old, new)
+            changed.append(new)
+            other_text = other_text or new.content != old.content
     if other_text:
         await port.wipe()
     return changed
 
 
-async def delete(port: Port, tier: str, which: Select) -> int:
+async def delete(port: _Joined, tier: str, which: Select) -> int:
     """Remove what fits, with its words and vectors, and overwrite where it was."""
-    async with port.transaction(which, writes=True) as tx:
-        dropped = await tx.drop_selected(tier, which)
+    dropped = await port.opened.drop_selected(tier, which)
     if dropped:
         await port.wipe()
     return dropped
 
 
-async def add_entry(port: Port, entry: Any) -> Any:
+async def add_entry(port: _Joined, entry: Any) -> Any:
     """Keep an entry in quarantine, or return the one that has its key."""
-    async with port.transaction(Select.within(entry.scope), writes=True) as tx:
-        if entry.key is not None:
-            mine, values = port.rows.within(entry.scope)
-            known = await tx.execute(
-                f"SELECT seq, {port.rows.read} FROM record"
-                f" WHERE {port.rows.in_tier('quarantine')} AND {mine} AND once = ?",
-                *values, port.rows.key(entry.key),
-            )  # fmt: skip
-            if known:
-                return port.rows.record("quarantine", known[0])
-        await tx.insert("quarantine", [entry], _NOWHERE)
+    tx = port.opened
+    if entry.key is not None:
+        mine, values = port.rows.within(entry.scope)
+        known = await tx.execute(
+            f"SELECT seq, {port.rows.read} FROM record"
+            f" WHERE {port.rows.in_tier('quarantine')} AND {mine} AND once = ?",
+            *values, port.rows.key(entry.key),
+        )  # fmt: skip
+        if known:
+            return port.rows.record("quarantine", known[0])
+    await tx.insert("quarantine", [entry], _NOWHERE)
     return entry
 
 
-async def push(port: Port, entry: Any, keep: int, renew: bool) -> None:
+async def push(port: _Joined, entry: Any, keep: int, renew: bool) -> None:
     """Put an entry first in working memory of its group, and keep the newest."""
-    rows, which = port.rows, Select.within(entry.scope)
+    tx, rows, id_ = port.opened, port.rows, port.rows.key(entry.id)
     (mine, values), here = rows.within(entry.scope), rows.in_tier("working")
-    async with port.transaction(which, writes=True) as tx:
-        others = f"SELECT seq FROM record WHERE {here} AND {mine} AND id"
-        await tx.drop_found(
-            "working",
-            f"{others} = ? UNION ALL SELECT seq FROM"
-            f" (SELECT seq FROM ({others} != ?) AS other"
-            " ORDER BY seq DESC LIMIT ? OFFSET ?) AS older",
-            *values, rows.key(entry.id), *values, rows.key(entry.id), _EVERY, max(0, keep - 1),
-        )  # fmt: skip
-        if keep > 0:
-            await tx.insert("working", [entry], _NOWHERE)
-        if renew:
-            for row in await held(tx, port, "working", which):
-                one = rows.record("working", row)
-                renewed = replace(one, expires_at=entry.expires_at)
-                if renewed != one:
-                    await tx.replace("working", row[0], one, renewed)
+    others = f"SELECT seq FROM record WHERE {here} AND {mine} AND id"
+    await tx.drop_found(
+        "working",
+        f"{others} = ? UNION ALL SELECT seq FROM"
+        f" (SELECT seq FROM ({others} != ?) AS other"
+        " ORDER BY seq DESC LIMIT ? OFFSET ?) AS older",
+        *values, id_, *values, id_, _EVERY, max(0, keep - 1),
+    )  # fmt: skip
+    if keep > 0:
+        await tx.insert("working", [entry], _NOWHERE)
+    if renew:
+        for row in await held(tx, port, "working", Select.within(entry.scope)):
+            one = rows.record("working", row)
+            renewed = replace(one, expires_at=entry.expires_at)
+            if renewed != one:
+                await tx.replace("working", row[0], one, renewed)
 
 
 async def purge(port: Port, now: datetime) -> int:
@@ -399,7 +402,7 @@ async def purge(port: Port, now: datetime) -> int:
 
 
 async def add_document(
-    port: Port,
+    port: _Joined,
     memories: Sequence[Memory],
     vectors: Sequence[Vector | None],
     space: Space | None,
@@ -418,20 +421,20 @@ async def add_document(
     given = zip(memories, vectors or (None,) * len(memories), strict=True)
     found = {place: one for place, (_, one) in enumerate(given) if space and one is not None}
     same = Select.within(first.scope, agents=(first.scope.agent_id,), hashes=(first.content_hash,))
-    async with port.transaction(same, writes=True) as tx:
-        reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, same, announced)]
-        reads += [tx.number_of_space(space)] if space and found else []
-        known, *numbers_known = await tx.gather(reads)
-        if known:
-            return cast("list[Memory]", known)
-        ready = packed_all([*found.values()], space) if space else []
-        number = 0
-        if space and ready:
-            number = numbers_known[0] or await _space_made(tx, space)
-        numbers = await tx.insert("long_term", memories, dict.fromkeys(found, number))
-        if ready:
-            made = [numbers[place] for place in found]
-            await tx.put_vectors(number, list(zip(made, ready, strict=True)))
+    tx = port.opened
+    reads: list[Coroutine[Any, Any, Any]] = [_same_document(tx, port.rows, same, announced)]
+    reads += [tx.number_of_space(space)] if space and found else []
+    known, *numbers_known = await tx.gather(reads)
+    if known:
+        return cast("list[Memory]", known)
+    ready = packed_all([*found.values()], space) if space else []
+    number = 0
+    if space and ready:
+        number = numbers_known[0] or await _space_made(tx, space)
+    numbers = await tx.insert("long_term", memories, dict.fromkeys(found, number))
+    if ready:
+        made = [numbers[place] for place in found]
+        await tx.put_vectors(number, list(zip(made, ready, strict=True)))
     return list(memories)
 
 
@@ -442,17 +445,17 @@ async def unembedded(port: Port, space: Space, limit: int) -> list[Memory]:
     return port.rows.records("long_term", rows)
 
 
-async def put_vectors(port: Port, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
+async def put_vectors(port: _Joined, vectors: Sequence[tuple[Memory, Vector]], space: Space) -> int:
     """Keep vectors of memories that are there and say the same."""
     rows = port.rows
     data = packed_all([vector for _, vector in vectors], space)
     ready = {place_of(rows, one): data[at] for at, (one, _) in enumerate(vectors)}
     if not ready:
         return 0
-    async with port.transaction(None, writes=True) as tx:
-        kept = await numbers_of(tx, rows, ready, held=rows.held)
-        if kept:
-            await tx.add_vectors(await _space_made(tx, space), kept)
+    tx = port.opened
+    kept = await numbers_of(tx, rows, ready, held=rows.held)
+    if kept:
+        await tx.add_vectors(await _space_made(tx, space), kept)
     return len(kept)
 
 

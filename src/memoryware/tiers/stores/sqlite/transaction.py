@@ -392,9 +392,9 @@ class SqliteTransaction:
             ((first,),) = await self.execute(_LAST)  # whoever writes is alone
         for place, record in enumerate(records):
             changes = await self._changes_in(record)
+            body = await self._provenance(record)
             words = words_of(record.content) if is_cold else None
             values = _ROWS.values(tier, record, words)
-            body = await self._provenance(record)
             owners.append(changes)
             rows.append((changes.number, TIERS[tier], key_of(record.id), body, *values))
             changes.counts[TIERS[tier]] += 1
