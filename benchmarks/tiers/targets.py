@@ -251,9 +251,10 @@ TRIED: Mapping[int, str] = {
     ),
     8: "Tried: columns of a large group in blocks in the file, written while it is idle or closed.",
     9: (
-        "Tried: pipelines, the columns of a group in the client, kept counts. For a record,"
-        " PostgreSQL is followed by Redis, and the text is compared with what the group knows;"
-        " a `put` is one statement."
+        "Tried: pipelines, the columns of a group in the client, kept counts, plans that the server"
+        " keeps. Most of the rest is Python of the client on the cores of the servers: a record is"
+        " scanned, filtered and compared with what the group knows, in PostgreSQL, then in Redis; a"
+        " `put` is one statement. Triggers are about a twentieth of a record's cost on the server."
     ),
     10: "Tried: statements to compare are found with sets of bits; texts are cut into words once.",
     11: "After a slow look at a file the next ones are made in a thread, for a second.",

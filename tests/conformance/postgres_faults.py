@@ -275,7 +275,7 @@ def _at_ease(address, path, is_relaxed, *more, was=schema.OpenedDatabase):
 
 
 def _step_by_step(self, query, *values, was=psycopg.Connection.execute, **more):
-    """Keeps each step at once, whatever becomes of the next."""
+    """Keeps a step before it is noted, whatever becomes of that."""
     done = was(self, query, *values, **more)
     if isinstance(query, bytes) and query.startswith(b"ALTER TABLE record"):
         (path,) = was(self, "SHOW search_path").fetchone()
@@ -294,7 +294,7 @@ OPENINGS = {
         "test_opening",
         "test_a_newer_schema_is_left_alone_and_an_older_one_brought_up",
     ),
-    "has done a part of the steps": Fault(
+    "has done a part of a step": Fault(
         code(psycopg.Connection, "execute", _step_by_step),
         "test_opening",
         "test_a_newer_schema_is_left_alone_and_an_older_one_brought_up",
