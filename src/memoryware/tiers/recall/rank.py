@@ -221,7 +221,10 @@ class Look:
         memories, notes = [*searched.memories.values()], seen.notes.read()[places]
         if self.is_close:
             self.is_exact = are_shown_as_read(self.search, memories, notes)
-        if self.is_close != self.is_exact or not notes.all():
+        if self.is_exact:  # so that no two are the same, and what was noted before holds
+            missing = (notes == 0).nonzero()[0].tolist()
+            places, memories = ([some[at] for at in missing] for some in (places, memories))
+        if places and (self.is_close or not notes.all()):
             seen.notes.write(places, notes_of(memories))
 
 
@@ -267,6 +270,7 @@ def _digest_of(word: str) -> int:
     return crc32(word.encode("utf-8", "surrogatepass")) % ((1 << _NAME_BITS) - 1) + 1
 
 
+@remembered(256)
 def _name_bits(name: str) -> int:
     words = {*words_of(name)}
     if len(words) > _NAME_WORDS:
@@ -339,13 +343,20 @@ def are_shown_as_read(search: Search, memories: Sequence[Memory], notes: Any) ->
     now = search.now
     if len({content_hash_of(memory.content) for memory in memories}) < len(memories):
         return False
+    # None of those that were noted is apart, else `_choose_closely` had not read them.
     return all(
+        memory.valid_from <= now and (note or _is_shown_as_read(memory))
+        for memory, note in zip(memories, notes.tolist(), strict=True)
+    )
+
+
+def _is_shown_as_read(memory: Memory) -> bool:
+    verdict = memory.verdict
+    return (
         memory.valid_to is None
-        and memory.valid_from <= now
         and memory.provenance.trust > Trust.UNTRUSTED
         # One that a check found wrong comes last, whatever its score.
-        and (memory.verdict is None or memory.verdict.verified or note & _LAST)
-        for memory, note in zip(memories, notes.tolist(), strict=True)
+        and (verdict is None or verdict.verified)
     )
 
 
