@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any
 
 from benchmarks._memories import BIG, MIDDLE, NOW, SPACE, Everything
-from memoryware import MemoryScope, TieredMemory, open_stores
+from memoryware import MemoryScope, TieredMemory
+from memoryware.stores import open_stores
 from memoryware.tiers.stores.protocol import Select, TierHandle, Vector
 from memoryware.tiers.text.terms import query_words
 

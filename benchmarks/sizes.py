@@ -34,7 +34,8 @@ from benchmarks._asking import Asker, recall
 from benchmarks._filling import WORKERS, Postgres, fill, sizes_of_file
 from benchmarks._memories import BIG, NOW, SPACE, Everything
 from benchmarks._turns import Cpu
-from memoryware import MemoryScope, open_stores
+from memoryware import MemoryScope
+from memoryware.stores import open_stores
 from memoryware.tiers.model import Entry, Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisWorking

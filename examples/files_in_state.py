@@ -15,7 +15,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from scripted import ScriptedModel, call
 
-from memoryware import FileData, FileToolsMiddleware, MemoryMiddleware, StateBackend
+from memoryware import FileToolsMiddleware, MemoryMiddleware, StateBackend
+from memoryware.backends import FileData
 
 
 def backend_for(runtime: Any) -> StateBackend:

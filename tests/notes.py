@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from memoryware import (
-    BackendProtocol,
-    EditResult,
-    FileDownloadResponse,
-    WriteResult,
-)
+from memoryware import BackendProtocol
+from memoryware.backends import EditResult, FileDownloadResponse, WriteResult
 
 
 @dataclass

@@ -14,11 +14,10 @@ from memoryware import (
     FileToolsMiddleware,
     HistoryBackend,
     MemoryMiddleware,
-    ModelMissing,
-    SettingError,
     create_deep_agent,
     file_memory,
 )
+from memoryware.errors import ModelMissing, SettingError
 
 
 @pytest.fixture

@@ -7,8 +7,10 @@ import os
 
 import pytest
 
-from memoryware import AgentConfig, ConfigError, Journal, load_config
+from memoryware import AgentConfig, load_config
 from memoryware.config import load_command_config
+from memoryware.errors import ConfigError
+from memoryware.tiers import Journal
 
 
 def written(folder, content):

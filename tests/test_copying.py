@@ -16,7 +16,6 @@ from kit import ScriptedModel, ask, call, say, tool_messages
 from memoryware import (
     CompositeBackend,
     ContextBuilder,
-    Counters,
     DeepMemoryMiddleware,
     FilesystemBackend,
     FileToolsMiddleware,
@@ -25,14 +24,15 @@ from memoryware import (
     MemoryMiddleware,
     MemoryRetrievalNode,
     MemoryScope,
-    NotPicklable,
     StateBackend,
     StoreBackend,
     TieredMemory,
     TieredMemoryMiddleware,
-    open_files,
-    open_stores,
 )
+from memoryware.backends import open_files
+from memoryware.errors import NotPicklable
+from memoryware.events import Counters
+from memoryware.stores import open_stores
 
 SHOP = MemoryScope(group_id="shop", user_id="ann")
 FACT = "The orders of the shop are kept in PostgreSQL 17 on db2."

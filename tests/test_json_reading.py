@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from memoryware import ConfigError, load_config
+from memoryware import load_config
 from memoryware._json_reading import JsonInvalid, parse_json
 from memoryware.bench.datasets.reading import items_of, parsed
 from memoryware.config import load_command_config
-from memoryware.errors import BundleRefused, DatasetRefused
+from memoryware.errors import BundleRefused, ConfigError, DatasetRefused
 from memoryware.tiers.transfer import _object
 
 DEEP = '{"a": ' * 5000 + "1" + "}" * 5000

@@ -13,7 +13,8 @@ from langchain_core.tools import tool
 from langgraph.graph import START, StateGraph
 
 from kit import ScriptedModel, ask, call, say
-from memoryware import MemoryScope, SettingError
+from memoryware import MemoryScope
+from memoryware.errors import SettingError
 
 
 @dataclass

@@ -26,12 +26,12 @@ from memoryware import (
     MemoryLimits,
     MemoryMiddleware,
     MemorywareError,
-    SettingError,
     Source,
     StateBackend,
     StoreBackend,
     create_deep_agent,
 )
+from memoryware.errors import SettingError
 
 
 class Other:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.tiers.dataset import BEST, DIMENSION, Dataset, LookedUp
-from memoryware import Memory, MemoryScope, Origin, Provenance, Space, TieredMemory, TierLimits
+from memoryware import Memory, MemoryScope, Origin, Provenance, TieredMemory, TierLimits
+from memoryware.stores import Space
 
 TENANT: Final = "t"
 _SPACE: Final = Space("made up", DIMENSION)

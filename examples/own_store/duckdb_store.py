@@ -9,17 +9,17 @@ from functools import partial
 
 import duckdb
 
-from memoryware import Stores
 from memoryware.errors import StoreUnavailable
-from memoryware.tiers.stores.helpers import (
+from memoryware.stores import (
     RecordStore,
     RecordTransaction,
+    Space,
     StoredRecord,
+    Stores,
     entry_from_json,
     memory_from_json,
     record_to_json,
 )
-from memoryware.tiers.stores.protocol import Space
 
 TABLES = """
 CREATE SEQUENCE IF NOT EXISTS numbers;

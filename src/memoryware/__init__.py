@@ -1,345 +1,32 @@
 """Memory for LangChain and LangGraph agents that its owners can trust.
 
-Everything public is importable from here; each name is loaded on first use, so that
-backends come without langchain.
+What most programs need is here, and each name is loaded on first use. The rest has a chapter:
+`memoryware.backends`, `sources`, `middleware`, `nodes`, `tiers`, `stores`, `settings`, `events`,
+`errors`, `guard`, `testing`.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from memoryware._lazy import attach
 from memoryware._version import __version__
-
-# long: every public name stands here three times, for readers, for checkers, for the loader.
-_HOMES: Final = {
-    "memoryware.agent": (
-        "create_deep_agent",
-        "file_memory",
-    ),
-    "memoryware.config": (
-        "AgentConfig",
-        "load_config",
-    ),
-    "memoryware.scope": ("MemoryScope",),
-    "memoryware.guard": (
-        "Detector",
-        "Finding",
-        "Guard",
-        "KingfisherDetector",
-    ),
-    "memoryware.settings": (
-        "CheckLimits",
-        "DiscoveryLimits",
-        "FileLimits",
-        "HistoryLimits",
-        "ImportLimits",
-        "InspectorLimits",
-        "McpLimits",
-        "MemoryLimits",
-        "PostgresLimits",
-        "Ranking",
-        "TierLimits",
-        "ToolLimits",
-    ),
-    "memoryware.tiers.client.memory": ("TieredMemory",),
-    "memoryware.tiers.embedding": ("Reranker",),
-    "memoryware.tiers.recall.context": (
-        "BuiltContext",
-        "ContextBuilder",
-        "Headings",
-    ),
-    "memoryware.tiers.rendering": ("Labels",),
-    "memoryware.tiers.model": (
-        "Entry",
-        "Memory",
-        "Origin",
-        "PendingPromotion",
-        "PromotionPolicy",
-        "Provenance",
-        "Trust",
-        "Verdict",
-    ),
-    "memoryware.tiers.values": (
-        "Candidate",
-        "ContextItem",
-        "Contradiction",
-        "Counts",
-        "Digest",
-        "ForgetReceipt",
-        "Insight",
-        "Listed",
-        "Listing",
-        "Promotion",
-        "Recall",
-        "Receipt",
-        "Output",
-        "Output",
-        "Recorded",
-        "Reindexed",
-        "Replacement",
-    ),
-    "memoryware.tiers.actors": ("declare_origins",),
-    "memoryware.tiers.journal": ("Journal", "Noted"),
-    "memoryware.tiers.audit": (
-        "Act",
-        "ActKind",
-        "Audit",
-        "Session",
-        "Sessions",
-        "Shown",
-        "Story",
-        "Turn",
-    ),
-    "memoryware.backends.looking": ("Row", "arecent_versions", "recent_versions", "side_by_side"),
-    "memoryware.tiers.filters": (
-        "ConsistencyJudge",
-        "ExactDuplicate",
-        "HasContent",
-        "IngressFilter",
-        "MinConfidence",
-        "MinLength",
-        "NearDuplicate",
-        "NoVerifyPending",
-        "Passed",
-        "Refusal",
-        "default_filters",
-    ),
-    "memoryware.tiers.stores.protocol": (
-        "Store",
-        "Transaction",
-        "Choose",
-        "Query",
-        "Searched",
-        "Seen",
-        "Select",
-        "Sight",
-        "Space",
-        "Stores",
-        "Batch",
-    ),
-    "memoryware.tiers.transfer": (
-        "CopyReport",
-        "ImportReport",
-        "TierCopy",
-        "acopy_stores",
-        "copy_stores",
-    ),
-    "memoryware.tiers.stores.langgraph": ("langgraph_stores",),
-    "memoryware.tiers.stores.opening": (
-        "aopen_stores",
-        "open_stores",
-    ),
-    "memoryware.nodes": (
-        "FactCheckNode",
-        "MemoryRetrievalNode",
-        "inject_context",
-        "remember",
-        "with_memory",
-    ),
-    "memoryware.tiers.messages": (
-        "ROLES",
-        "RoleRules",
-    ),
-    "memoryware.middleware.tiered": ("TieredMemoryMiddleware",),
-    "memoryware.backends.protocol": (
-        "BackendFactory",
-        "BackendLike",
-        "BackendOrFactory",
-        "BackendProtocol",
-        "DeleteResult",
-        "EditResult",
-        "FileData",
-        "FileDownloadResponse",
-        "FileInfo",
-        "FileUploadResponse",
-        "GlobResult",
-        "GrepMatch",
-        "GrepResult",
-        "LsResult",
-        "ReadResult",
-        "WriteResult",
-    ),
-    "memoryware.backends._paths": ("normalise_path",),
-    "memoryware.backends._acting": (
-        "Actor",
-        "acting",
-    ),
-    "memoryware.backends.filesystem": ("FilesystemBackend",),
-    "memoryware.backends.state": ("StateBackend",),
-    "memoryware.backends.history": (
-        "HistoryBackend",
-        "Version",
-    ),
-    "memoryware.backends.opening": (
-        "aopen_files",
-        "open_files",
-    ),
-    "memoryware.backends.store": ("StoreBackend",),
-    "memoryware.backends.composite": ("CompositeBackend",),
-    "memoryware.sources.discovery": (
-        "Layout",
-        "adiscover",
-        "discover",
-        "on_disk",
-    ),
-    "memoryware.events": (
-        "Counters",
-        "MemoryEvent",
-        "listen",
-    ),
-    "memoryware.sources.guarded": ("GuardedBackend",),
-    "memoryware.sources.consent": ("agreed",),
-    "memoryware.sources.imports": ("Imports",),
-    "memoryware.sources.checking": (
-        "Flaw",
-        "acheck",
-        "check",
-    ),
-    "memoryware.sources.scanning": (
-        "Leak",
-        "ascan",
-        "scan",
-    ),
-    "memoryware.sources.source": ("Source",),
-    "memoryware.middleware.memory": (
-        "MEMORY_SYSTEM_PROMPT",
-        "MemoryMiddleware",
-        "MemoryState",
-        "MemoryStateUpdate",
-        "append_to_system_message",
-    ),
-    "memoryware.middleware.preview": (
-        "Preview",
-        "SourcePreview",
-    ),
-    "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
-    "memoryware.middleware._prompt": ("redact_memory",),
-    "memoryware.middleware.file_tools": ("FileToolsMiddleware",),
-    "memoryware.errors": (
-        "BackendUnavailable",
-        "BundleRefused",
-        "ConfigError",
-        "DatasetRefused",
-        "EditRefused",
-        "EmbeddingFailed",
-        "EmbeddingMismatch",
-        "EntryMissing",
-        "EntryRefused",
-        "FileAlreadyThere",
-        "FileDenied",
-        "FileError",
-        "FileIsDirectory",
-        "FileMissing",
-        "FileNotRegular",
-        "FileTooLarge",
-        "LoadError",
-        "LockTimeout",
-        "MemorywareError",
-        "ModelMissing",
-        "NamespaceError",
-        "NotPicklable",
-        "PathRefused",
-        "PathUnusable",
-        "PatternRefused",
-        "PromotionRefused",
-        "ResponseCountError",
-        "ScopeMissing",
-        "SecretRefused",
-        "SettingError",
-        "StoreNewer",
-        "StoreUnavailable",
-        "StoreUnconfirmed",
-        "TextRefused",
-        "TierError",
-        "VersionMissing",
-        "WriteFailed",
-    ),
-}
-_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from memoryware.agent import create_deep_agent, file_memory
-    from memoryware.backends._acting import Actor, acting
-    from memoryware.backends._paths import normalise_path
+    from memoryware.backends._acting import acting
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
-    from memoryware.backends.history import HistoryBackend, Version
-    from memoryware.backends.looking import Row, arecent_versions, recent_versions, side_by_side
-    from memoryware.backends.opening import aopen_files, open_files
-    from memoryware.backends.protocol import (
-        BackendFactory,
-        BackendLike,
-        BackendOrFactory,
-        BackendProtocol,
-        DeleteResult,
-        EditResult,
-        FileData,
-        FileDownloadResponse,
-        FileInfo,
-        FileUploadResponse,
-        GlobResult,
-        GrepMatch,
-        GrepResult,
-        LsResult,
-        ReadResult,
-        WriteResult,
-    )
+    from memoryware.backends.history import HistoryBackend
+    from memoryware.backends.protocol import BackendProtocol
     from memoryware.backends.state import StateBackend
     from memoryware.backends.store import StoreBackend
     from memoryware.config import AgentConfig, load_config
-    from memoryware.errors import (
-        BackendUnavailable,
-        BundleRefused,
-        ConfigError,
-        DatasetRefused,
-        EditRefused,
-        EmbeddingFailed,
-        EmbeddingMismatch,
-        EntryMissing,
-        EntryRefused,
-        FileAlreadyThere,
-        FileDenied,
-        FileError,
-        FileIsDirectory,
-        FileMissing,
-        FileNotRegular,
-        FileTooLarge,
-        LoadError,
-        LockTimeout,
-        MemorywareError,
-        ModelMissing,
-        NamespaceError,
-        NotPicklable,
-        PathRefused,
-        PathUnusable,
-        PatternRefused,
-        PromotionRefused,
-        ResponseCountError,
-        ScopeMissing,
-        SecretRefused,
-        SettingError,
-        StoreNewer,
-        StoreUnavailable,
-        StoreUnconfirmed,
-        TextRefused,
-        TierError,
-        VersionMissing,
-        WriteFailed,
-    )
-    from memoryware.events import Counters, MemoryEvent, listen
-    from memoryware.guard import Detector, Finding, Guard, KingfisherDetector
-    from memoryware.middleware._prompt import redact_memory
+    from memoryware.errors import MemorywareError
+    from memoryware.guard import Guard
     from memoryware.middleware.deep_memory import DeepMemoryMiddleware
     from memoryware.middleware.file_tools import FileToolsMiddleware
-    from memoryware.middleware.memory import (
-        MEMORY_SYSTEM_PROMPT,
-        MemoryMiddleware,
-        MemoryState,
-        MemoryStateUpdate,
-        append_to_system_message,
-    )
-    from memoryware.middleware.preview import Preview, SourcePreview
+    from memoryware.middleware.memory import MemoryMiddleware
     from memoryware.middleware.tiered import TieredMemoryMiddleware
     from memoryware.nodes import (
         FactCheckNode,
@@ -349,307 +36,149 @@ if TYPE_CHECKING:
         with_memory,
     )
     from memoryware.scope import MemoryScope
-    from memoryware.settings import (
-        CheckLimits,
-        DiscoveryLimits,
-        FileLimits,
-        HistoryLimits,
-        ImportLimits,
-        InspectorLimits,
-        McpLimits,
-        MemoryLimits,
-        PostgresLimits,
-        Ranking,
-        TierLimits,
-        ToolLimits,
-    )
-    from memoryware.sources.checking import Flaw, acheck, check
-    from memoryware.sources.consent import agreed
-    from memoryware.sources.discovery import Layout, adiscover, discover, on_disk
+    from memoryware.settings import FileLimits, MemoryLimits, Ranking, TierLimits, ToolLimits
+    from memoryware.sources.discovery import Layout, discover
     from memoryware.sources.guarded import GuardedBackend
     from memoryware.sources.imports import Imports
-    from memoryware.sources.scanning import Leak, ascan, scan
     from memoryware.sources.source import Source
-    from memoryware.tiers.actors import declare_origins
-    from memoryware.tiers.audit import Act, ActKind, Audit, Session, Sessions, Shown, Story, Turn
     from memoryware.tiers.client.memory import TieredMemory
-    from memoryware.tiers.embedding import Reranker
-    from memoryware.tiers.filters import (
-        ConsistencyJudge,
-        ExactDuplicate,
-        HasContent,
-        IngressFilter,
-        MinConfidence,
-        MinLength,
-        NearDuplicate,
-        NoVerifyPending,
-        Passed,
-        Refusal,
-        default_filters,
-    )
-    from memoryware.tiers.journal import Journal, Noted
-    from memoryware.tiers.messages import ROLES, RoleRules
-    from memoryware.tiers.model import (
-        Entry,
-        Memory,
-        Origin,
-        PendingPromotion,
-        PromotionPolicy,
-        Provenance,
-        Trust,
-        Verdict,
-    )
-    from memoryware.tiers.recall.context import BuiltContext, ContextBuilder, Headings
-    from memoryware.tiers.rendering import Labels
-    from memoryware.tiers.stores.langgraph import langgraph_stores
-    from memoryware.tiers.stores.opening import aopen_stores, open_stores
-    from memoryware.tiers.stores.protocol import (
-        Batch,
-        Choose,
-        Query,
-        Searched,
-        Seen,
-        Select,
-        Sight,
-        Space,
-        Store,
-        Stores,
-        Transaction,
-    )
-    from memoryware.tiers.transfer import (
-        CopyReport,
-        ImportReport,
-        TierCopy,
-        acopy_stores,
-        copy_stores,
-    )
-    from memoryware.tiers.values import (
-        Candidate,
-        ContextItem,
-        Contradiction,
-        Counts,
-        Digest,
-        ForgetReceipt,
-        Insight,
-        Listed,
-        Listing,
-        Output,
-        Promotion,
-        Recall,
-        Receipt,
-        Recorded,
-        Reindexed,
-        Replacement,
-    )
+    from memoryware.tiers.model import Entry, Memory, Origin, PromotionPolicy, Provenance, Trust
+    from memoryware.tiers.recall.context import ContextBuilder
+    from memoryware.tiers.values import Output, Promotion, Recall, Receipt, Recorded
 
 __all__ = [
-    "MEMORY_SYSTEM_PROMPT",
-    "ROLES",
-    "Act",
-    "ActKind",
-    "Actor",
     "AgentConfig",
-    "Audit",
-    "BackendFactory",
-    "BackendLike",
-    "BackendOrFactory",
     "BackendProtocol",
-    "BackendUnavailable",
-    "Batch",
-    "BuiltContext",
-    "BundleRefused",
-    "Candidate",
-    "CheckLimits",
-    "Choose",
     "CompositeBackend",
-    "ConfigError",
-    "ConsistencyJudge",
     "ContextBuilder",
-    "ContextItem",
-    "Contradiction",
-    "CopyReport",
-    "Counters",
-    "Counts",
-    "DatasetRefused",
     "DeepMemoryMiddleware",
-    "DeleteResult",
-    "Detector",
-    "Digest",
-    "DiscoveryLimits",
-    "EditRefused",
-    "EditResult",
-    "EmbeddingFailed",
-    "EmbeddingMismatch",
     "Entry",
-    "EntryMissing",
-    "EntryRefused",
-    "ExactDuplicate",
     "FactCheckNode",
-    "FileAlreadyThere",
-    "FileData",
-    "FileDenied",
-    "FileDownloadResponse",
-    "FileError",
-    "FileInfo",
-    "FileIsDirectory",
     "FileLimits",
-    "FileMissing",
-    "FileNotRegular",
-    "FileTooLarge",
     "FileToolsMiddleware",
-    "FileUploadResponse",
     "FilesystemBackend",
-    "Finding",
-    "Flaw",
-    "ForgetReceipt",
-    "GlobResult",
-    "GrepMatch",
-    "GrepResult",
     "Guard",
     "GuardedBackend",
-    "HasContent",
-    "Headings",
     "HistoryBackend",
-    "HistoryLimits",
-    "ImportLimits",
-    "ImportReport",
     "Imports",
-    "IngressFilter",
-    "Insight",
-    "InspectorLimits",
-    "Journal",
-    "KingfisherDetector",
-    "Labels",
     "Layout",
-    "Leak",
-    "Listed",
-    "Listing",
-    "LoadError",
-    "LockTimeout",
-    "LsResult",
-    "McpLimits",
     "Memory",
-    "MemoryEvent",
     "MemoryLimits",
     "MemoryMiddleware",
     "MemoryRetrievalNode",
     "MemoryScope",
-    "MemoryState",
-    "MemoryStateUpdate",
     "MemorywareError",
-    "MinConfidence",
-    "MinLength",
-    "ModelMissing",
-    "NamespaceError",
-    "NearDuplicate",
-    "NoVerifyPending",
-    "NotPicklable",
-    "Noted",
     "Origin",
     "Output",
-    "Passed",
-    "PathRefused",
-    "PathUnusable",
-    "PatternRefused",
-    "PendingPromotion",
-    "PostgresLimits",
-    "Preview",
     "Promotion",
     "PromotionPolicy",
-    "PromotionRefused",
     "Provenance",
-    "Query",
     "Ranking",
-    "ReadResult",
     "Recall",
     "Receipt",
     "Recorded",
-    "Refusal",
-    "Reindexed",
-    "Replacement",
-    "Reranker",
-    "ResponseCountError",
-    "RoleRules",
-    "Row",
-    "ScopeMissing",
-    "Searched",
-    "SecretRefused",
-    "Seen",
-    "Select",
-    "Session",
-    "Sessions",
-    "SettingError",
-    "Shown",
-    "Sight",
     "Source",
-    "SourcePreview",
-    "Space",
     "StateBackend",
-    "Store",
     "StoreBackend",
-    "StoreNewer",
-    "StoreUnavailable",
-    "StoreUnconfirmed",
-    "Stores",
-    "Story",
-    "TextRefused",
-    "TierCopy",
-    "TierError",
     "TierLimits",
     "TieredMemory",
     "TieredMemoryMiddleware",
     "ToolLimits",
-    "Transaction",
     "Trust",
-    "Turn",
-    "Verdict",
-    "Version",
-    "VersionMissing",
-    "WriteFailed",
-    "WriteResult",
     "__version__",
-    "acheck",
-    "acopy_stores",
     "acting",
-    "adiscover",
-    "agreed",
-    "aopen_files",
-    "aopen_stores",
-    "append_to_system_message",
-    "arecent_versions",
-    "ascan",
-    "check",
-    "copy_stores",
     "create_deep_agent",
-    "declare_origins",
-    "default_filters",
     "discover",
     "file_memory",
     "inject_context",
-    "langgraph_stores",
-    "listen",
     "load_config",
-    "normalise_path",
-    "on_disk",
-    "open_files",
-    "open_stores",
-    "recent_versions",
-    "redact_memory",
     "remember",
-    "scan",
-    "side_by_side",
     "with_memory",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+_HOMES: Final = {
+    "memoryware.agent": ("create_deep_agent", "file_memory"),
+    "memoryware.backends._acting": ("acting",),
+    "memoryware.backends.composite": ("CompositeBackend",),
+    "memoryware.backends.filesystem": ("FilesystemBackend",),
+    "memoryware.backends.history": ("HistoryBackend",),
+    "memoryware.backends.protocol": ("BackendProtocol",),
+    "memoryware.backends.state": ("StateBackend",),
+    "memoryware.backends.store": ("StoreBackend",),
+    "memoryware.config": ("AgentConfig", "load_config"),
+    "memoryware.errors": ("MemorywareError",),
+    "memoryware.guard": ("Guard",),
+    "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
+    "memoryware.middleware.file_tools": ("FileToolsMiddleware",),
+    "memoryware.middleware.memory": ("MemoryMiddleware",),
+    "memoryware.middleware.tiered": ("TieredMemoryMiddleware",),
+    "memoryware.nodes": (
+        "FactCheckNode",
+        "MemoryRetrievalNode",
+        "inject_context",
+        "remember",
+        "with_memory",
+    ),
+    "memoryware.scope": ("MemoryScope",),
+    "memoryware.settings": ("FileLimits", "MemoryLimits", "Ranking", "TierLimits", "ToolLimits"),
+    "memoryware.sources.discovery": ("Layout", "discover"),
+    "memoryware.sources.guarded": ("GuardedBackend",),
+    "memoryware.sources.imports": ("Imports",),
+    "memoryware.sources.source": ("Source",),
+    "memoryware.tiers.client.memory": ("TieredMemory",),
+    "memoryware.tiers.model": (
+        "Entry",
+        "Memory",
+        "Origin",
+        "PromotionPolicy",
+        "Provenance",
+        "Trust",
+    ),
+    "memoryware.tiers.recall.context": ("ContextBuilder",),
+    "memoryware.tiers.values": ("Output", "Promotion", "Recall", "Receipt", "Recorded"),
+}
+# Names that stood here in the first release load with a warning that says where they are now.
+_MOVED: Final = {
+    "memoryware.backends": """
+        Actor BackendFactory BackendLike BackendOrFactory DeleteResult EditResult FileData
+        FileDownloadResponse FileInfo FileUploadResponse GlobResult GrepMatch GrepResult
+        LsResult ReadResult Row Version WriteResult aopen_files arecent_versions normalise_path
+        open_files recent_versions side_by_side
+    """,
+    "memoryware.errors": """
+        BackendUnavailable BundleRefused ConfigError DatasetRefused EditRefused EmbeddingFailed
+        EmbeddingMismatch EntryMissing EntryRefused FileAlreadyThere FileDenied FileError
+        FileIsDirectory FileMissing FileNotRegular FileTooLarge LoadError LockTimeout
+        ModelMissing NamespaceError NotPicklable PathRefused PathUnusable PatternRefused
+        PromotionRefused ResponseCountError ScopeMissing SecretRefused SettingError StoreNewer
+        StoreUnavailable StoreUnconfirmed TextRefused TierError VersionMissing WriteFailed
+    """,
+    "memoryware.events": """
+        Counters MemoryEvent listen
+    """,
+    "memoryware.guard": """
+        Detector Finding KingfisherDetector
+    """,
+    "memoryware.middleware": """
+        MEMORY_SYSTEM_PROMPT MemoryState MemoryStateUpdate Preview SourcePreview
+        append_to_system_message redact_memory
+    """,
+    "memoryware.settings": """
+        CheckLimits DiscoveryLimits HistoryLimits ImportLimits InspectorLimits McpLimits
+        PostgresLimits
+    """,
+    "memoryware.sources": """
+        Flaw Leak acheck adiscover agreed ascan check on_disk scan
+    """,
+    "memoryware.stores": """
+        Choose CopyReport ImportReport Query Searched Seen Select Sight Space Stores TierCopy
+        acopy_stores aopen_stores copy_stores langgraph_stores open_stores
+    """,
+    "memoryware.tiers": """
+        Act ActKind Audit BuiltContext Candidate ConsistencyJudge ContextItem Contradiction
+        Counts Digest ExactDuplicate ForgetReceipt HasContent Headings IngressFilter Insight
+        Journal Labels Listed Listing MinConfidence MinLength NearDuplicate NoVerifyPending
+        Noted Passed PendingPromotion ROLES Refusal Reindexed Reranker RoleRules Session
+        Sessions Shown Story Turn Verdict declare_origins default_filters
+    """,
+}
+__getattr__, __dir__ = attach(__name__, _HOMES, moved=_MOVED)

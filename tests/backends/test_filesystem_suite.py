@@ -14,14 +14,14 @@ from doors import everyday
 from memoryware.backends import _grep
 from memoryware.backends._disk import Disk
 from memoryware.backends.filesystem import FilesystemBackend
-from memoryware.conformance import (
+from memoryware.testing import (
     AppendsConformance,
     FileBackendConformance,
     FingerprintsConformance,
     NamesConformance,
 )
-from memoryware.conformance.grepping import GreppingConformance
-from memoryware.conformance.searching import SearchingConformance
+from memoryware.testing.grepping import GreppingConformance
+from memoryware.testing.searching import SearchingConformance
 
 
 class _OnDisk(

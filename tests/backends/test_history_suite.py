@@ -18,19 +18,19 @@ from doors import everyday
 from memoryware.backends import CompositeBackend, FilesystemBackend, StateBackend, StoreBackend
 from memoryware.backends._wrapping import WrappingBackend
 from memoryware.backends.history import HistoryBackend
-from memoryware.conformance import (
+from memoryware.testing import (
     AppendsConformance,
     FileBackendConformance,
     FingerprintsConformance,
     HistoryConformance,
     NamesConformance,
 )
-from memoryware.conformance.concurrency import ConcurrencyConformance
-from memoryware.conformance.editing import EditingConformance
-from memoryware.conformance.keeping import KeepingConformance
-from memoryware.conformance.paths import PathsConformance
-from memoryware.conformance.undoing import UndoingConformance
-from memoryware.conformance.writing import WritingConformance
+from memoryware.testing.concurrency import ConcurrencyConformance
+from memoryware.testing.editing import EditingConformance
+from memoryware.testing.keeping import KeepingConformance
+from memoryware.testing.paths import PathsConformance
+from memoryware.testing.undoing import UndoingConformance
+from memoryware.testing.writing import WritingConformance
 
 
 class _Kept(FileBackendConformance, AppendsConformance, HistoryConformance):

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoryware import (
-    FilesystemBackend,
-    HistoryBackend,
-    acting,
-    arecent_versions,
-    recent_versions,
-    side_by_side,
-)
+from memoryware import FilesystemBackend, HistoryBackend, acting
+from memoryware.backends import arecent_versions, recent_versions, side_by_side
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from langgraph.store.sqlite import SqliteStore
 
-from memoryware import FilesystemBackend, StoreBackend, aopen_files, open_files
+from memoryware import FilesystemBackend, StoreBackend
+from memoryware.backends import aopen_files, open_files
 from memoryware.errors import BackendUnavailable, SettingError
 
 

@@ -17,9 +17,10 @@ from langgraph.graph import START, StateGraph
 
 from backends.in_graph import FileState
 from kit import ScriptedModel
-from memoryware import BackendUnavailable, StateBackend
+from memoryware import StateBackend
 from memoryware.backends import _filedata, state
 from memoryware.backends.state import FilesChannel, files_reducer
+from memoryware.errors import BackendUnavailable
 
 BACKEND = StateBackend()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.in_graph import InGraph, Thread
-from memoryware.conformance import AppendsConformance, FileBackendConformance
+from memoryware.testing import AppendsConformance, FileBackendConformance
 
 
 class TestState(FileBackendConformance, AppendsConformance):

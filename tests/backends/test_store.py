@@ -18,8 +18,9 @@ from langgraph.store.base import BaseStore, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 
-from memoryware import BackendUnavailable, FileLimits, NamespaceError, StoreBackend
+from memoryware import FileLimits, StoreBackend
 from memoryware.backends.store import encoded
+from memoryware.errors import BackendUnavailable, NamespaceError
 
 
 def at(store, *namespace, **more):

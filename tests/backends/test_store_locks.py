@@ -21,10 +21,11 @@ from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 
-from memoryware import FileLimits, LockTimeout, StoreBackend
+from memoryware import FileLimits, StoreBackend
 from memoryware._twins import blocking, finish, native
 from memoryware.backends import _locks
 from memoryware.backends._locks import Holding, _Flock, _PortableLock
+from memoryware.errors import LockTimeout
 
 WORKERS, EACH = 8, 50
 ALL = sorted(f"{me}-{n}" for me in range(WORKERS) for n in range(EACH))

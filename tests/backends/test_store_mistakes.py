@@ -7,7 +7,8 @@ from langchain.agents import create_agent
 from langgraph.store.memory import InMemoryStore
 
 from kit import ScriptedModel
-from memoryware import MemoryMiddleware, NamespaceError, SettingError, StoreBackend
+from memoryware import MemoryMiddleware, StoreBackend
+from memoryware.errors import NamespaceError, SettingError
 
 
 def test_a_template_is_refused_because_all_users_would_share_it():

@@ -10,7 +10,7 @@ from langgraph.store.sqlite import SqliteStore
 
 from doors import everyday
 from memoryware import StoreBackend
-from memoryware.conformance import AppendsConformance, FileBackendConformance
+from memoryware.testing import AppendsConformance, FileBackendConformance
 
 
 class TestStoreInMemory(FileBackendConformance, AppendsConformance):

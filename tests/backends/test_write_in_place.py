@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryware import FilesystemBackend, SettingError
+from memoryware import FilesystemBackend
+from memoryware.errors import SettingError
 
 CODE = """
 import asyncio, os, sys, threading

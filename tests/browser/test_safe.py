@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from browser.kit import running, visiting
-from memoryware import MemoryScope, Select, TieredMemory
+from memoryware import MemoryScope, TieredMemory
 from memoryware.inspector import inspector
+from memoryware.stores import Select
 from memoryware.tiers.stores.embedded import embedded
 
 LONG = "A" * 1_000_000

@@ -19,8 +19,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from cli.running import COMMAND, here
-from memoryware import McpLimits, MemoryScope, TieredMemory
+from memoryware import MemoryScope, TieredMemory
 from memoryware.config import MCP_KEYS
+from memoryware.settings import McpLimits
 
 TEAM = MemoryScope(group_id="team")
 DEPLOY = "The deployment of the shop runs on Tuesday, never on Friday, says the operations team."

@@ -6,8 +6,16 @@ import hashlib
 import threading
 from collections.abc import Iterator
 
-from memoryware import EditResult, FileInfo, GlobResult, GrepResult, LsResult, WriteResult
-from memoryware.backends import _match, _text
+from memoryware.backends import (
+    EditResult,
+    FileInfo,
+    GlobResult,
+    GrepResult,
+    LsResult,
+    WriteResult,
+    _match,
+    _text,
+)
 from memoryware.backends._doors import TwinBackend, _told
 from memoryware.backends._paths import is_below, normalise
 from memoryware.backends._results import downloaded, uploaded

@@ -10,8 +10,17 @@ from dataclasses import replace
 from itertools import groupby
 
 from conformance.dict_backend import DictBackend
-from memoryware import EditResult, FileInfo, GlobResult, GrepMatch, GrepResult, LsResult, ReadResult
-from memoryware.backends import _match, _text
+from memoryware.backends import (
+    EditResult,
+    FileInfo,
+    GlobResult,
+    GrepMatch,
+    GrepResult,
+    LsResult,
+    ReadResult,
+    _match,
+    _text,
+)
 from memoryware.backends._paths import normalise
 from memoryware.backends.protocol import DeleteResult, FileUploadResponse
 from memoryware.errors import FileMissing

@@ -8,7 +8,7 @@ from langgraph.store.memory import InMemoryStore
 from conformance.history_faults import FAULTS
 from memoryware.backends import StoreBackend
 from memoryware.backends.history import HistoryBackend
-from memoryware.conformance import HistoryConformance
+from memoryware.testing import HistoryConformance
 
 
 class _Over(HistoryConformance):

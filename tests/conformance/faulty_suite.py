@@ -8,7 +8,7 @@ import pytest
 
 from conformance.dict_backend import DictBackend
 from conformance.more_faults import FAULTS
-from memoryware.conformance import (
+from memoryware.testing import (
     AppendsConformance,
     FileBackendConformance,
     FingerprintsConformance,

@@ -8,8 +8,15 @@ from dataclasses import replace
 
 from conformance.dict_backend import DictBackend
 from conformance.faults import FAULTS, fault
-from memoryware import EditResult, GlobResult, GrepResult, LsResult, WriteResult
-from memoryware.backends import _match, _text
+from memoryware.backends import (
+    EditResult,
+    GlobResult,
+    GrepResult,
+    LsResult,
+    WriteResult,
+    _match,
+    _text,
+)
 from memoryware.backends._paths import normalise
 
 __all__ = ["FAULTS"]

@@ -14,12 +14,12 @@ from unittest.mock import patch
 
 import pytest
 
-from memoryware.conformance import (
+from memoryware.testing import (
     LongTermStoreConformance,
     QuarantineStoreConformance,
     WorkingStoreConformance,
 )
-from memoryware.conformance._tiers import Asked
+from memoryware.testing._tiers import Asked
 from memoryware.tiers.stores.postgres import connection, postgres_stores, search
 from memoryware.tiers.stores.postgres import schema as tables
 from servers import postgres

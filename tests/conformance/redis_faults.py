@@ -13,8 +13,8 @@ import pytest
 
 from conformance.store_players import tests_of
 from hooked import redis_working
-from memoryware.conformance import WorkingStoreConformance
-from memoryware.conformance._tiers import Asked
+from memoryware.testing import WorkingStoreConformance
+from memoryware.testing._tiers import Asked
 from memoryware.tiers.stores import redis as redis_store
 from memoryware.tiers.stores.protocol import TierHandle
 from memoryware.tiers.stores.redis import ListChange, RedisLists, RedisSettings, lists

@@ -20,12 +20,12 @@ from conformance import (
     tier_faults,
     transaction_faults,
 )
-from memoryware.conformance import (
+from memoryware.testing import (
     LongTermStoreConformance,
     QuarantineStoreConformance,
     WorkingStoreConformance,
 )
-from memoryware.conformance._tiers import Asked, TierSuite
+from memoryware.testing._tiers import Asked, TierSuite
 from memoryware.tiers.stores.embedded import (
     EmbeddedLongTerm,
     EmbeddedQuarantine,

@@ -14,16 +14,11 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from conformance.dict_backend import DictBackend
 from doors import everyday
-from memoryware import (
-    BackendProtocol,
-    CompositeBackend,
-    FilesystemBackend,
-    FileUploadResponse,
-    StoreBackend,
-)
+from memoryware import BackendProtocol, CompositeBackend, FilesystemBackend, StoreBackend
+from memoryware.backends import FileUploadResponse
 from memoryware.backends._records import RecordBackend
 from memoryware.backends.protocol import DEFAULT_READ_LIMIT
-from memoryware.conformance import (
+from memoryware.testing import (
     AppendsConformance,
     FileBackendConformance,
     FingerprintsConformance,

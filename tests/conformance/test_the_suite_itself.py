@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.dict_backend import DictBackend
-from memoryware.conformance import (
+from memoryware.testing import (
     AppendsConformance,
     FileBackendConformance,
     FingerprintsConformance,
@@ -63,7 +63,7 @@ def test_every_test_of_the_suite_is_a_sentence_and_async():
 
 MINE = """
 import pytest
-from memoryware.conformance import FileBackendConformance, AppendsConformance, FingerprintsConformance
+from memoryware.testing import FileBackendConformance, AppendsConformance, FingerprintsConformance
 from conformance.dict_backend import DictBackend
 import threading
 
@@ -134,12 +134,12 @@ def test_without_its_tools_it_says_what_to_install(missing):
         "import sys\n"
         f"sys.modules[{missing!r}] = None\n"
         "try:\n"
-        "    import memoryware.conformance\n"
+        "    import memoryware.testing\n"
         "except ModuleNotFoundError as error:\n"
         "    print(error)\n"
     )
     run = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
-    assert f"memoryware.conformance needs {missing};" in run.stdout
-    assert "pip install 'memoryware[conformance]'" in run.stdout
+    assert f"memoryware.testing needs {missing};" in run.stdout
+    assert "pip install 'memoryware[testing]'" in run.stdout

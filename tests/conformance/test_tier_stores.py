@@ -16,13 +16,13 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from docs.pages import ROOT, blocks
 from doors import everyday
-from memoryware.conformance import (
+from memoryware.testing import (
     LongTermStoreConformance,
     QuarantineStoreConformance,
     WorkingStoreConformance,
 )
-from memoryware.conformance._documents import document
-from memoryware.conformance._tiers import later, within
+from memoryware.testing._documents import document
+from memoryware.testing._tiers import later, within
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.postgres import postgres_stores

@@ -9,7 +9,8 @@ from langchain.agents import create_agent
 from langsmith import Client, tracing_context
 
 from docs.stand_in import StandIn
-from memoryware import FilesystemBackend, MemoryMiddleware, redact_memory
+from memoryware import FilesystemBackend, MemoryMiddleware
+from memoryware.middleware import redact_memory
 
 SECRET = "Ann is on leave until May"
 

@@ -19,9 +19,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-from memoryware import FileMissing, LoadError
 from memoryware._twins import blocking, finish, in_thread, native
 from memoryware._version import __version__
+from memoryware.errors import FileMissing, LoadError
 from memoryware.events import EventContext, emit, is_heard, logger, span
 from memoryware.scope import MemoryScope
 

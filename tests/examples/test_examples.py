@@ -329,7 +329,8 @@ def test_the_demo_needs_nothing_but_the_library():
 _FORGETTING = f"""
 import runpy, sys
 sys.path.insert(0, {str(QUICKSTART.parent)!r})
-from memoryware import HistoryBackend, EditResult
+from memoryware import HistoryBackend
+from memoryware.backends import EditResult
 HistoryBackend.edit = lambda self, path, *_: EditResult(path=path, occurrences=1)
 runpy.run_path({str(QUICKSTART)!r}, run_name="__main__")
 """

@@ -11,7 +11,8 @@ from typing import Any
 
 from frozen.reads import Reader
 from frozen.sample import Sample
-from memoryware import TieredMemory, listen
+from memoryware import TieredMemory
+from memoryware.events import listen
 from memoryware.tiers.stores.embedded import embedded
 
 _VARYING = {"type", "ms"}

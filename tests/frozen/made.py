@@ -34,7 +34,8 @@ from frozen.reads import as_lines, read_all, readable  # noqa: E402
 from frozen.sample import Sample  # noqa: E402
 from frozen.surface import command_line, surface  # noqa: E402
 from frozen.verdicts import verdicts  # noqa: E402
-from memoryware import TieredMemory, langgraph_stores, open_stores  # noqa: E402
+from memoryware import TieredMemory  # noqa: E402
+from memoryware.stores import langgraph_stores, open_stores  # noqa: E402
 
 
 def write_names() -> None:

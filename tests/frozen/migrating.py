@@ -19,7 +19,8 @@ import threading
 import time
 from typing import Any
 
-from memoryware import StoreUnavailable, TieredMemory
+from memoryware import TieredMemory
+from memoryware.errors import StoreUnavailable
 
 STATEMENTS = {"execute", "executemany", "executescript", "commit", "backup"}
 FILES = {"rename", "replace", "link", "unlink", "remove", "fsync", "sendfile", "copy_file_range"}

@@ -16,7 +16,6 @@ from frozen.reads import reading_clock
 from frozen.sample import new_ids
 from kit import ScriptedModel, ask, call, say
 from memoryware import (
-    ConsistencyJudge,
     FactCheckNode,
     FilesystemBackend,
     MemoryMiddleware,
@@ -33,6 +32,7 @@ from memoryware import (
 )
 from memoryware.mcp import MemoryServer
 from memoryware.mcp.tools import INSTRUCTIONS
+from memoryware.tiers import ConsistencyJudge
 from nodes.rig import line
 
 SHOP = MemoryScope(group_id="shop", user_id="ann", agent_id="helper")

@@ -17,8 +17,9 @@ from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
-from memoryware import MemoryScope, Origin, Provenance, TieredMemory, TierLimits, Verdict
+from memoryware import MemoryScope, Origin, Provenance, TieredMemory, TierLimits
 from memoryware.errors import EntryRefused, PromotionRefused
+from memoryware.tiers import Verdict
 
 START = datetime(2026, 2, 1, 9, tzinfo=UTC)
 NOW = datetime(2026, 2, 3, 20, tzinfo=UTC)

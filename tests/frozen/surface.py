@@ -19,7 +19,7 @@ MODULES = {
     "memoryware.errors": None,
     "memoryware.events": None,
     "memoryware.guard": None,
-    "memoryware.conformance": None,
+    "memoryware.testing": None,
     "memoryware.inspector": None,
     "memoryware.local": None,
     "memoryware.mcp": None,

@@ -14,7 +14,8 @@ from frozen import engines
 from frozen.commands import outputs
 from frozen.reads import AsyncDoor, differences, read_all, readable
 from frozen.sample import Sample
-from memoryware import TieredMemory, aopen_stores, langgraph_stores, open_stores
+from memoryware import TieredMemory
+from memoryware.stores import aopen_stores, langgraph_stores, open_stores
 from memoryware.tiers.stores.embedded import embedded
 from servers import postgres
 

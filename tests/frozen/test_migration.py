@@ -18,7 +18,9 @@ from backends.unprivileged import as_nobody, open_folder
 from frozen import engines
 from frozen.reads import differences, read_all, readable
 from frozen.sample import Sample
-from memoryware import StoreNewer, StoreUnavailable, TieredMemory, open_stores
+from memoryware import TieredMemory
+from memoryware.errors import StoreNewer, StoreUnavailable
+from memoryware.stores import open_stores
 from memoryware.tiers.stores.postgres import schema
 from memoryware.tiers.stores.sqlite.schema import STEPS
 from servers import postgres

@@ -15,13 +15,13 @@ from inspector.rig import FACT, HOST, OTHER, SCOPE, decide, form, long_term, ope
 from memoryware import (
     FilesystemBackend,
     HistoryBackend,
-    InspectorLimits,
     MemoryScope,
     PromotionPolicy,
     TieredMemory,
 )
 from memoryware._http_heads import head_timeout
 from memoryware.inspector import inspector
+from memoryware.settings import InspectorLimits
 
 HIDDEN = "hunter2-is-in-no-memory-file"
 BIDI = "\u202e"

@@ -8,8 +8,9 @@ from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from inspector.rig import FACT, HOST, SCOPE, Forms, decide, form, long_term, opened, record, send
-from memoryware import InspectorLimits, SettingError
+from memoryware.errors import SettingError
 from memoryware.inspector import Keys, inspector
+from memoryware.settings import InspectorLimits
 from memoryware.tiers.stores.views import LongTermView
 
 PAGES = (

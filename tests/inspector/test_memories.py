@@ -17,7 +17,8 @@ from inspector.rig import (
     send,
     status,
 )
-from memoryware import InspectorLimits, MemoryScope, Origin, Provenance
+from memoryware import MemoryScope, Origin, Provenance
+from memoryware.settings import InspectorLimits
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(1)>\"'><svg onload=alert(1)>"

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from inspector.rig import FACT, OTHER, SCOPE, WEB, decide, opened, record
-from memoryware import InspectorLimits
+from memoryware.settings import InspectorLimits
 from memoryware.tiers.stores.protocol import Select
 
 

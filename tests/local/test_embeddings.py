@@ -13,7 +13,7 @@ import threading
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from memoryware import EmbeddingFailed, SettingError
+from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.local import LocalEmbeddings
 from memoryware.tiers.embedding import space_name
 

@@ -65,7 +65,7 @@ def test_eight_threads_that_come_first_read_the_file_once():
 def test_a_file_that_is_damaged_later_is_noticed_by_the_next_process(tmp_path):
     copy = str(shutil.copy(LocalEmbeddings()._file, tmp_path / "model.onnx"))
     embed = (
-        "from memoryware import EmbeddingFailed\n"
+        "from memoryware.errors import EmbeddingFailed\n"
         "from memoryware.local import LocalEmbeddings\n"
         "def embed():\n"
         "    try: LocalEmbeddings(sys.argv[1]).embed_query('Hi'); print('made')\n"

@@ -11,18 +11,12 @@ import pytest
 from langchain_core.embeddings import Embeddings
 from mcp.client import Client
 
-from memoryware import (
-    FilesystemBackend,
-    McpLimits,
-    MemoryLimits,
-    MemoryMiddleware,
-    MemoryScope,
-    TieredMemory,
-)
+from memoryware import FilesystemBackend, MemoryLimits, MemoryMiddleware, MemoryScope, TieredMemory
 from memoryware.errors import ScopeMissing, SettingError
 from memoryware.mcp import MemoryServer
 from memoryware.mcp.answering import Caller
 from memoryware.mcp.serving import http_app, protocol_server
+from memoryware.settings import McpLimits
 
 TEAM = MemoryScope(tenant="acme", group_id="team")
 OTHERS = MemoryScope(tenant="acme", group_id="others")

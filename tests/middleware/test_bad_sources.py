@@ -15,11 +15,10 @@ from memoryware import (
     FilesystemBackend,
     FileToolsMiddleware,
     HistoryBackend,
-    LoadError,
     MemoryMiddleware,
-    SettingError,
     StateBackend,
 )
+from memoryware.errors import LoadError, SettingError
 
 
 @pytest.fixture

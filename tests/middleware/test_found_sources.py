@@ -14,12 +14,11 @@ from memoryware import (
     FileToolsMiddleware,
     Imports,
     Layout,
-    LoadError,
     MemoryMiddleware,
-    SettingError,
     Source,
     create_deep_agent,
 )
+from memoryware.errors import LoadError, SettingError
 from memoryware.sources.discovery import ALL_NAMES
 from notes import Notes
 

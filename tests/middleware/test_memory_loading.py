@@ -10,13 +10,9 @@ from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 
 from kit import ScriptedModel, aask, ask, call, say
-from memoryware import (
-    FileDownloadResponse,
-    LoadError,
-    MemoryMiddleware,
-    ResponseCountError,
-    SettingError,
-)
+from memoryware import MemoryMiddleware
+from memoryware.backends import FileDownloadResponse
+from memoryware.errors import LoadError, ResponseCountError, SettingError
 from notes import Notes
 
 

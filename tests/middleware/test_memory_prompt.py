@@ -12,12 +12,8 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.tools import tool
 
 from kit import ScriptedModel, ask
-from memoryware import (
-    MEMORY_SYSTEM_PROMPT,
-    DeepMemoryMiddleware,
-    MemoryMiddleware,
-    append_to_system_message,
-)
+from memoryware import DeepMemoryMiddleware, MemoryMiddleware
+from memoryware.middleware import MEMORY_SYSTEM_PROMPT, append_to_system_message
 from notes import Notes
 
 

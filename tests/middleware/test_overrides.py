@@ -11,8 +11,9 @@ from langchain_core.messages import SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from kit import ScriptedModel, aask, ask, call, say
-from memoryware import FileToolsMiddleware, MemoryMiddleware, Source, redact_memory
+from memoryware import FileToolsMiddleware, MemoryMiddleware, Source
 from memoryware.errors import SettingError
+from memoryware.middleware import redact_memory
 from memoryware.middleware.guidelines import TRUST
 from notes import Notes
 

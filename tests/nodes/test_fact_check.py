@@ -10,14 +10,8 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
 from kit import ScriptedModel, say
-from memoryware import (
-    FactCheckNode,
-    PromotionRefused,
-    SettingError,
-    TieredMemory,
-    TierLimits,
-    with_memory,
-)
+from memoryware import FactCheckNode, TieredMemory, TierLimits, with_memory
+from memoryware.errors import PromotionRefused, SettingError
 from nodes.rig import DOORS, LONG, WHO, broken, kept, line, memory, run
 
 pytestmark = pytest.mark.parametrize("door", DOORS)

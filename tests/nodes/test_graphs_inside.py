@@ -20,13 +20,13 @@ from langgraph.types import Command, RetryPolicy, Send, interrupt
 from kit import ScriptedModel, call, say
 from memoryware import (
     MemoryRetrievalNode,
-    RoleRules,
-    SettingError,
     TieredMemory,
     TieredMemoryMiddleware,
     remember,
     with_memory,
 )
+from memoryware.errors import SettingError
+from memoryware.tiers import RoleRules
 from nodes.rig import DOORS, LONG, WHO, Context, State, kept, line, memory, run
 
 pytestmark = pytest.mark.parametrize("door", DOORS)

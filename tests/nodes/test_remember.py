@@ -14,7 +14,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, RetryPolicy, Send, interrupt
 
 from kit import ScriptedModel, say
-from memoryware import RoleRules, SettingError, remember, with_memory
+from memoryware import remember, with_memory
+from memoryware.errors import SettingError
+from memoryware.tiers import RoleRules
 from nodes.rig import DOORS, LONG, WHO, Context, State, broken, kept, line, memory, run
 
 pytestmark = pytest.mark.parametrize("door", DOORS)

@@ -14,13 +14,13 @@ from memoryware import (
     MemoryScope,
     Origin,
     Provenance,
-    SettingError,
     TieredMemory,
-    Verdict,
     inject_context,
     remember,
     with_memory,
 )
+from memoryware.errors import SettingError
+from memoryware.tiers import Verdict
 from nodes.rig import DOORS, LONG, WHO, broken, kept, line, memory, run
 from tiers.kit import HashEmbeddings
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import AIMessage, FunctionMessage, HumanMessage, ToolMessage
 
-from memoryware import SettingError, declare_origins, remember, with_memory
+from memoryware import remember, with_memory
+from memoryware.errors import SettingError
+from memoryware.tiers import declare_origins
 from memoryware.tiers.messages import found_text
 from nodes.rig import DOORS, LONG, line, memory, run
 

@@ -27,8 +27,8 @@ from memoryware import (
     MemoryMiddleware,
     Source,
     acting,
-    listen,
 )
+from memoryware.events import listen
 
 MONDAY = datetime(2026, 11, 2, 8, tzinfo=UTC)
 STEP = timedelta(minutes=50)

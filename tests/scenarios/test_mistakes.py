@@ -13,12 +13,11 @@ from kit import ScriptedModel, ask, call, say, tool_messages
 from memoryware import (
     FilesystemBackend,
     FileToolsMiddleware,
-    LoadError,
     MemoryMiddleware,
-    SettingError,
     StateBackend,
     create_deep_agent,
 )
+from memoryware.errors import LoadError, SettingError
 from notes import Notes
 
 

@@ -16,12 +16,11 @@ from memoryware import (
     MemoryScope,
     Origin,
     PromotionPolicy,
-    PromotionRefused,
     TieredMemory,
     TieredMemoryMiddleware,
-    TierError,
     Trust,
 )
+from memoryware.errors import PromotionRefused, TierError
 from memoryware.tiers.stores.embedded import embedded
 from scenarios.poison import NOTES, SPLIT, TEXTS
 from tiers.kit import Clock, ids

@@ -12,7 +12,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from kit import ScriptedModel, call, say
-from memoryware import MemoryMiddleware, redact_memory
+from memoryware import MemoryMiddleware
+from memoryware.middleware import redact_memory
 from notes import Notes
 
 SECRET = "salary band is E7"

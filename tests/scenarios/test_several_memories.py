@@ -9,7 +9,8 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from kit import ScriptedModel, ask, call, say, tool_messages
-from memoryware import MemoryMiddleware, SettingError, Source
+from memoryware import MemoryMiddleware, Source
+from memoryware.errors import SettingError
 from notes import Notes
 
 

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoryware import EntryMissing, MemoryScope, Origin, TieredMemory, TierError, Verdict
-from memoryware.conformance._tiers import NASTY
+from memoryware import MemoryScope, Origin, TieredMemory
+from memoryware.errors import EntryMissing, TierError
+from memoryware.testing._tiers import NASTY
+from memoryware.tiers import Verdict
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import Clock, ids

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from memoryware import HistoryBackend, Version
+from memoryware import HistoryBackend
+from memoryware.backends import Version
 from scenarios.play_week import history_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="SIGKILL and fork are of POSIX")

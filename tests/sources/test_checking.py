@@ -6,8 +6,10 @@ import inspect
 
 import pytest
 
-from memoryware import CheckLimits, FilesystemBackend, StateBackend, acheck, check
+from memoryware import FilesystemBackend, StateBackend
 from memoryware.errors import SettingError
+from memoryware.settings import CheckLimits
+from memoryware.sources import acheck, check
 
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 

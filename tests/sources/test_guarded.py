@@ -17,12 +17,12 @@ from memoryware import (
     Guard,
     GuardedBackend,
     MemoryMiddleware,
-    SettingError,
     Source,
     StoreBackend,
-    agreed,
 )
-from memoryware.conformance import (
+from memoryware.errors import SettingError
+from memoryware.sources import agreed
+from memoryware.testing import (
     AppendsConformance,
     FileBackendConformance,
     FingerprintsConformance,

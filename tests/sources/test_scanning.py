@@ -8,17 +8,9 @@ import pytest
 from langchain.agents import create_agent
 
 from kit import ScriptedModel, aask, ask
-from memoryware import (
-    FilesystemBackend,
-    Guard,
-    Leak,
-    LoadError,
-    MemoryMiddleware,
-    SettingError,
-    Source,
-    ascan,
-    scan,
-)
+from memoryware import FilesystemBackend, Guard, MemoryMiddleware, Source
+from memoryware.errors import LoadError, SettingError
+from memoryware.sources import Leak, ascan, scan
 from notes import Notes
 
 TOKEN = "ghp_" + "a8F3kQ9zL2mN7pR4tV6wX1yB5cD0eG3hJ8kM"

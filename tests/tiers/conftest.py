@@ -6,7 +6,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from memoryware import TieredMemory, open_stores
+from memoryware import TieredMemory
+from memoryware.stores import open_stores
 from memoryware.tiers.stores.embedded import embedded
 from servers import postgres
 from tiers.kit import Clock, ids

@@ -7,18 +7,9 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from memoryware import (
-    ContextBuilder,
-    Headings,
-    Labels,
-    MemoryScope,
-    Origin,
-    Provenance,
-    SettingError,
-    TieredMemory,
-    Trust,
-    Verdict,
-)
+from memoryware import ContextBuilder, MemoryScope, Origin, Provenance, TieredMemory, Trust
+from memoryware.errors import SettingError
+from memoryware.tiers import Headings, Labels, Verdict
 
 TEXT = "The orders of the shop are in PostgreSQL 17, on the server db2 of the town."
 SHOP = MemoryScope(group_id="shop", agent_id="helper")

@@ -9,17 +9,9 @@ from typing import Any
 import pytest
 
 from hooked import hooked
-from memoryware import (
-    BundleRefused,
-    ImportReport,
-    MemoryScope,
-    Origin,
-    SettingError,
-    StoreUnavailable,
-    TieredMemory,
-    TierLimits,
-    Trust,
-)
+from memoryware import MemoryScope, Origin, TieredMemory, TierLimits, Trust
+from memoryware.errors import BundleRefused, SettingError, StoreUnavailable
+from memoryware.stores import ImportReport
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Stores
 from memoryware.tiers.stores.sqlite import sqlite_stores

@@ -11,19 +11,12 @@ import sys
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from memoryware import (
-    EmbeddingMismatch,
-    SettingError,
-    StoreUnavailable,
-    TieredMemory,
-    acopy_stores,
-    copy_stores,
-    langgraph_stores,
-    open_stores,
-)
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import entry, within
+from memoryware import TieredMemory
+from memoryware.errors import EmbeddingMismatch, SettingError, StoreUnavailable
 from memoryware.scope import MemoryScope
+from memoryware.stores import acopy_stores, copy_stores, langgraph_stores, open_stores
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import entry, within
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Space, Stores
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
@@ -243,7 +236,7 @@ def test_an_interrupted_copy_goes_on_where_it_was(place, source):
 
 COPY = """
 import sys
-from memoryware import copy_stores
+from memoryware.stores import copy_stores
 def told(report):
     print(report, flush=True)
 copy_stores(sys.argv[1], sys.argv[2], batch=2, on_progress=told)

@@ -7,16 +7,8 @@ import stat
 
 import pytest
 
-from memoryware import (
-    BundleRefused,
-    EntryMissing,
-    MemoryScope,
-    Origin,
-    Provenance,
-    ScopeMissing,
-    SettingError,
-    TieredMemory,
-)
+from memoryware import MemoryScope, Origin, Provenance, TieredMemory
+from memoryware.errors import BundleRefused, EntryMissing, ScopeMissing, SettingError
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sqlite import sqlite_stores

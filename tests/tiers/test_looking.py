@@ -10,18 +10,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoryware import (
-    EntryMissing,
-    Journal,
-    MemoryScope,
-    Noted,
-    Origin,
-    Provenance,
-    SettingError,
-    StoreUnavailable,
-    TierLimits,
-    Verdict,
-)
+from memoryware import MemoryScope, Origin, Provenance, TierLimits
+from memoryware.errors import EntryMissing, SettingError, StoreUnavailable
+from memoryware.tiers import Journal, Noted, Verdict
 from tiers.kit import Clock, ids
 
 SHOP = MemoryScope(tenant="acme", group_id="shop", agent_id="helper", session_id="monday")

@@ -6,15 +6,8 @@ import pytest
 
 from counting import counted_statements
 from hooked import failing, hooked
-from memoryware import (
-    EntryRefused,
-    MemoryScope,
-    Output,
-    PromotionRefused,
-    SettingError,
-    StoreUnavailable,
-    TieredMemory,
-)
+from memoryware import MemoryScope, Output, TieredMemory
+from memoryware.errors import EntryRefused, PromotionRefused, SettingError, StoreUnavailable
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import DOORS, HashEmbeddings

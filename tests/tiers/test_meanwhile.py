@@ -9,14 +9,9 @@ from contextlib import suppress
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from memoryware import (
-    EntryMissing,
-    MemoryScope,
-    Origin,
-    PromotionRefused,
-    Provenance,
-    Verdict,
-)
+from memoryware import MemoryScope, Origin, Provenance
+from memoryware.errors import EntryMissing, PromotionRefused
+from memoryware.tiers import Verdict
 from tiers.kit import HashEmbeddings
 
 SHOP = MemoryScope(group_id="shop")

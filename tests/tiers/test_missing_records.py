@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from memoryware import EntryMissing, MemoryScope, SettingError, TieredMemory
+from memoryware import MemoryScope, TieredMemory
+from memoryware.errors import EntryMissing, SettingError
 from memoryware.settings import TierLimits
 from memoryware.tiers.model import Verdict
 

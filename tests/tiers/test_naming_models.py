@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
-from memoryware import EmbeddingFailed, NearDuplicate, SettingError, TieredMemory
+from memoryware import TieredMemory
+from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.local import LocalEmbeddings
+from memoryware.tiers import NearDuplicate
 from tiers.kit import DOORS
 
 pytestmark = pytest.mark.parametrize("door", DOORS)

@@ -8,16 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware import (
-    Insight,
-    MemoryScope,
-    Origin,
-    PendingPromotion,
-    PromotionPolicy,
-    PromotionRefused,
-    Provenance,
-    Trust,
-)
+from memoryware import MemoryScope, Origin, PromotionPolicy, Provenance, Trust
+from memoryware.errors import PromotionRefused
+from memoryware.tiers import Insight, PendingPromotion
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.stores.protocol import Select
 from tiers.kit import HashEmbeddings

@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memoryware import (
-    EntryMissing,
-    EntryRefused,
-    MemoryScope,
-    Origin,
-    SettingError,
-    TieredMemory,
-)
+from memoryware import MemoryScope, Origin, TieredMemory
 from memoryware._warning import forget_warnings
+from memoryware.errors import EntryMissing, EntryRefused, SettingError
 
 
 async def opened(door, **options):

@@ -9,8 +9,9 @@ from itertools import count
 
 import pytest
 
-from memoryware import Memory, MemoryScope, Origin, Provenance, Ranking, TieredMemory, Verdict
-from memoryware.conformance._tiers import memory as made
+from memoryware import Memory, MemoryScope, Origin, Provenance, Ranking, TieredMemory
+from memoryware.testing._tiers import memory as made
+from memoryware.tiers import Verdict
 from memoryware.tiers.recall import rank
 from memoryware.tiers.stores.protocol import Select, Space
 from tiers.kit import Clock, HashEmbeddings

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from langchain_core.cross_encoders import BaseCrossEncoder
 
-from memoryware import MemoryScope, Ranking, Reranker, SettingError, TieredMemory
+from memoryware import MemoryScope, Ranking, TieredMemory
+from memoryware.errors import SettingError
 from memoryware.settings import TierLimits
+from memoryware.tiers import Reranker
 from memoryware.tiers.embedding import Rescorer
 from memoryware.tiers.model import Verdict
 from memoryware.tiers.recall.context import ContextBuilder

@@ -6,17 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware import (
-    EntryMissing,
-    MemoryScope,
-    Origin,
-    Provenance,
-    SettingError,
-    TieredMemory,
-    TierError,
-    TierLimits,
-    Verdict,
-)
+from memoryware import MemoryScope, Origin, Provenance, TieredMemory, TierLimits
+from memoryware.errors import EntryMissing, SettingError, TierError
+from memoryware.tiers import Verdict
 from memoryware.tiers.stores.embedded import embedded
 from tiers.kit import Clock, ids
 

@@ -8,18 +8,9 @@ from dataclasses import dataclass, fields
 
 import pytest
 
-from memoryware import (
-    Guard,
-    Insight,
-    MemoryScope,
-    Origin,
-    Passed,
-    Provenance,
-    Refusal,
-    SettingError,
-    TieredMemory,
-    Verdict,
-)
+from memoryware import Guard, MemoryScope, Origin, Provenance, TieredMemory
+from memoryware.errors import SettingError
+from memoryware.tiers import Insight, Passed, Refusal, Verdict
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.sqlite import sqlite_stores
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoryware import MemoryScope, StoreUnavailable, TieredMemory
+from memoryware import MemoryScope, TieredMemory
+from memoryware.errors import StoreUnavailable
 from servers import postgres
 from servers.redis import redis_server
 

@@ -10,15 +10,9 @@ from datetime import timedelta
 import pytest
 
 from hooked import hooked
-from memoryware import (
-    MemoryScope,
-    Origin,
-    Promotion,
-    PromotionRefused,
-    Provenance,
-    TieredMemory,
-    Verdict,
-)
+from memoryware import MemoryScope, Origin, Promotion, Provenance, TieredMemory
+from memoryware.errors import PromotionRefused
+from memoryware.tiers import Verdict
 from tiers.kit import Clock
 
 SHOP = MemoryScope(group_id="shop")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from memoryware import MemoryScope, NearDuplicate, TieredMemory
+from memoryware import MemoryScope, TieredMemory
 from memoryware.errors import EmbeddingFailed
+from memoryware.tiers import NearDuplicate
 from memoryware.tiers.embedding import Embedder
 from tiers.kit import DOORS, HashEmbeddings, parts
 from tiers.known import cold, hot, recall, texts

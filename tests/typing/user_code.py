@@ -28,34 +28,19 @@ from langgraph.store.memory import InMemoryStore
 
 from memoryware import (
     AgentConfig,
-    BackendFactory,
-    BackendLike,
     BackendProtocol,
     CompositeBackend,
     ContextBuilder,
-    ContextItem,
-    Counts,
     DeepMemoryMiddleware,
-    EditResult,
     Entry,
-    FileData,
-    FileDownloadResponse,
-    FileError,
-    FileInfo,
     FileLimits,
     FilesystemBackend,
     FileToolsMiddleware,
-    Finding,
-    GrepMatch,
     Guard,
     GuardedBackend,
-    Headings,
     HistoryBackend,
-    HistoryLimits,
     Imports,
-    Labels,
     Layout,
-    Leak,
     Memory,
     MemoryLimits,
     MemoryMiddleware,
@@ -63,12 +48,9 @@ from memoryware import (
     MemoryScope,
     MemorywareError,
     Origin,
-    PathRefused,
     Promotion,
     Ranking,
     Recall,
-    Refusal,
-    SettingError,
     Source,
     StateBackend,
     StoreBackend,
@@ -76,24 +58,33 @@ from memoryware import (
     TieredMemoryMiddleware,
     TierLimits,
     ToolLimits,
-    Version,
-    WriteResult,
     acting,
-    agreed,
-    append_to_system_message,
-    ascan,
     create_deep_agent,
-    default_filters,
     discover,
     file_memory,
     load_config,
-    redact_memory,
     remember,
-    scan,
     with_memory,
 )
+from memoryware.backends import (
+    BackendFactory,
+    BackendLike,
+    EditResult,
+    FileData,
+    FileDownloadResponse,
+    FileInfo,
+    GrepMatch,
+    Version,
+    WriteResult,
+)
 from memoryware.backends.protocol import Appends, Fingerprints
+from memoryware.errors import FileError, PathRefused, SettingError
+from memoryware.guard import Finding
 from memoryware.local import LocalEmbeddings
+from memoryware.middleware import append_to_system_message, redact_memory
+from memoryware.settings import HistoryLimits
+from memoryware.sources import Leak, agreed, ascan, scan
+from memoryware.tiers import ContextItem, Counts, Headings, Labels, Refusal, default_filters
 
 
 @dataclass

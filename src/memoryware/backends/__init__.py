@@ -1,40 +1,109 @@
-"""Where memory files live; each backend is loaded on first use."""
+"""Where memory files live: backends, their results and protocols, versions of files."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from memoryware.backends.protocol import BackendProtocol
+from memoryware._lazy import attach
 
 if TYPE_CHECKING:
+    from memoryware.backends._acting import Actor, acting
+    from memoryware.backends._paths import normalise_path
     from memoryware.backends.composite import CompositeBackend
     from memoryware.backends.filesystem import FilesystemBackend
+    from memoryware.backends.history import HistoryBackend, Version
+    from memoryware.backends.looking import Row, arecent_versions, recent_versions, side_by_side
+    from memoryware.backends.opening import aopen_files, open_files
+    from memoryware.backends.protocol import (
+        Appends,
+        BackendFactory,
+        BackendLike,
+        BackendOrFactory,
+        BackendProtocol,
+        DeleteResult,
+        EditResult,
+        FileData,
+        FileDownloadResponse,
+        FileInfo,
+        FileUploadResponse,
+        Fingerprints,
+        GlobResult,
+        GrepMatch,
+        GrepResult,
+        LsResult,
+        Names,
+        ReadResult,
+        WriteResult,
+    )
     from memoryware.backends.state import StateBackend
     from memoryware.backends.store import StoreBackend
 
 __all__ = [
+    "Actor",
+    "Appends",
+    "BackendFactory",
+    "BackendLike",
+    "BackendOrFactory",
     "BackendProtocol",
     "CompositeBackend",
+    "DeleteResult",
+    "EditResult",
+    "FileData",
+    "FileDownloadResponse",
+    "FileInfo",
+    "FileUploadResponse",
     "FilesystemBackend",
+    "Fingerprints",
+    "GlobResult",
+    "GrepMatch",
+    "GrepResult",
+    "HistoryBackend",
+    "LsResult",
+    "Names",
+    "ReadResult",
+    "Row",
     "StateBackend",
     "StoreBackend",
+    "Version",
+    "WriteResult",
+    "acting",
+    "aopen_files",
+    "arecent_versions",
+    "normalise_path",
+    "open_files",
+    "recent_versions",
+    "side_by_side",
 ]
-_HOME_OF: Final = {
-    "CompositeBackend": "composite",
-    "FilesystemBackend": "filesystem",
-    "StateBackend": "state",
-    "StoreBackend": "store",
+_HOMES: Final = {
+    "memoryware.backends._acting": ("Actor", "acting"),
+    "memoryware.backends._paths": ("normalise_path",),
+    "memoryware.backends.composite": ("CompositeBackend",),
+    "memoryware.backends.filesystem": ("FilesystemBackend",),
+    "memoryware.backends.history": ("HistoryBackend", "Version"),
+    "memoryware.backends.looking": ("Row", "arecent_versions", "recent_versions", "side_by_side"),
+    "memoryware.backends.opening": ("aopen_files", "open_files"),
+    "memoryware.backends.protocol": (
+        "Appends",
+        "BackendFactory",
+        "BackendLike",
+        "BackendOrFactory",
+        "BackendProtocol",
+        "DeleteResult",
+        "EditResult",
+        "FileData",
+        "FileDownloadResponse",
+        "FileInfo",
+        "FileUploadResponse",
+        "Fingerprints",
+        "GlobResult",
+        "GrepMatch",
+        "GrepResult",
+        "LsResult",
+        "Names",
+        "ReadResult",
+        "WriteResult",
+    ),
+    "memoryware.backends.state": ("StateBackend",),
+    "memoryware.backends.store": ("StoreBackend",),
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = attach(__name__, _HOMES)

@@ -15,17 +15,18 @@ from memoryware.guard._forgeries import (
     unscored,
 )
 from memoryware.guard.guard import (
+    DetectedSpan,
     Detector,
     Finding,
     Guard,
     KingfisherDetector,
     OnSecret,
     Personal,
-    Span,
 )
 
 __all__ = [
     "FENCES",
+    "DetectedSpan",
     "Detector",
     "Fence",
     "Finding",
@@ -33,7 +34,6 @@ __all__ = [
     "KingfisherDetector",
     "OnSecret",
     "Personal",
-    "Span",
     "drop_hidden",
     "fence_pattern",
     "forged",

@@ -19,7 +19,7 @@ from memoryware.guard._secret_values import (
     trimmed,
     wordlike,
 )
-from memoryware.guard.guard import Span
+from memoryware.guard.guard import DetectedSpan
 
 _AFTER: Final = re.compile(
     r"""
@@ -62,7 +62,7 @@ _NOT_ASSIGNED: Final = (Sort.LOGIN, Sort.SEED, Sort.OPENER)
 _Place = tuple[int, int] | None
 
 
-def find_assigned(scan: Scan, mention: Mention) -> Iterator[Span]:
+def find_assigned(scan: Scan, mention: Mention) -> Iterator[DetectedSpan]:
     """Return the values that are assigned to the word, or stand under it, and are secrets."""
     text = scan.text
     if mention.sort in _NOT_ASSIGNED or _in_resource_name(text, mention):
@@ -245,7 +245,7 @@ _MOST_JUDGED: Final = 16
 _KIND: Final = "password"
 
 
-def find_unread(scan: Scan) -> Iterator[Span]:
+def find_unread(scan: Scan) -> Iterator[DetectedSpan]:
     """Return what may be a secret where the budget is spent."""
     for start, end in scan.unread():
         for count, match in enumerate(_MIXED_VALUE.finditer(scan.text, start, end + 200)):

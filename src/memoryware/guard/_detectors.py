@@ -26,7 +26,7 @@ from memoryware.guard._secret_values import UNSPACED, Sort, sort_of
 from memoryware.guard._sentence_secrets import find_in_sentence
 from memoryware.guard._service_tokens import TOKEN_RUN, find_tokens, known_tokens
 from memoryware.guard._vendors import WIDE
-from memoryware.guard.guard import Span
+from memoryware.guard.guard import DetectedSpan
 
 _ASSIGNED: Final = 6
 """What it costs to look for a value that is assigned to a word."""
@@ -35,7 +35,7 @@ _BROKEN_OFF: Final = ("\n", "\r", '"', "'", "`", "\\")
 _DIGIT: Final = re.compile("[0-9]")
 
 
-def find_secrets(text: str) -> Iterator[Span]:
+def find_secrets(text: str) -> Iterator[DetectedSpan]:
     """Return kind, start and end of every secret; what names a kind best comes first."""
     view = plain_view(text)
     runs = [run.span() for run in TOKEN_RUN.finditer(view.text)]
@@ -45,13 +45,13 @@ def find_secrets(text: str) -> Iterator[Span]:
         yield from _original(pieces, known_tokens(Scan(pieces.text, ""), seams))
 
 
-def _original(view: View, spans: Iterator[Span]) -> Iterator[Span]:
+def _original(view: View, spans: Iterator[DetectedSpan]) -> Iterator[DetectedSpan]:
     """Yield spans of a view with their places in the original text."""
     for kind, start, end in spans:
         yield kind, *view.span(start, end)
 
 
-def _secrets_in(scan: Scan, runs: list[tuple[int, int]]) -> Iterator[Span]:
+def _secrets_in(scan: Scan, runs: list[tuple[int, int]]) -> Iterator[DetectedSpan]:
     """Yield the secrets of a view.
 
     Each group of rules has a gate, which most texts do not pass: a look for characters without
@@ -83,7 +83,7 @@ def _secrets_in(scan: Scan, runs: list[tuple[int, int]]) -> Iterator[Span]:
         yield from find_unread(scan)
 
 
-def _beside(scan: Scan, mention: Mention) -> list[Span]:
+def _beside(scan: Scan, mention: Mention) -> list[DetectedSpan]:
     """Return the secrets beside a word for one."""
     if not scan.afford(mention.start, _ASSIGNED):
         return []
@@ -333,7 +333,7 @@ _IDENTIFIES: Final = re.compile(
 _BEFORE: Final = 40
 
 
-def _find_cards(text: str) -> Iterator[Span]:
+def _find_cards(text: str) -> Iterator[DetectedSpan]:
     """Return the numbers of payment cards in a text."""
     for pattern in (_CARD_NUMBER, _ASSIGNED_NUMBER):
         for match in pattern.finditer(text):
@@ -400,7 +400,7 @@ _DATE: Final = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")
 _NOT_A_DIGIT: Final = re.compile(r"\D")
 
 
-def find_personal_data(text: str, kinds: Sequence[str]) -> Iterator[Span]:
+def find_personal_data(text: str, kinds: Sequence[str]) -> Iterator[DetectedSpan]:
     """Return the personal data of these kinds in the text."""
     detectors = _langchain.personal_detectors()
     for kind in kinds:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 
 from memoryware.guard._secret_values import is_uuid, looks_random, stands_in
-from memoryware.guard.guard import Span
+from memoryware.guard.guard import DetectedSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +311,7 @@ FORM_GATES: Final = (*_BY_GATE, *_KEY_BLOCK_GATES)
 """Texts, in lower case, without any of which there is no form in a text."""
 
 
-def find_forms(text: str, low: str) -> Iterator[Span]:
+def find_forms(text: str, low: str) -> Iterator[DetectedSpan]:
     """Return what stands in a known form.
 
     Args:
@@ -326,7 +326,7 @@ def find_forms(text: str, low: str) -> Iterator[Span]:
     yield from _key_blocks(text, low)
 
 
-def _in_form(form: Form, text: str) -> Iterator[Span]:
+def _in_form(form: Form, text: str) -> Iterator[DetectedSpan]:
     for match in form.compiled.finditer(text):
         group = match.lastgroup or ""
         value = match[group]
@@ -358,7 +358,7 @@ _FEWEST: Final = 24
 """Letters and digits of a key; less is an example."""
 
 
-def _key_blocks(text: str, low: str) -> Iterator[Span]:
+def _key_blocks(text: str, low: str) -> Iterator[DetectedSpan]:
     """Return private keys from their first line to their last, or as far as they go.
 
     Args:
@@ -372,7 +372,7 @@ def _key_blocks(text: str, low: str) -> Iterator[Span]:
             yield "private key", *match.span("value")
 
 
-def _blocks(text: str) -> Iterator[Span]:
+def _blocks(text: str) -> Iterator[DetectedSpan]:
     position = 0
     while begin := _BEGIN.search(text, position):
         position = begin.end()

@@ -40,7 +40,7 @@ from memoryware.guard._secret_values import (
     told,
     trimmed,
 )
-from memoryware.guard.guard import Span
+from memoryware.guard.guard import DetectedSpan
 
 Place = tuple[int, int]
 """Where a secret begins and ends."""
@@ -172,7 +172,7 @@ _TOLD: Final = IS - {"="} | {"is:", "now", "jetzt"}
 _OPENED: Final = frozenset(listed("api service app"))
 
 
-def find_in_sentence(scan: Scan, mention: Mention) -> Span | None:
+def find_in_sentence(scan: Scan, mention: Mention) -> DetectedSpan | None:
     """Return the secret that a sentence tells around the word, if it does."""
     text = scan.text
     start, end = max(0, mention.start - _NEAR_BEFORE), mention.end + _NEAR_BEHIND

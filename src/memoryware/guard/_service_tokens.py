@@ -30,7 +30,7 @@ from memoryware.guard._vendors import (
     VENDORS,
     WIDE,
 )
-from memoryware.guard.guard import Span
+from memoryware.guard.guard import DetectedSpan
 
 _SIGNS: Final = string.ascii_letters + string.digits + "_.~-"
 TOKEN_RUN: Final = re.compile(r"[A-Za-z0-9_.~-]{16,}")
@@ -91,7 +91,7 @@ def _by_start() -> dict[str, list[_Rule]]:
 _BY_START: Final = _by_start()
 
 
-def find_tokens(scan: Scan, places: list[tuple[int, int]]) -> Iterator[Span]:
+def find_tokens(scan: Scan, places: list[tuple[int, int]]) -> Iterator[DetectedSpan]:
     """Return the tokens of known services, and those that are built like such a token.
 
     Args:
@@ -109,7 +109,7 @@ def find_tokens(scan: Scan, places: list[tuple[int, int]]) -> Iterator[Span]:
             yield from _find_built(text, start, end)
 
 
-def known_tokens(scan: Scan, seams: Iterable[int]) -> Iterator[Span]:
+def known_tokens(scan: Scan, seams: Iterable[int]) -> Iterator[DetectedSpan]:
     """Return the tokens of known services that reach over one of these places."""
     text, behind = scan.text, 0
     for seam in seams:
@@ -121,7 +121,7 @@ def known_tokens(scan: Scan, seams: Iterable[int]) -> Iterator[Span]:
             yield from _known(scan, start, behind)
 
 
-def _wide(scan: Scan) -> Iterator[Span]:
+def _wide(scan: Scan) -> Iterator[DetectedSpan]:
     """Return the tokens that may have signs in them at which a run ends."""
     text = scan.text
     if "/" not in text and "+" not in text:
@@ -135,7 +135,7 @@ def _wide(scan: Scan) -> Iterator[Span]:
             at = text.find(prefix, at + len(prefix) if span is None else span[2])
 
 
-def _known(scan: Scan, start: int, end: int) -> Iterator[Span]:
+def _known(scan: Scan, start: int, end: int) -> Iterator[DetectedSpan]:
     text, behind = scan.text, start
     for at in (start, *(part.start() for part in _INNER.finditer(text, start + 1, end))):
         span = _begins(scan, at) if at >= behind else None
@@ -144,7 +144,7 @@ def _known(scan: Scan, start: int, end: int) -> Iterator[Span]:
             behind = span[2]
 
 
-def _begins(scan: Scan, at: int) -> Span | None:
+def _begins(scan: Scan, at: int) -> DetectedSpan | None:
     text = scan.text
     for rule in _BY_START.get(text[at : at + _START], ()):
         end = rule.end(scan, at)
@@ -196,7 +196,7 @@ _JOINED: Final = re.compile(r"[\"'`]?\s{0,3}(?::|=|=>|\bis|->|\||,)\s{0,3}[\"'`*
 _WORDS: Final = re.compile(r"[A-Za-z]+")
 
 
-def _find_built(text: str, start: int, end: int) -> Iterator[Span]:
+def _find_built(text: str, start: int, end: int) -> Iterator[DetectedSpan]:
     """Return the key that a run without blanks is, if it is one."""
     while start < end and not text[start].isalnum():
         start += 1

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 from memoryware import _checking
 from memoryware.errors import SettingError
 
-Span: TypeAlias = tuple[str, int, int]
+DetectedSpan: TypeAlias = tuple[str, int, int]
 """Kind, start and end of something found in a text; the end is behind its last character."""
 
 
@@ -41,7 +41,7 @@ class Finding:
 class Detector(Protocol):
     """Finds things of one sort in a text; any function of this form is one."""
 
-    def __call__(self, text: str, /) -> Iterable[Span]:
+    def __call__(self, text: str, /) -> Iterable[DetectedSpan]:
         """Return kind, start and end of everything found, in any order."""
         ...
 
@@ -167,7 +167,7 @@ class Guard:
         """
         return ", ".join(f"line {finding.line}: {finding.kind}" for finding in findings)
 
-    def _spans(self, text: str) -> Iterator[Span]:
+    def _spans(self, text: str) -> Iterator[DetectedSpan]:
         """Return everything that is found and not allowed, what names a kind best first."""
         detectors = _detectors()
         for detector in self.detectors:
@@ -177,7 +177,7 @@ class Guard:
         if self.personal:
             yield from self._reported(text, detectors.find_personal_data(text, self.personal))
 
-    def _reported(self, text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    def _reported(self, text: str, spans: Iterable[DetectedSpan]) -> Iterator[DetectedSpan]:
         for kind, start, end in spans:
             if start < end and not (self.allow and self._allows(text[start:end])):
                 yield kind, start, end
@@ -200,7 +200,7 @@ def _several(name: str, values: Any) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _answers(detector: Detector, text: str) -> list[Span]:
+def _answers(detector: Detector, text: str) -> list[DetectedSpan]:
     """Return what a foreign detector finds; what it says when it fails may hold the text."""
     name = getattr(detector, "__qualname__", type(detector).__qualname__)
     try:
@@ -219,7 +219,7 @@ def _fingerprint(value: str) -> str:
     return hashlib.blake2b(data, digest_size=8, key=_KEY).hexdigest()
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
+def _merged(spans: Iterable[DetectedSpan]) -> list[DetectedSpan]:
     """Return the spans in order, those that overlap as one of the kind that was named first."""
     ranked = sorted((start, end, rank, kind) for rank, (kind, start, end) in enumerate(spans))
     merged: list[tuple[int, int, int, str]] = []
@@ -265,7 +265,7 @@ class KingfisherDetector:
     def __init__(self, *, scanner: Any = None) -> None:
         self._scanner = _scanner() if scanner is None else scanner
 
-    def __call__(self, text: str, /) -> list[Span]:
+    def __call__(self, text: str, /) -> list[DetectedSpan]:
         """Return kind, start and end of everything found."""
         data = text.encode("utf-8", "replace")
         places = _Places(text, data)

@@ -1,37 +1,50 @@
-"""What plugs into an agent; each part is loaded on first use."""
+"""What plugs into an agent: middleware for memory files, file tools and tiered memory."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from memoryware._lazy import attach
 
 if TYPE_CHECKING:
+    from memoryware.middleware._prompt import redact_memory
     from memoryware.middleware.deep_memory import DeepMemoryMiddleware
     from memoryware.middleware.file_tools import FileToolsMiddleware
-    from memoryware.middleware.memory import MemoryMiddleware
+    from memoryware.middleware.memory import (
+        MEMORY_SYSTEM_PROMPT,
+        MemoryMiddleware,
+        MemoryState,
+        MemoryStateUpdate,
+        append_to_system_message,
+    )
+    from memoryware.middleware.preview import Preview, SourcePreview
     from memoryware.middleware.tiered import TieredMemoryMiddleware
 
 __all__ = [
+    "MEMORY_SYSTEM_PROMPT",
     "DeepMemoryMiddleware",
     "FileToolsMiddleware",
     "MemoryMiddleware",
+    "MemoryState",
+    "MemoryStateUpdate",
+    "Preview",
+    "SourcePreview",
     "TieredMemoryMiddleware",
+    "append_to_system_message",
+    "redact_memory",
 ]
-_HOME_OF: Final = {
-    "DeepMemoryMiddleware": "deep_memory",
-    "FileToolsMiddleware": "file_tools",
-    "MemoryMiddleware": "memory",
-    "TieredMemoryMiddleware": "tiered",
+_HOMES: Final = {
+    "memoryware.middleware._prompt": ("redact_memory",),
+    "memoryware.middleware.deep_memory": ("DeepMemoryMiddleware",),
+    "memoryware.middleware.file_tools": ("FileToolsMiddleware",),
+    "memoryware.middleware.memory": (
+        "MEMORY_SYSTEM_PROMPT",
+        "MemoryMiddleware",
+        "MemoryState",
+        "MemoryStateUpdate",
+        "append_to_system_message",
+    ),
+    "memoryware.middleware.preview": ("Preview", "SourcePreview"),
+    "memoryware.middleware.tiered": ("TieredMemoryMiddleware",),
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = attach(__name__, _HOMES)

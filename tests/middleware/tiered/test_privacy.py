@@ -8,7 +8,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from kit import call, say
-from memoryware import redact_memory
+from memoryware.middleware import redact_memory
 from middleware.tiered.rig import (
     ANSWER,
     FACT,

@@ -8,7 +8,7 @@ import pytest
 from langgraph.graph import MessagesState, StateGraph
 
 from kit import ScriptedModel, call, say, tool_messages
-from memoryware import ROLES
+from memoryware.tiers import ROLES
 from memoryware.tiers.model import Role
 from middleware.tiered.rig import (
     ANSWER,

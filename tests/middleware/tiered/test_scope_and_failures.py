@@ -13,7 +13,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from hooked import hooked
 from kit import ScriptedModel, call, say
-from memoryware import MemoryScope, SettingError
+from memoryware import MemoryScope
+from memoryware.errors import SettingError
 from memoryware.events import Counters, listen
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from memoryware.tiers.stores.embedded import embedded

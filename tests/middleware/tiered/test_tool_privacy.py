@@ -12,7 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from kit import ScriptedModel, call, calls, say, tool_messages
-from memoryware import TieredMemoryMiddleware, redact_memory
+from memoryware import TieredMemoryMiddleware
+from memoryware.middleware import redact_memory
 from middleware.tiered.rig import (
     ANSWER,
     DOORS,

@@ -11,16 +11,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from kit import ScriptedModel, call, calls, say
-from memoryware import (
-    FilesystemBackend,
-    Imports,
-    MemoryMiddleware,
-    Origin,
-    SettingError,
-    Source,
-    declare_origins,
-)
+from memoryware import FilesystemBackend, Imports, MemoryMiddleware, Origin, Source
+from memoryware.errors import SettingError
 from memoryware.middleware.tiered import TieredMemoryMiddleware
+from memoryware.tiers import declare_origins
 from memoryware.tiers.actors import declared_origins
 from memoryware.tiers.model import Trust
 from middleware.tiered.rig import (

@@ -6,9 +6,9 @@ import sys
 import time
 from dataclasses import replace
 
-from memoryware import StoreUnavailable
-from memoryware.conformance._tiers import entry, within
+from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
+from memoryware.testing._tiers import entry, within
 from memoryware.tiers.stores.protocol import TierHandle
 from memoryware.tiers.stores.redis import RedisSettings, RedisWorking
 

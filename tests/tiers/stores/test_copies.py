@@ -7,7 +7,9 @@ import pickle
 
 import pytest
 
-from memoryware import MemoryScope, NotPicklable, TieredMemory, TieredMemoryMiddleware, open_stores
+from memoryware import MemoryScope, TieredMemory, TieredMemoryMiddleware
+from memoryware.errors import NotPicklable
+from memoryware.stores import open_stores
 from servers import postgres
 
 SHOP = MemoryScope(group_id="shop", user_id="ann")

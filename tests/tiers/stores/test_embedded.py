@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from memoryware.conformance._tiers import entry, within
 from memoryware.errors import StoreUnavailable
+from memoryware.testing._tiers import entry, within
 from memoryware.tiers.stores.embedded import embedded
 
 

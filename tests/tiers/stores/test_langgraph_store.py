@@ -14,9 +14,11 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
-from memoryware import StoreUnavailable, TieredMemory
-from memoryware.conformance._documents import document
-from memoryware.conformance._tiers import (
+from memoryware import TieredMemory
+from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
+from memoryware.scope import MemoryScope
+from memoryware.testing._documents import document
+from memoryware.testing._tiers import (
     NEIGHBOURS,
     NOON,
     entry,
@@ -25,8 +27,6 @@ from memoryware.conformance._tiers import (
     shout,
     within,
 )
-from memoryware.errors import SettingError, StoreNewer
-from memoryware.scope import MemoryScope
 from memoryware.tiers.stores.langgraph import label, langgraph_stores
 from memoryware.tiers.stores.protocol import Select, Space
 

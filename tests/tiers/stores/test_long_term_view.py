@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import NOON, Asked, TierSuite, later, within
-from memoryware.conformance.words import by_words
 from memoryware.errors import EmbeddingMismatch
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import NOON, Asked, TierSuite, later, within
+from memoryware.testing.words import by_words
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.sqlite import sqlite_stores
 

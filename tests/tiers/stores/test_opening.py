@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-from memoryware import StoreUnavailable, TieredMemory, aopen_stores, open_stores
+from memoryware import TieredMemory
+from memoryware.errors import StoreUnavailable
+from memoryware.stores import aopen_stores, open_stores
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from doors import everyday
-from memoryware.conformance import (
+from memoryware.testing import (
     LongTermStoreConformance,
     QuarantineStoreConformance,
     WorkingStoreConformance,
 )
-from memoryware.conformance._tiers import entry, within
+from memoryware.testing._tiers import entry, within
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "own_store"
 pytest.importorskip("duckdb")

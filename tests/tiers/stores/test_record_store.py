@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from memoryware import MemoryScope, Stores, TieredMemory
+from memoryware import MemoryScope, TieredMemory
 from memoryware._runner import BLOCKING, run_blocking
-from memoryware.conformance._tiers import ACME, entry, memory, within
-from memoryware.tiers.stores.helpers import RecordStore, RecordTransaction
+from memoryware.stores import RecordStore, RecordTransaction, Stores
+from memoryware.testing._tiers import ACME, entry, memory, within
 from memoryware.tiers.stores.views import Tiers
 from tiers.kit import HashEmbeddings
 

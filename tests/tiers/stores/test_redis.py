@@ -11,10 +11,9 @@ import pytest
 import redis
 
 from hooked import redis_working
-from memoryware import StoreUnavailable
-from memoryware.conformance._tiers import ACME, NASTY, NEIGHBOURS, NOON, entry, later, shout, within
-from memoryware.errors import SettingError, StoreNewer
+from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
 from memoryware.scope import MemoryScope
+from memoryware.testing._tiers import ACME, NASTY, NEIGHBOURS, NOON, entry, later, shout, within
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings
 from memoryware.tiers.stores.redis.lists import key_of, name_of

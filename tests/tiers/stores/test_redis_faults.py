@@ -17,9 +17,10 @@ import pytest
 import redis
 
 from hooked import redis_working
-from memoryware import StoreUnavailable, StoreUnconfirmed, open_stores
-from memoryware.conformance._tiers import NOON, entry, within
+from memoryware.errors import StoreUnavailable, StoreUnconfirmed
 from memoryware.scope import MemoryScope
+from memoryware.stores import open_stores
+from memoryware.testing._tiers import NOON, entry, within
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.redis import RedisSettings
 from memoryware.tiers.stores.redis.lists import READ, SWAP

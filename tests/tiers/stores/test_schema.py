@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware import StoreNewer, StoreUnavailable
-from memoryware.conformance._tiers import NOON, entry, memory, within
+from memoryware.errors import StoreNewer, StoreUnavailable
+from memoryware.testing._tiers import NOON, entry, memory, within
 from memoryware.tiers.stores.columns import WORD
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.stores.sqlite import database, rows, schema, sqlite_stores

@@ -17,16 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from memoryware import (
-    MemoryScope,
-    SettingError,
-    StoreNewer,
-    StoreUnavailable,
-    TieredMemory,
-    TierLimits,
-    open_stores,
-)
-from memoryware.conformance._tiers import entry, memory, within
+from memoryware import MemoryScope, TieredMemory, TierLimits
+from memoryware.errors import SettingError, StoreNewer, StoreUnavailable
+from memoryware.stores import open_stores
+from memoryware.testing._tiers import entry, memory, within
 from memoryware.tiers.stores.sqlite import sqlite_stores
 from tiers.kit import HashEmbeddings
 from tiers.stores.worker import CHUNKS, SHOP
@@ -293,7 +287,8 @@ def test_readers_go_on_while_somebody_writes(tmp_path):
 
 _FULL = """
 import resource, sys
-from memoryware import StoreUnavailable, TieredMemory
+from memoryware import TieredMemory
+from memoryware.errors import StoreUnavailable
 memory = TieredMemory.open(f"sqlite:///{sys.argv[1]}")
 first = memory.promote("The orders are here, and nowhere else.", "shop", by="ann")
 import os, signal

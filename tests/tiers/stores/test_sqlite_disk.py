@@ -15,8 +15,9 @@ import traceback
 import pytest
 
 from backends.unprivileged import as_nobody, open_folder
-from memoryware import SettingError, StoreUnavailable, TieredMemory
-from memoryware.conformance._tiers import entry
+from memoryware import TieredMemory
+from memoryware.errors import SettingError, StoreUnavailable
+from memoryware.testing._tiers import entry
 from memoryware.tiers.stores.langgraph import langgraph_stores
 from memoryware.tiers.stores.sqlite import database
 from memoryware.tiers.text.terms import WORDS_VERSION
@@ -199,7 +200,8 @@ def test_the_first_remedy_after_a_chmod_loses_nothing(path):
 
 FILLED = """
 import sys
-from memoryware import StoreUnavailable, TieredMemory
+from memoryware import TieredMemory
+from memoryware.errors import StoreUnavailable
 memory = TieredMemory.open(f"sqlite:///{sys.argv[1]}")
 confirmed = 0
 try:

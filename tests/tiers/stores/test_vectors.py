@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from memoryware import EmbeddingMismatch
+from memoryware.errors import EmbeddingMismatch
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores import codec
 from memoryware.tiers.stores.codec import packed, packed_all, unpacked

@@ -12,8 +12,8 @@ import pytest
 
 from counting import Relay
 from memoryware import MemoryScope
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import entry
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import entry
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores, schema
 from servers import postgres
 from servers.pooler import Pooler

@@ -5,9 +5,10 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from memoryware import MemoryScope, StoreUnavailable
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import entry, later
+from memoryware import MemoryScope
+from memoryware.errors import StoreUnavailable
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import entry, later
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.postgres.schema import TABLES

@@ -9,15 +9,15 @@ import sys
 
 import pytest
 
-from memoryware import StoreUnavailable
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import within
+from memoryware.errors import StoreUnavailable
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import within
 from memoryware.tiers.stores.postgres import postgres_stores
 
 INTERRUPTED = """
 import random, signal, sys
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import entry, within
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 
 def interrupt(*_):

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from memoryware import StoreUnavailable
-from memoryware.conformance._tiers import entry, within
+from memoryware.errors import StoreUnavailable
 from memoryware.settings import PostgresLimits
+from memoryware.testing._tiers import entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from servers import postgres
 from tiers.stores.postgres.kit import DOORS, call, kill, through

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware import StoreNewer, StoreUnavailable, open_stores
-from memoryware.conformance._tiers import entry, memory, within
+from memoryware.errors import StoreNewer, StoreUnavailable
+from memoryware.stores import open_stores
+from memoryware.testing._tiers import entry, memory, within
 from memoryware.tiers.stores.postgres import postgres_stores, schema
 from memoryware.tiers.text.terms import WORDS_VERSION
 from servers import postgres
@@ -55,7 +56,7 @@ def test_an_address_may_name_several_hosts():
 
 def test_a_missing_package_names_the_command(address):
     script = (
-        "import sys\nsys.modules['psycopg'] = None\nfrom memoryware import open_stores\n"
+        "import sys\nsys.modules['psycopg'] = None\nfrom memoryware.stores import open_stores\n"
         "try:\n    open_stores('postgresql://ann:hush@host/x')\n"
         "except OSError as error:\n    print(error)"
     )

@@ -12,9 +12,10 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from memoryware import MemoryScope, StoreUnavailable
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import entry, within
+from memoryware import MemoryScope
+from memoryware.errors import StoreUnavailable
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from servers import postgres
 from tiers.stores.postgres.kit import DOORS, call, database, kill, through

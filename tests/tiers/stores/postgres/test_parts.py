@@ -9,12 +9,13 @@ import time
 import psycopg
 import pytest
 
-from memoryware import StoreUnavailable, copy_stores
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._sights import asking as asked
-from memoryware.conformance._sights import everything
-from memoryware.conformance._tiers import within
+from memoryware.errors import StoreUnavailable
 from memoryware.scope import MemoryScope
+from memoryware.stores import copy_stores
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._sights import asking as asked
+from memoryware.testing._sights import everything
+from memoryware.testing._tiers import within
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.protocol import Select, Space

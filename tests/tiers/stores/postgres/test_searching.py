@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._sights import asking, everything, runs
-from memoryware.conformance._tiers import ACME, later, within
 from memoryware.settings import PostgresLimits
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._sights import asking, everything, runs
+from memoryware.testing._tiers import ACME, later, within
 from memoryware.tiers.scoring import cosine
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.postgres import postgres_stores

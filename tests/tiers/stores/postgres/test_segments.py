@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from memoryware import MemoryScope
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import ACME, within
 from memoryware.settings import PostgresLimits
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import ACME, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Query, Select
 from memoryware.tiers.text.terms import words_of

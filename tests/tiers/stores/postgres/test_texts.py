@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from memoryware import MemoryScope
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import ACME, entry, later, memory, within
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import ACME, entry, later, memory, within
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.postgres.schema import TABLES
 from memoryware.tiers.stores.protocol import Space

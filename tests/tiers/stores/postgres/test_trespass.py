@@ -8,9 +8,10 @@ import os
 import psycopg
 import pytest
 
-from memoryware import MemoryScope, copy_stores
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._sights import asking, everything
+from memoryware import MemoryScope
+from memoryware.stores import copy_stores
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._sights import asking, everything
 from memoryware.tiers.stores.embedded import embedded
 from memoryware.tiers.stores.postgres import admit_role, postgres_stores
 from memoryware.tiers.stores.protocol import Select

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import pytest
 
-from memoryware import StoreUnavailable
-from memoryware.conformance._documents import FLAT, document
-from memoryware.conformance._tiers import ACME, entry, within
+from memoryware.errors import StoreUnavailable
 from memoryware.settings import PostgresLimits
+from memoryware.testing._documents import FLAT, document
+from memoryware.testing._tiers import ACME, entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 from memoryware.tiers.stores.protocol import Select
 from servers import postgres
@@ -210,7 +210,7 @@ async def test_what_was_closed_says_so(stores):
 
 FORKED = """
 import os, sys
-from memoryware.conformance._tiers import entry, within
+from memoryware.testing._tiers import entry, within
 from memoryware.tiers.stores.postgres import postgres_stores
 stores = postgres_stores(sys.argv[1])
 stores.quarantine.add(entry("parent"))
