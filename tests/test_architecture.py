@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
 import json
 import re
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +29,7 @@ PROTOCOLS = {"Appends", "BackendProtocol", "Fingerprints", "Names", "TwinBackend
 LOOKS = {"isinstance", "issubclass", "hasattr", "signature", "getattr", "getattr_static"}
 MAY_LOOK = {"backends/_foreign.py", "backends/_peer.py"}
 HEAVY = ("deepagents", "langchain", "langgraph", "langsmith", "pydantic", "pytest")
-ABOVE = ("agent", "conformance", "local", "mcp", "middleware", "nodes")
+ABOVE = ("agent", "testing", "local", "mcp", "middleware", "nodes")
 """What may load langchain: what stands above the backends, and a model that is asked for."""
 
 
@@ -219,48 +221,85 @@ def test_the_rule_notices(rule, text):
 
 # What is public.
 
+CHAPTERS = (
+    "memoryware.backends", "memoryware.errors", "memoryware.events", "memoryware.guard",
+    "memoryware.middleware", "memoryware.nodes", "memoryware.settings", "memoryware.sources",
+    "memoryware.stores", "memoryware.testing", "memoryware.tiers",
+)  # fmt: skip
+"""Public homes of names; the top of the package has those that most programs need."""
 
-def test_everything_public_is_importable_from_the_package():
+
+def public_names(module: str) -> list[str]:
+    """Return the public names of a chapter: its `__all__`, or what it defines itself."""
+    home = import_module(module)
+    return list(getattr(home, "__all__", ())) or [
+        name
+        for name, value in vars(home).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == module
+    ]
+
+
+def test_the_top_of_the_package_has_at_most_sixty_names():
     assert sorted(memoryware.__all__) == sorted(set(memoryware.__all__))
-    for name in memoryware.__all__:
-        assert getattr(memoryware, name) is not None, name
+    assert len(memoryware.__all__) <= 60
     assert set(memoryware.__all__) <= set(dir(memoryware))
     with pytest.raises(AttributeError):
         memoryware.no_such_name
 
 
-def test_type_checkers_see_the_same_names():
-    tree = next(one for one in MODULES if one.name == "__init__.py").tree
-    seen = {alias.name for node in ast.walk(tree) for alias in getattr(node, "names", ())}
-    assert seen - {"annotations", "import_module", "Any", "Final", "TYPE_CHECKING"} == set(
-        memoryware.__all__
-    )
+@pytest.mark.parametrize("module", ["memoryware", *CHAPTERS])
+def test_public_names_load_and_belong_to_one_chapter(module):
+    for name in public_names(module):
+        assert getattr(import_module(module), name) is not None, name
+    others = [chapter for chapter in CHAPTERS if chapter != module]
+    shared = {name for other in others for name in public_names(other)} & {*public_names(module)}
+    if module != "memoryware":
+        assert shared <= {"ROLES", "RoleRules"}, "one name, one chapter"
 
 
-@pytest.mark.parametrize(
-    ("module", "all_of_it"),
-    [("errors", True), ("settings", True), ("backends.protocol", False), ("backends", True)],
-)
-def test_public_classes_have_their_place_in_the_package(module, all_of_it):
-    """What a module states to be public, or defines, is found in `memoryware` as well."""
-    home = import_module(f"memoryware.{module}")
-    stated = getattr(home, "__all__", None)
-    named = stated or [
-        name
-        for name, value in vars(home).items()
-        if isinstance(value, type)
-        and value.__module__ == home.__name__
-        and not name.startswith("_")
-        and (all_of_it or name.endswith(("Result", "Response", "Protocol")))
-    ]
-    assert named
-    assert [name for name in named if not hasattr(memoryware, name)] == []
+def test_star_imports_shadow_no_common_name():
+    """`from memoryware import *` must not replace a builtin or a usual name of a function."""
+    usual = {*dir(builtins), "check", "scan", "listen", "read", "write", "run", "main", "log"}
+    assert usual.isdisjoint(memoryware.__all__)
+
+
+def test_type_checkers_see_the_names_that_are_loaded():
+    """`__all__`, the loader's table and the imports for type checkers list the same names."""
+    for module in MODULES:
+        if "attach(__name__, _HOMES" not in module.text:
+            continue
+        below = next(node for node in module.tree.body if isinstance(node, ast.If))
+        typed = {alias.name for node in ast.walk(below) for alias in getattr(node, "names", ())}
+        table = next(
+            node.value
+            for node in module.tree.body
+            if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "_HOMES"
+        )
+        loaded = {name for names in ast.literal_eval(table).values() for name in names}
+        stated = {*_home(module.name).__all__} - {"__version__"}
+        assert typed == loaded == stated, module.name
+
+
+def test_names_of_0_1_0_still_load_from_the_top_with_a_warning():
+    moved = {name for names in memoryware._MOVED.values() for name in names.split()}
+    assert len(moved) > 100
+    for home, names in memoryware._MOVED.items():
+        for name in names.split():
+            with pytest.warns(DeprecationWarning, match=rf"{home}\.{name}"):
+                value = getattr(memoryware, name)
+            assert value is getattr(import_module(home), name)
+            assert name not in memoryware.__all__
+
+
+def _home(file: str) -> Any:
+    """Import the module in a file of the package."""
+    name = ".".join(["memoryware", *Path(file).with_suffix("").parts])
+    return import_module(name.removesuffix(".__init__"))
 
 
 @pytest.mark.parametrize("module", [one.name for one in MODULES if "\n__all__ = " in one.text])
 def test_a_module_has_what_its_all_says(module):
-    name = ".".join(["memoryware", *Path(module).with_suffix("").parts])
-    home = import_module(name.removesuffix(".__init__"))
+    home = _home(module)
     assert [one for one in home.__all__ if not hasattr(home, one)] == []
     assert [one for one in home.__all__ if one.startswith("_") and one != "__version__"] == []
 
@@ -284,6 +323,7 @@ def heavy(loaded: set[str]) -> set[str]:
 def test_importing_the_package_loads_nothing_else():
     assert {one for one in loaded_by("import memoryware") if one.startswith("memoryware")} == {
         "memoryware",
+        "memoryware._lazy",
         "memoryware._version",
     }
 

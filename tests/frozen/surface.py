@@ -11,28 +11,25 @@ from enum import Enum
 from importlib import import_module
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
-import memoryware
-from memoryware import errors
-
 MODULES = {
     "memoryware": None,
+    "memoryware.backends": None,
     "memoryware.errors": None,
     "memoryware.events": None,
     "memoryware.guard": None,
-    "memoryware.testing": None,
     "memoryware.inspector": None,
     "memoryware.local": None,
     "memoryware.mcp": None,
-    "memoryware.bench.recall": None,
-    "memoryware.sources.discovery": ("Layout", "adiscover", "discover", "on_disk"),
+    "memoryware.middleware": None,
+    "memoryware.nodes": None,
+    "memoryware.settings": None,
+    "memoryware.sources": None,
     "memoryware.sources.regions": None,
-    "memoryware.tiers.stores.langgraph": ("langgraph_stores",),
-    "memoryware.tiers.stores.opening": ("open_stores", "aopen_stores"),
-    "memoryware.tiers.stores.postgres": None,
-    "memoryware.tiers.stores.protocol": (
-        "Query", "Searched", "Seen", "Select", "Sight", "Space", "Store", "Stores", "Transaction",
-    ),
-}  # fmt: skip
+    "memoryware.stores": None,
+    "memoryware.testing": None,
+    "memoryware.tiers": None,
+    "memoryware.bench.recall": None,
+}
 """Modules that the documentation imports from, and their public names; None means `__all__`."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _SET = re.compile(r"\{([^{}:]*)\}")
@@ -103,7 +100,8 @@ def class_form(cls: type) -> dict[str, Any]:
 def is_public(cls: type) -> bool:
     """Say whether callers can name a class: one of ours that is exported, or of another package."""
     home = cls.__module__.partition(".")[0]
-    return home != "memoryware" or cls.__name__ in {*dir(errors), *memoryware.__all__}
+    public = {name for module in MODULES for name in dir(import_module(module))}
+    return home != "memoryware" or cls.__name__ in public
 
 
 def members_of(cls: type) -> list[tuple[str, str]]:
