@@ -278,7 +278,7 @@ def in_a_read_only_place(path, code):
         f" mount -o remount,ro,bind {path.parent} && exec {sys.executable} - {path}"
     )
     head = (
-        "import sys\nfrom memoryware import *\npath = sys.argv[1]\n"
+        "import sys\nfrom memoryware import *\nfrom memoryware.errors import StoreUnavailable\npath = sys.argv[1]\n"
         "memory = TieredMemory.open(f'sqlite:///{path}')\n"
         "cold = lambda q: [i.content for i in memory.retrieve(q, 'shop', layers=('cold',))]\n"
     )
