@@ -14,7 +14,7 @@ from benchmarks._goals import Claim, Goal
 from benchmarks._inputs import WIDE, grow_old, memory_files
 from benchmarks._turns import WALL, Scale, in_turns
 from memoryware import FilesystemBackend, MemoryMiddleware
-from memoryware.middleware._loading import Loader
+from memoryware.middleware._loading import MemoryLoader
 
 _COUNTS = (1, 3, 10)
 _SIZES = {"2 KB": 2_000, "20 KB": 20_000}
@@ -114,7 +114,7 @@ def _forgetful(memory: MemoryMiddleware) -> Callable[[], Any]:
     """Return a call that loads with nothing remembered, as after the start of a process."""
 
     def load() -> Any:
-        memory._loader = Loader(memory._reading)
+        memory._loader = MemoryLoader(memory._reading)
         return memory.before_agent({}, None, {})
 
     return load

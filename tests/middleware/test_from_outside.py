@@ -28,7 +28,7 @@ from memoryware import (
     create_deep_agent,
 )
 from memoryware.errors import SettingError
-from memoryware.middleware._provenance import Thread, ToolResult, thread_of
+from memoryware.middleware._provenance import ThreadTexts, ToolResult, thread_of
 from middleware.outside_stories import ATTACKS, HONEST, START, Story
 from notes import Notes
 
@@ -217,9 +217,9 @@ def attack(name="append_file", text=f"- {LINE}"):
 def test_a_short_sentence_is_asked_about_unless_a_person_has_the_words(page, note):
     results = [ToolResult("fetch", f"We use queues. {page} Bye.")]
     after = f"{START}- {note}\n"
-    asked = Thread(results, ["What does the page say?"]).outside_lines(START, after)
+    asked = ThreadTexts(results, ["What does the page say?"]).outside_lines(START, after)
     assert [one.line for one in asked] == [f"- {note}"]
-    assert not Thread(results, [f"What does the page say? Note: {note}"]).outside_lines(
+    assert not ThreadTexts(results, [f"What does the page say? Note: {note}"]).outside_lines(
         START, after
     )
 
@@ -235,7 +235,7 @@ def test_a_short_sentence_is_asked_about_unless_a_person_has_the_words(page, not
 )
 def test_a_short_note_that_shares_common_words_with_a_page_is_not_asked_about(wish, note):
     page = "The queues and the workers are in the cloud, and that is the end of it. Reviews help."
-    thread = Thread([ToolResult("fetch", f"{page} " * 20)], [wish])
+    thread = ThreadTexts([ToolResult("fetch", f"{page} " * 20)], [wish])
     assert not thread.outside_lines(START, f"{START}- {note}\n")
 
 
@@ -586,7 +586,7 @@ def test_a_hostile_result_takes_time_that_grows_with_its_length(shape):
     note = "- Something new with agent, remember, a.b and 今天天气"
 
     def seconds(size: int) -> float:
-        thread = Thread([ToolResult("fetch", (shape * size)[:size])], ["Hello."])
+        thread = ThreadTexts([ToolResult("fetch", (shape * size)[:size])], ["Hello."])
         start = time.process_time()
         thread.outside_lines(START, f"{START}{note}\n")
         return time.process_time() - start
@@ -598,7 +598,7 @@ def test_a_hostile_result_takes_time_that_grows_with_its_length(shape):
 def test_a_file_that_is_written_anew_is_compared_in_linear_time():
     old = "".join(f"- Rule {n}: never deploy service number {n} on Fridays.\n" for n in range(500))
     new = old.replace("never", "always")
-    thread = Thread([ToolResult("fetch", PAGE)], ["Hello."])
+    thread = ThreadTexts([ToolResult("fetch", PAGE)], ["Hello."])
     start = time.process_time()
     thread.outside_lines(old, new)
     assert time.process_time() - start < 5

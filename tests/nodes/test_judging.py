@@ -7,7 +7,13 @@ import time
 import pytest
 from langchain_core.documents import Document
 
-from memoryware.nodes._judging import Answer, Finding, answer_in, claims_in, findings_in
+from memoryware.nodes._judging import (
+    Judgement,
+    SearchResult,
+    claims_in,
+    judgement_in,
+    search_results_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,16 +47,19 @@ DEEP = "{" * 100_000
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
-        ('{"supported": true, "confidence": 0.7, "issue": ""}', Answer(True, 0.7, "")),
-        (' {"confidence": 0, "supported": false, "issue": " No. "}\n', Answer(False, 0.0, "No.")),
-        ('{"supported": true, "confidence": 1, "other": [1]}', Answer(True, 1.0, "")),
-        ('{"supported": true, "confidence": 1, "issue": ["x"]}', Answer(True, 1.0, "")),
-        (f"```json\n{YES}\n```", Answer(True, 0.9, "")),
-        (f"```\n{YES}\n```\n", Answer(True, 0.9, "")),
+        ('{"supported": true, "confidence": 0.7, "issue": ""}', Judgement(True, 0.7, "")),
+        (
+            ' {"confidence": 0, "supported": false, "issue": " No. "}\n',
+            Judgement(False, 0.0, "No."),
+        ),
+        ('{"supported": true, "confidence": 1, "other": [1]}', Judgement(True, 1.0, "")),
+        ('{"supported": true, "confidence": 1, "issue": ["x"]}', Judgement(True, 1.0, "")),
+        (f"```json\n{YES}\n```", Judgement(True, 0.9, "")),
+        (f"```\n{YES}\n```\n", Judgement(True, 0.9, "")),
     ],
 )
 def test_an_answer_is_one_object_of_the_form_that_was_asked(said, answer):
-    assert answer_in(said) == answer
+    assert judgement_in(said) == answer
 
 
 @pytest.mark.parametrize(
@@ -94,24 +103,24 @@ def test_an_answer_is_one_object_of_the_form_that_was_asked(said, answer):
 )
 def test_everything_else_is_no_answer(said):
     started = time.perf_counter()
-    assert answer_in(said) is None
+    assert judgement_in(said) is None
     assert time.perf_counter() - started < 5
 
 
 @pytest.mark.parametrize(
     ("result", "findings"),
     [
-        ("page", [Finding("page")]),
-        (["one", "two", "", None], [Finding("one"), Finding("two")]),
-        ({"results": [{"url": "http://x", "content": "one"}]}, [Finding("one", "http://x")]),
-        ('[{"link": "http://x", "snippet": "one"}]', [Finding("one", "http://x")]),
-        ([Document("one", metadata={"source": "a.md"})], [Finding("one", "a.md")]),
-        ([{"other": 1}], [Finding('{"other": 1}')]),
-        ("[not json", [Finding("[not json")]),
+        ("page", [SearchResult("page")]),
+        (["one", "two", "", None], [SearchResult("one"), SearchResult("two")]),
+        ({"results": [{"url": "http://x", "content": "one"}]}, [SearchResult("one", "http://x")]),
+        ('[{"link": "http://x", "snippet": "one"}]', [SearchResult("one", "http://x")]),
+        ([Document("one", metadata={"source": "a.md"})], [SearchResult("one", "a.md")]),
+        ([{"other": 1}], [SearchResult('{"other": 1}')]),
+        ("[not json", [SearchResult("[not json")]),
         ({"results": []}, []),
         (None, []),
-        (7, [Finding("7")]),
+        (7, [SearchResult("7")]),
     ],
 )
 def test_results_of_searches_are_read_in_every_usual_form(result, findings):
-    assert findings_in(result) == findings
+    assert search_results_in(result) == findings

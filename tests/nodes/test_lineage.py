@@ -20,7 +20,7 @@ from memoryware import (
     remember,
     with_memory,
 )
-from memoryware.nodes._lineage import Step, _conversations
+from memoryware.nodes._lineage import GraphStep, _conversations
 from nodes.rig import DOORS, LONG, WHO, Context, State, line, memory, run
 
 both_doors = pytest.mark.parametrize("door", DOORS)
@@ -288,8 +288,8 @@ async def test_only_so_much_is_kept_in_mind_and_the_roots_stay():
     ],
 )
 def test_which_steps_run_side_by_side(first, second, beside):
-    assert Step(*first).is_beside(Step(*second)) is beside
-    assert Step(*second).is_beside(Step(*first)) is beside
+    assert GraphStep(*first).is_beside(GraphStep(*second)) is beside
+    assert GraphStep(*second).is_beside(GraphStep(*first)) is beside
 
 
 @both_doors

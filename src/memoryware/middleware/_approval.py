@@ -11,7 +11,7 @@ from langgraph.types import interrupt
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-Answered = Literal["approve", "edit", "reject"]
+DecisionKind = Literal["approve", "edit", "reject"]
 _ALLOWED: Final = ("approve", "edit", "reject")
 SOURCE: Final = "memoryware"
 """Marks our requests, so that they are not taken for those of another middleware."""
@@ -40,13 +40,13 @@ class Decision:
         message: What the person said, with "reject".
     """
 
-    kind: Answered
+    kind: DecisionKind
     args: Mapping[str, Any] | None = None
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ApprovalRequest:
     """A tool call that a person has to decide about.
 
     Attributes:
@@ -58,7 +58,7 @@ class Question:
     description: str
 
 
-def ask(questions: Sequence[Question]) -> list[Decision]:
+def ask(questions: Sequence[ApprovalRequest]) -> list[Decision]:
     """Stop the run until a person has decided about some tool calls; return a decision for each.
 
     The interrupt's value is a `HITLRequest` with one action for each call. It is answered by

@@ -1,7 +1,7 @@
 """From loaded texts to the text that the model sees: strip, clean, fence, fit.
 
 Everything here is pure and takes time linear in the text; the same input gives the
-same bytes. What was done to a text is reported in `Block.notes`, for the log.
+same bytes. What was done to a text is reported in `MemoryBlock.notes`, for the log.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class BlockStyle:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourceBlock:
     """What became of one source in the block.
 
     Attributes:
@@ -77,7 +77,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MemoryBlock:
     """The finished text for the slot of the template.
 
     Attributes:
@@ -94,7 +94,7 @@ class Block:
     cut: tuple[str, ...] = ()
     tokens: int = 0
     notes: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SourceBlock, ...] = ()
 
 
 def tags_of(template: str) -> frozenset[str]:
@@ -112,7 +112,7 @@ def fill(template: str, text: str) -> str:
 
 
 @dataclass(slots=True)
-class _Section:
+class _SectionDraft:
     path: str
     name: str
     most: int
@@ -125,10 +125,10 @@ class _Section:
     suspect: tuple[str, ...] = ()
 
     @property
-    def part(self) -> Part:
+    def part(self) -> SourceBlock:
         """What became of the source."""
         known = self.shown, self.clean, self.announcement, self.cut, self.suspect
-        return Part(self.path, *known)
+        return SourceBlock(self.path, *known)
 
 
 def make_block(
@@ -137,7 +137,7 @@ def make_block(
     style: BlockStyle,
     problems: Sequence[tuple[str, str]] = (),
     imports: bool = False,
-) -> Block:
+) -> MemoryBlock:
     """Return the block for loaded contents.
 
     Args:
@@ -163,7 +163,7 @@ def make_block(
     ]
     # Once more over the whole: a tag must not be put together from two parts.
     text = neutralise("\n\n".join([*parts, *unread]), fence) or PLACEHOLDER
-    return Block(
+    return MemoryBlock(
         text=text,
         loaded=tuple(section.path for section in sections),
         cut=tuple(section.path for section in sections if section.cut),
@@ -175,7 +175,7 @@ def make_block(
 
 def _prepare(
     source: Source, text: str, style: BlockStyle, fence: Fence, headings: Sequence[str]
-) -> _Section:
+) -> _SectionDraft:
     path, most = source.path, source.max_tokens or style.source_tokens
     name = printable_name(path, fence)
     lines = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
@@ -184,7 +184,7 @@ def _prepare(
     visible, dropped = drop_hidden(stripped.text)
     safe = neutralise(visible, fence).rstrip()
     clean = quote_headings(safe, headings, style.path_separator) if style.show_paths else safe
-    section = _Section(path, name, most, clean, stripped)
+    section = _SectionDraft(path, name, most, clean, stripped)
     if not section.clean.strip():
         section.clean = ""
     if stripped.unclosed:
@@ -200,7 +200,7 @@ def _prepare(
     return section
 
 
-def _by_urgency(sections: list[_Section]) -> list[_Section]:
+def _by_urgency(sections: list[_SectionDraft]) -> list[_SectionDraft]:
     """Return the sections to show, the last listed first; a text that comes again only once.
 
     The first of equal texts is shown, as urgently as the last of them.
@@ -213,7 +213,7 @@ def _by_urgency(sections: list[_Section]) -> list[_Section]:
     return list({id(one): one for one in (first[s.clean] for s in reversed(sections))}.values())
 
 
-def _fit(sections: list[_Section], style: BlockStyle, imports: bool) -> None:
+def _fit(sections: list[_SectionDraft], style: BlockStyle, imports: bool) -> None:
     """Share the total budget out, in the given order."""
     left = style.total_tokens
     for section in sections:
@@ -265,7 +265,7 @@ def _whole_character(text: str, end: int) -> int:
     return end
 
 
-def _show(section: _Section, style: BlockStyle) -> str:
+def _show(section: _SectionDraft, style: BlockStyle) -> str:
     body = section.part.text
     if not style.show_paths:
         return body

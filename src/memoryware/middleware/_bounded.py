@@ -10,7 +10,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Bounded(Generic[K, V]):
+class LruCache(Generic[K, V]):
     """Keeps at most `size` entries, for any number of threads."""
 
     def __init__(self, size: int) -> None:

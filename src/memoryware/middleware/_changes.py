@@ -32,7 +32,7 @@ _TEXTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedChange:
     """A change that a tool call asks for.
 
     Attributes:
@@ -76,7 +76,9 @@ class Planned:
         return {**self.args, self.text: change(given)} if isinstance(given, str) else {**self.args}
 
 
-def planned(call: Mapping[str, Any], own_tool: str, only_source: str) -> Planned | None:
+def planned_change(
+    call: Mapping[str, Any], own_tool: str, only_source: str
+) -> PlannedChange | None:
     """Return what a call asks for, or None if it changes no file that is known.
 
     Args:
@@ -93,10 +95,10 @@ def planned(call: Mapping[str, Any], own_tool: str, only_source: str) -> Planned
     if not isinstance(path, str) or not path:
         return None
     text = next((name for name in _TEXTS[kind] if isinstance(args.get(name), str)), "")
-    return Planned(kind, path, text, args)
+    return PlannedChange(kind, path, text, args)
 
 
-def bytes_after(plan: Planned, before: bytes | None) -> bytes | None:
+def bytes_after(plan: PlannedChange, before: bytes | None) -> bytes | None:
     """Return what the file would hold; where that is not clear, the most that it might.
 
     Other tools, and some options of ours, do what the strict edit refuses: they replace the

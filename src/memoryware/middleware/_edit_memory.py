@@ -30,7 +30,7 @@ the line before it by itself and the new line."""
 
 
 _Result: TypeAlias = ToolMessage | Command[Any]
-Around: TypeAlias = Callable[[Via, ToolCallRequest, Any], Coroutine[Any, Any, _Result]]
+AroundToolCall: TypeAlias = Callable[[Via, ToolCallRequest, Any], Coroutine[Any, Any, _Result]]
 """Runs a call of a tool by a handler, as far as the owners of the memory files allow it."""
 
 
@@ -38,7 +38,7 @@ def edit_memory_tool(
     name: str,
     known: Sequence[str] | None,
     places_for: Callable[[ToolRuntime[Any, Any]], tuple[Any, Sequence[str]]],
-    around: Around,
+    around: AroundToolCall,
 ) -> StructuredTool:
     """Return the tool, limited to memory files that may be written.
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from memoryware.backends._text import text_in
 from memoryware.events import EventContext, Span, emit
-from memoryware.middleware._block import Block
-from memoryware.middleware._loading import Loaded
+from memoryware.middleware._block import MemoryBlock
+from memoryware.middleware._loading import LoadedMemory
 from memoryware.middleware.file_tools._access import digest_of
 from memoryware.sources.policy import Reason, Verdict
 
 
-def tell_loaded(to: EventContext, backend: Any, loaded: Loaded, work: Span) -> None:
+def tell_loaded(to: EventContext, backend: Any, loaded: LoadedMemory, work: Span) -> None:
     """Tell that memory was read."""
     problems = dict(loaded.problems)
     known = {*loaded.contents, *problems}
@@ -33,7 +33,7 @@ def tell_loaded(to: EventContext, backend: Any, loaded: Loaded, work: Span) -> N
     )
 
 
-def tell_injected(to: EventContext, block: Block) -> None:
+def tell_injected(to: EventContext, block: MemoryBlock) -> None:
     """Tell that memory was put into a model call."""
     emit(
         to,

@@ -15,21 +15,23 @@ from memoryware.middleware._rules import PathRules, names_of
 from memoryware.middleware._texts import OnError, bytes_of, check_count
 
 
-class Answer(NamedTuple):  # a tuple, because answers are made, hashed and compared all the time
+class DownloadedFile(
+    NamedTuple
+):  # a tuple, because answers are made, hashed and compared all the time
     """What a backend said about one path: bytes, or an error code."""
 
     content: bytes | None
     error: str | None
 
 
-class Known(NamedTuple):
+class CachedFile(NamedTuple):
     """An answer, and the fingerprint that it was given under; None stands for no other."""
 
     token: str | None
-    answer: Answer
+    download: DownloadedFile
 
 
-async def tokens_of(via: Via, backend: Any, paths: Sequence[str]) -> list[str | None]:
+async def fingerprints_of_paths(via: Via, backend: Any, paths: Sequence[str]) -> list[str | None]:
     """Return fingerprints; a backend that fails at it is read instead, and says why then."""
     unknown: list[str | None] = [None] * len(paths)
     able = _foreign.fingerprints_of(backend)
@@ -45,7 +47,7 @@ async def tokens_of(via: Via, backend: Any, paths: Sequence[str]) -> list[str | 
     return tokens if len(tokens) == len(paths) else unknown
 
 
-class Fetch:
+class FileReader:
     """The files that one load asks for, each once, under the rules for reading.
 
     Attributes:
@@ -55,16 +57,16 @@ class Fetch:
 
     def __init__(self, backend: Any, rules: PathRules, on_error: OnError) -> None:
         self._backend, self._rules, self._on_error = backend, rules, on_error
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, CachedFile] = {}
         self.reasons: dict[str, str] = {}
 
-    async def __call__(self, via: Via, paths: Sequence[str]) -> list[Answer]:
+    async def __call__(self, via: Via, paths: Sequence[str]) -> list[DownloadedFile]:
         """Return one answer per path; what is new is read in one call."""
         new = [path for path in dict.fromkeys(paths) if path not in self.known]
         if new:
-            tokens = await tokens_of(via, self._backend, new)
+            tokens = await fingerprints_of_paths(via, self._backend, new)
             await self.read(via, dict(zip(new, tokens, strict=True)))
-        return [self.known[path].answer for path in paths]
+        return [self.known[path].download for path in paths]
 
     async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
         """Return the absolute names of each path, as the backend knows them."""
@@ -72,15 +74,15 @@ class Fetch:
 
     async def read(self, via: Via, tokens: dict[str, str | None]) -> None:
         """Read files, whose fingerprints were taken before."""
-        found: dict[str, Answer] = {}
+        found: dict[str, DownloadedFile] = {}
         wanted = list(tokens)
         for path in await self._denied(via, wanted) if self._rules else ():
-            found[path] = Answer(None, "permission_denied")
+            found[path] = DownloadedFile(None, "permission_denied")
             wanted.remove(path)
         if wanted:
             found.update(zip(wanted, await self._download(via, wanted), strict=True))
         for path, token in tokens.items():
-            self.known[path] = Known(token, found[path])
+            self.known[path] = CachedFile(token, found[path])
 
     async def _denied(self, via: Via, paths: list[str]) -> list[str]:
         """Return which of the paths the rules do not let a tool read; they are not read here."""
@@ -88,7 +90,7 @@ class Fetch:
         names = zip(paths, await names_of(via, self._backend, paths), strict=True)
         return [path for path, own in names if not rules.permits("read", own)]
 
-    async def _download(self, via: Via, paths: list[str]) -> list[Answer]:
+    async def _download(self, via: Via, paths: list[str]) -> list[DownloadedFile]:
         backend = self._backend
         try:
             responses = await via(*_foreign.twins_of(backend, "download_files"), paths)
@@ -96,7 +98,7 @@ class Fetch:
             raise
         except Exception as error:  # a foreign backend may raise anything
             if self._on_error == "warn":
-                return [Answer(None, type(error).__name__) for _ in paths]
+                return [DownloadedFile(None, type(error).__name__) for _ in paths]
             if isinstance(error, MemorywareError | NotImplementedError):
                 raise
             reason = f"{type(error).__name__}: {error}"
@@ -107,4 +109,4 @@ class Fetch:
         for path, response in zip(paths, responses, strict=True):
             if response.error == "invalid_path":
                 self.reasons[path] = await _foreign.refusal_of(via, backend, path)
-        return [Answer(bytes_of(one.content), one.error) for one in responses]
+        return [DownloadedFile(bytes_of(one.content), one.error) for one in responses]

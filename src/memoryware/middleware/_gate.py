@@ -29,15 +29,15 @@ from memoryware.backends._text import text_in
 from memoryware.errors import LockTimeout
 from memoryware.events import EventContext, logger, span
 from memoryware.guard import Guard
-from memoryware.middleware._approval import SOURCE, Decision, Question, ask
-from memoryware.middleware._bounded import Bounded
-from memoryware.middleware._changes import Planned, bytes_after, planned
+from memoryware.middleware._approval import SOURCE, ApprovalRequest, Decision, ask
+from memoryware.middleware._bounded import LruCache
+from memoryware.middleware._changes import PlannedChange, bytes_after, planned_change
 from memoryware.middleware._edit_memory import not_done
 from memoryware.middleware._facts import tell_asked, tell_blocked, tell_written
-from memoryware.middleware._provenance import OutsideLine, Thread
-from memoryware.middleware._rounds import Rounds
+from memoryware.middleware._provenance import OutsideLine, ThreadTexts
+from memoryware.middleware._rounds import ApprovalRounds
 from memoryware.middleware._state import PendingWrite
-from memoryware.middleware._turns import Turns
+from memoryware.middleware._turns import FileLocks
 from memoryware.middleware.file_tools._access import as_bytes, digest_of, verified
 from memoryware.settings import MemoryLimits
 from memoryware.sources.consent import agreed, difference
@@ -72,7 +72,7 @@ _LOOKED_THROUGH_HERE: Final = 20_000
 """Characters of results up to which no thread is used: about 30 ms."""
 _SHOWN_LINES: Final = 5
 """Lines from outside that a question or a refusal names."""
-_NO_THREAD: Final = Thread()
+_NO_THREAD: Final = ThreadTexts()
 _REVIEWED: Final = Decision("approve")
 """The decision about a call that another middleware has asked a person about."""
 
@@ -87,7 +87,7 @@ class WriteContext:
         pending: What each waiting call had in front of it, and who made it, by call id.
         caller: A digest of who asks now.
         would_join: Returns the memory file that a path would be once it exists.
-        event_context: Where events go, and on whose behalf they happen.
+        teller: The sinks of events, and on whose behalf things are done.
         thread: Returns the texts of the conversation, for their provenance.
         messages: The messages of the conversation.
     """
@@ -97,17 +97,17 @@ class WriteContext:
     pending: Mapping[str, PendingWrite]
     caller: str
     would_join: Joining | None
-    event_context: EventContext
-    thread: Callable[[], Thread] = lambda: _NO_THREAD
+    events: EventContext
+    thread: Callable[[], ThreadTexts] = lambda: _NO_THREAD
     messages: Sequence[Any] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class _JudgedCall:
     """One call that changes one memory file."""
 
     request: Any
-    plan: Planned
+    plan: PlannedChange
     source: Source
     before: bytes | None
     after: bytes | None
@@ -124,7 +124,7 @@ class _Case:
 
 
 @dataclass(frozen=True, slots=True)
-class _Message:
+class _MessageCalls:
     """The calls of one message of the model that change memory files.
 
     Attributes:
@@ -148,7 +148,7 @@ def only_writable(sources: Sequence[Source]) -> str:
     return writable[0] if len(writable) == 1 else ""
 
 
-class Gate:
+class WriteGate:
     """Judges the tool calls of one middleware."""
 
     def __init__(
@@ -156,9 +156,9 @@ class Gate:
     ) -> None:
         self._policy, self._limits, self._own_tool = policy, limits, own_tool
         self._from_outside = from_outside
-        self._turns = Turns(limits.turn_timeout)
-        self._rounds = Rounds(limits.snapshots)
-        self._reached: Bounded[Any, frozenset[str]] = Bounded(limits.snapshots)
+        self._locks = FileLocks(limits.turn_timeout)
+        self._rounds = ApprovalRounds(limits.snapshots)
+        self._reached: LruCache[Any, frozenset[str]] = LruCache(limits.snapshots)
         """Digests that calls of a message gave a file: no change by somebody else."""
         self._told_developer = False
 
@@ -228,8 +228,8 @@ class Gate:
             message = await self._message(via, call, context)
             decision = await self._decision(via, request, handler, message, context)
             await self._in_order(via, run, call, message, context)
-            async with self._turns.hold(via, source.identity):
-                case = await self._case(via, request, plan, source, context)
+            async with self._locks.hold(via, source.identity):
+                case = await self._judge_call(via, request, plan, source, context)
                 if isinstance(case, ToolMessage):
                     return case
                 return await self._carried_out(via, case, handler, context, message, decision)
@@ -246,11 +246,11 @@ class Gate:
         if context.thread().size > _LOOKED_THROUGH_HERE:
             await via(prepare, partial(in_thread, prepare))
 
-    def _planned(self, call: Mapping[str, Any], context: WriteContext) -> Planned | None:
-        return planned(call, self._own_tool, only_writable(context.sources))
+    def _planned(self, call: Mapping[str, Any], context: WriteContext) -> PlannedChange | None:
+        return planned_change(call, self._own_tool, only_writable(context.sources))
 
     async def _target(
-        self, via: Via, plan: Planned, context: WriteContext
+        self, via: Via, plan: PlannedChange, context: WriteContext
     ) -> tuple[list[Source], bool] | None:
         """Return the memory files that a call means, and whether it names a folder of them."""
         covered = await Covered.of(via, context.backend, context.sources)
@@ -263,11 +263,13 @@ class Gate:
             return None
         return hit, any(not covered.is_file(one, plan.path) for one in hit)
 
-    async def _message(self, via: Via, call: Mapping[str, Any], context: WriteContext) -> _Message:
+    async def _message(
+        self, via: Via, call: Mapping[str, Any], context: WriteContext
+    ) -> _MessageCalls:
         """Return the calls beside this one that change memory files too."""
         ai_message = _message_of(call, context.messages)
         if ai_message is None or call["id"] not in context.pending:
-            return _Message()
+            return _MessageCalls()
         answered = {one.tool_call_id for one in context.messages if isinstance(one, ToolMessage)}
         calls = [
             one
@@ -276,13 +278,13 @@ class Gate:
         ]
         asked = [one for one in calls if context.pending[str(one["id"])].asks]
         if not asked or not _langchain.has_checkpointer():
-            return _Message(tuple(calls))
+            return _MessageCalls(tuple(calls))
         reviewed = await _langchain.reviewed_calls(via, ai_message, SOURCE)
         asked = [one for one in asked if one["id"] not in reviewed]
-        return _Message(tuple(calls), tuple(asked), frozenset(reviewed))
+        return _MessageCalls(tuple(calls), tuple(asked), frozenset(reviewed))
 
     async def _decision(
-        self, via: Via, request: Any, handler: Any, message: _Message, context: WriteContext
+        self, via: Via, request: Any, handler: Any, message: _MessageCalls, context: WriteContext
     ) -> Decision | None:
         """Return what a person has decided about a call; None for one that is not asked about.
 
@@ -308,7 +310,7 @@ class Gate:
             return (await self._rounds.decisions(via, run, message.asked)).get(name)
         return (await self._ask_all(via, run, message, context)).get(name)
 
-    def _concerns(self, name: str, message: _Message, context: WriteContext) -> bool:
+    def _concerns(self, name: str, message: _MessageCalls, context: WriteContext) -> bool:
         """Say whether a call is asked about, or changes a file after one that is."""
         pending = context.pending.get(name)
         for one in message.asked:
@@ -320,12 +322,12 @@ class Gate:
         return False
 
     async def _ask_all(
-        self, via: Via, run: Any, message: _Message, context: WriteContext
+        self, via: Via, run: Any, message: _MessageCalls, context: WriteContext
     ) -> Mapping[str, Decision]:
         """Ask about all calls of a message that need a decision, in one interrupt."""
         leader = str(message.asked[0]["id"])
         verdicts: list[tuple[Mapping[str, Any], Source, Verdict]] = []
-        questions = [Question(one, "") for one in message.asked]
+        questions = [ApprovalRequest(one, "") for one in message.asked]
         if _langchain.resumption()[0] != "value":
             questions, verdicts = await self._questions(via, run, message, context)
         try:
@@ -334,7 +336,7 @@ class Gate:
             self._rounds.publish(run, leader, None)
             if isinstance(stopped, GraphBubbleUp):
                 for call, source, verdict in verdicts:
-                    tell_asked(context.event_context, call, source.path, verdict)
+                    tell_asked(context.events, call, source.path, verdict)
             raise
         pairs = zip(message.asked, decisions, strict=True)
         decided = {str(one["id"]): decision for one, decision in pairs}
@@ -342,8 +344,8 @@ class Gate:
         return decided
 
     async def _questions(
-        self, via: Via, run: Any, message: _Message, context: WriteContext
-    ) -> tuple[list[Question], list[tuple[Mapping[str, Any], Source, Verdict]]]:
+        self, via: Via, run: Any, message: _MessageCalls, context: WriteContext
+    ) -> tuple[list[ApprovalRequest], list[tuple[Mapping[str, Any], Source, Verdict]]]:
         """Return what a person is shown, each change on top of the ones before it."""
         names = [str(one["id"]) for one in message.calls]
         waiting = [one for one in names if self._concerns(one, message, context)]
@@ -354,7 +356,7 @@ class Gate:
         if earlier and _langchain.resumption()[0] == "none":
             await self._rounds.after(via, run, earlier, _ORDER_WAIT)
         texts, doubtful = dict[str, bytes | None](), defaultdict[str, str](str)
-        questions = list[Question]()
+        questions = list[ApprovalRequest]()
         verdicts: list[tuple[Mapping[str, Any], Source, Verdict]] = []
         asked = {one["id"] for one in message.asked}
         for call in message.calls:
@@ -364,7 +366,9 @@ class Gate:
             target = None if plan is None else await self._target(via, plan, context)
             if plan is None or target is None:
                 if call["id"] in asked:
-                    questions.append(Question(call, "a change of a memory file needs consent"))
+                    questions.append(
+                        ApprovalRequest(call, "a change of a memory file needs consent")
+                    )
                 continue
             source = strictest(target[0])
             if source.identity not in texts:
@@ -377,8 +381,8 @@ class Gate:
             doubtful[source.identity] += "".join(f"{one.line}\n" for one in outside)
             texts[source.identity] = after if verdict.refused is None else before
             if call["id"] in asked:
-                case = _Case(None, plan, source, before, after, verdict, outside)
-                questions.append(Question(call, self._description(case)))
+                case = _JudgedCall(None, plan, source, before, after, verdict, outside)
+                questions.append(ApprovalRequest(call, self._description(case)))
                 verdicts.append((call, source, verdict))
         return questions, verdicts
 
@@ -387,7 +391,7 @@ class Gate:
         via: Via,
         run: Any,
         call: Mapping[str, Any],
-        message: _Message,
+        message: _MessageCalls,
         context: WriteContext,
     ) -> None:
         """Let the earlier calls of a message go first, where a person was shown their order."""
@@ -410,9 +414,9 @@ class Gate:
         if now != (pending.states[-1] if pending.states else pending.digest):
             await self._rounds.after(via, run, before, _ORDER_WAIT)
 
-    async def _case(
-        self, via: Via, request: Any, plan: Planned, source: Source, context: WriteContext
-    ) -> _Case | ToolMessage:
+    async def _judge_call(
+        self, via: Via, request: Any, plan: PlannedChange, source: Source, context: WriteContext
+    ) -> _JudgedCall | ToolMessage:
         """Work a call out and judge it; a refusal is the answer to it."""
         (got,) = await Guest(context.backend).download(via, [source.path])
         if got.error not in (None, "file_not_found") and source.writable:
@@ -423,7 +427,7 @@ class Gate:
         if verdict.refused:
             return self._blocked(context, request, plan, verdict)
         if verdict.after == text_in(after):
-            return _Case(request, plan, source, before, after, verdict, outside)
+            return _JudgedCall(request, plan, source, before, after, verdict, outside)
         if verdict.restored and plan.kind != "write":
             return self._refused(context, request, plan, "hidden_region", _kept(source, verdict))
         mended = replace(plan, args=self._mended(plan, verdict))
@@ -435,11 +439,11 @@ class Gate:
             return self._blocked(context, request, plan, replace(verdict, message=message))
         request = request.override(tool_call={**request.tool_call, "args": dict(mended.args)})
         final = replace(final, findings=verdict.findings, redacted=verdict.redacted)
-        return _Case(request, mended, source, before, after, final, outside)
+        return _JudgedCall(request, mended, source, before, after, final, outside)
 
     def _judged(
         self,
-        plan: Planned,
+        plan: PlannedChange,
         source: Source,
         before: bytes | None,
         context: WriteContext,
@@ -470,7 +474,7 @@ class Gate:
             judged = replace(judged, asks="from_outside", question=_asked(source))
         return after, judged, outside
 
-    def _unworked(self, plan: Planned, source: Source, before: bytes | None) -> Verdict:
+    def _unworked(self, plan: PlannedChange, source: Source, before: bytes | None) -> Verdict:
         """Judge what changes nothing as far as anybody can tell; a secret is refused anyway."""
         new, text = plan.args.get(plan.text), text_in(before) or ""
         if isinstance(new, str) and new and new not in text:
@@ -479,7 +483,7 @@ class Gate:
                 return judged
         return Verdict(text_in(before))
 
-    def _mended(self, plan: Planned, verdict: Verdict) -> dict[str, Any]:
+    def _mended(self, plan: PlannedChange, verdict: Verdict) -> dict[str, Any]:
         """Return arguments that store what the verdict allows."""
         guard = self._policy.guard
         if plan.kind == "write" or guard is None:
@@ -489,10 +493,10 @@ class Gate:
     async def _carried_out(
         self,
         via: Via,
-        case: _Case,
+        case: _JudgedCall,
         handler: Any,
         context: WriteContext,
-        message: _Message,
+        message: _MessageCalls,
         decision: Decision | None,
     ) -> Result:
         call, source = case.request.tool_call, case.source
@@ -530,18 +534,18 @@ class Gate:
         return result
 
     async def _edited(
-        self, via: Via, case: _Case, decided: Decision, context: WriteContext
-    ) -> _Case | ToolMessage:
+        self, via: Via, case: _JudgedCall, decided: Decision, context: WriteContext
+    ) -> _JudgedCall | ToolMessage:
         """Judge what a person made of a call, like any; it is not asked about again."""
         call = {**case.request.tool_call, "args": dict(decided.args or {})}
-        plan = planned(call, self._own_tool, case.source.path)
+        plan = planned_change(call, self._own_tool, case.source.path)
         if plan is None or plan.path != case.plan.path:
             message = "the edited call must change the same file; nothing was done"
             return self._refused(context, case.request, case.plan, "not_approved", message)
         request = case.request.override(tool_call=call)
-        return await self._case(via, request, plan, case.source, context)
+        return await self._judge_call(via, request, plan, case.source, context)
 
-    def _decided(self, case: _Case, context: WriteContext) -> Decision | ToolMessage:
+    def _decided(self, case: _JudgedCall, context: WriteContext) -> Decision | ToolMessage:
         """Ask a person about a change alone, or say why nobody can be asked."""
         request, source = case.request, case.source
         call, asks = request.tool_call, case.verdict.asks or "consent"
@@ -554,18 +558,20 @@ class Gate:
             reason: Reason = "not_approved" if source.writable == "ask" else "lost_text"
             return self._refused(context, request, case.plan, reason, message)
         try:
-            (decision,) = ask([Question(call, self._description(case))])
+            (decision,) = ask([ApprovalRequest(call, self._description(case))])
         except GraphBubbleUp:  # the run stops here; when it goes on, the answer is there
-            tell_asked(context.event_context, call, source.path, case.verdict)
+            tell_asked(context.events, call, source.path, case.verdict)
             raise
         return decision
 
-    def _rejected(self, case: _Case, decision: Decision, context: WriteContext) -> ToolMessage:
+    def _rejected(
+        self, case: _JudgedCall, decision: Decision, context: WriteContext
+    ) -> ToolMessage:
         quoted = f" They said: {decision.message}" if decision.message else ""
         message = f"a person has refused this change of '{case.source.path}'.{quoted}"
         return self._refused(context, case.request, case.plan, "not_approved", message)
 
-    def _description(self, case: _Case) -> str:
+    def _description(self, case: _JudgedCall) -> str:
         most = self._limits.diff_lines
         old, new, guard = case.old, case.new, self._policy.guard
         origins = [_origin(one) for one in case.outside[:_SHOWN_LINES]]
@@ -582,26 +588,26 @@ class Gate:
         return "\n".join([*lines, "", shown])
 
     def _refused(
-        self, context: WriteContext, request: Any, plan: Planned, reason: Reason, message: str
+        self, context: WriteContext, request: Any, plan: PlannedChange, reason: Reason, message: str
     ) -> ToolMessage:
         return self._blocked(context, request, plan, Verdict(None, reason, message))
 
     def _blocked(
-        self, context: WriteContext, request: Any, plan: Planned, verdict: Verdict
+        self, context: WriteContext, request: Any, plan: PlannedChange, verdict: Verdict
     ) -> ToolMessage:
         reason = verdict.refused or "secret"
-        tell_blocked(context.event_context, request.tool_call, plan.path, reason, verdict)
+        tell_blocked(context.events, request.tool_call, plan.path, reason, verdict)
         return not_done(request.tool_call, verdict.message)
 
-    async def _told(self, via: Via, case: _Case, handler: Any, context: WriteContext) -> Result:
+    async def _told(
+        self, via: Via, case: _JudgedCall, handler: Any, context: WriteContext
+    ) -> Result:
         """Run the tool and tell what it changed."""
-        with span("memory.write", context.event_context, path=case.source.path), verified():
+        with span("memory.write", context.events, path=case.source.path), verified():
             result = await _run(via, case.request, handler)
             if getattr(result, "status", "") == "success" and case.before != case.after:
                 call, path = case.request.tool_call, case.source.path
-                tell_written(
-                    context.event_context, call, path, case.before, case.after, case.verdict
-                )
+                tell_written(context.events, call, path, case.before, case.after, case.verdict)
                 if case.verdict.findings:
                     result = _with_findings(result, path, case.verdict)
             return result
@@ -636,7 +642,7 @@ def _message_of(call: Mapping[str, Any], messages: Sequence[Any]) -> AIMessage |
     return None
 
 
-def _ids_after(call: Mapping[str, Any], message: _Message) -> set[str]:
+def _ids_after(call: Mapping[str, Any], message: _MessageCalls) -> set[str]:
     ids = [str(one["id"]) for one in message.calls]
     return set(ids[ids.index(str(call["id"])) + 1 :])
 

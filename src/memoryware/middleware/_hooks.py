@@ -26,20 +26,25 @@ from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware._warning import warn_once
 from memoryware.events import EventContext, has_tracer, is_heard, logger, span
-from memoryware.middleware._changes import CHANGING, planned
+from memoryware.middleware._changes import CHANGING, planned_change
 from memoryware.middleware._edit_memory import unavailable
 from memoryware.middleware._facts import tell_injected, tell_loaded
-from memoryware.middleware._gate import Gate, WriteContext, only_writable
-from memoryware.middleware._loading import Loaded, Loader, Reading
-from memoryware.middleware._needed_hooks import NeededHooks, with_signature
-from memoryware.middleware._offers import Offers
-from memoryware.middleware._overridable import OverridableParts, run_in_loop
+from memoryware.middleware._gate import WriteContext, WriteGate, only_writable
+from memoryware.middleware._loading import LoadedMemory, LoadOptions, MemoryLoader
+from memoryware.middleware._needed_hooks import OptionalHooks, with_signature
+from memoryware.middleware._offers import OwnToolVisibility
+from memoryware.middleware._overridable import OverridableHelpers, run_in_loop
 from memoryware.middleware._own_tools import is_inside
-from memoryware.middleware._prompt import place, with_cache_mark
-from memoryware.middleware._provenance import Thread, added_lines, of_others, thread_of
+from memoryware.middleware._prompt import with_cache_mark, with_system_text
+from memoryware.middleware._provenance import (
+    ThreadTexts,
+    added_lines,
+    opens_tool_results,
+    thread_of,
+)
 from memoryware.middleware._snapshots import Folders, Snapshots
-from memoryware.middleware._state import CONTENTS, CallNotes, Keys, PendingWrite
-from memoryware.middleware._steps import GUIDED, PromptChange, Step
+from memoryware.middleware._state import CONTENTS, CallNotes, MemoryStateKeys, PendingWrite
+from memoryware.middleware._steps import GUIDED, LastModelCall, PromptChange
 from memoryware.middleware._texts import BackendRuntime
 from memoryware.middleware.file_tools._access import digest_of
 from memoryware.middleware.preview import Preview, previewed
@@ -84,8 +89,8 @@ Refresh = Literal["run", "call", "thread"]
 
 
 class MemoryHooks(
-    NeededHooks,
-    OverridableParts,
+    OptionalHooks,
+    OverridableHelpers,
     ReconstructedOnUnpickling,
     AgentMiddleware[AgentState[Any], Any, Any],
 ):
@@ -96,19 +101,19 @@ class MemoryHooks(
     _refresh: Refresh
     _own_tool: str
     _trace_content: bool
-    _keys: Keys
-    _reading: Reading
-    _loader: Loader
-    _nothing: Loaded
+    _keys: MemoryStateKeys
+    _load_options: LoadOptions
+    _loader: MemoryLoader
+    _nothing: LoadedMemory
     _snapshots: Snapshots
-    _offers: Offers
-    _gate: Gate
+    _tool_visibility: OwnToolVisibility
+    _gate: WriteGate
     _inside_tools: frozenset[str]
     _prompt_verified = False
     _declared: tuple[str | None, int] = (None, 0)
     """The snapshot whose files were declared last, and the run in which that was."""
     _last_prompt: PromptChange | None = None
-    _last_step: Step | None = None
+    _last_step: LastModelCall | None = None
     _guided: tuple[SystemMessage, bool] | None = None
     """Whether the last system message has the general guidelines: the same one comes again."""
     _inside_names: tuple[list[Any], frozenset[str]] | None = None
@@ -200,17 +205,17 @@ class MemoryHooks(
 
     async def _preview(self, via: Via, tools: Sequence[Any]) -> Preview:
         loaded = await self._loaded(via, self._get_backend({}, None, None), ())
-        hands, _ = self._offers.of([*getattr(self, "tools", ()), *tools])
+        available_tools, _ = self._tool_visibility.of([*getattr(self, "tools", ()), *tools])
         text = ""
         if self.system_prompt is None:
             pass
         elif self._formats_itself():
             text = self._formatted(loaded.contents)
         else:
-            rendered = self._renderer.render(loaded, hands)
+            rendered = self._renderer.render(loaded, available_tools)
             text = rendered.text if rendered is not None else ""
         block, count = self._renderer.block(loaded), self._renderer.count_tokens
-        return previewed(loaded, block, text, count, self._reading.start)
+        return previewed(loaded, block, text, count, self._load_options.start)
 
     async def _before(
         self, via: Via, state: Any, runtime: Any, config: Any
@@ -262,7 +267,7 @@ class MemoryHooks(
         return await self._answered(via, changed, response, calls, update)
 
     def _prepared(
-        self, request: ModelRequest[Any], own: Loaded | None, update: Mapping[str, Any]
+        self, request: ModelRequest[Any], own: LoadedMemory | None, update: Mapping[str, Any]
     ) -> tuple[ModelRequest[Any], Token[bool] | None]:
         """Return the request with what is loaded, and what ends the guiding of other memories.
 
@@ -292,13 +297,15 @@ class MemoryHooks(
         self,
         request: ModelRequest[Any],
         changed: ModelRequest[Any],
-        own: Loaded | None,
+        own: LoadedMemory | None,
         *,
         guides: bool,
     ) -> None:
         """Keep how a request was changed, if the next one of the run can be changed in that way."""
         prompt, runtime = self._last_prompt, changed.runtime
-        is_settled = self._prompt_verified and self._refresh != "call" and not self._reading.nested
+        is_settled = (
+            self._prompt_verified and self._refresh != "call" and not self._load_options.nested
+        )
         if (
             is_settled
             and type(self).modify_request is MemoryHooks.modify_request
@@ -311,7 +318,7 @@ class MemoryHooks(
             run, writer = _langchain.run_handle(runtime), getattr(runtime, "stream_writer", None)
             snapshot: Any = changed.state.get(self._keys.snapshot)
             watched = self._watched(changed)
-            self._last_step = Step(run, writer, snapshot, prompt, guides, watched)
+            self._last_step = LastModelCall(run, writer, snapshot, prompt, guides, watched)
 
     def _watched(self, request: ModelRequest[Any]) -> frozenset[str]:
         """Return the names of tools whose calls have to be noted."""
@@ -329,7 +336,7 @@ class MemoryHooks(
                 calls += message.tool_calls
         for call in calls:
             if call["name"] in watched:
-                self._offers.note(request.tools, calls)
+                self._tool_visibility.note(request.tools, calls)
                 return calls
         return []
 
@@ -419,7 +426,7 @@ class MemoryHooks(
         self, via: Via, request: ToolCallRequest, handler: Any
     ) -> ToolMessage | Command[Any]:
         call = request.tool_call
-        if self._offers.refuses(call, request.runtime):
+        if self._tool_visibility.refuses(call, request.runtime):
             return unavailable(call)
         context = self._write_context(self._tool_backend(request.runtime), request)
         result = await self._gate.around(via, request, handler, context)
@@ -466,7 +473,7 @@ class MemoryHooks(
         kind = type(self)
         return not (_is_base(kind.before_agent) and _is_base(kind.abefore_agent))
 
-    async def _loaded_by_subclass(self, via: Via, state: Any, runtime: Any) -> Loaded | None:
+    async def _loaded_by_subclass(self, via: Via, state: Any, runtime: Any) -> LoadedMemory | None:
         """Return what an overridden `before_agent` loads when memory is read again."""
         if not self._replaces_before_agent() or not isinstance(state, Mapping):
             return None
@@ -479,7 +486,11 @@ class MemoryHooks(
         config = (_langchain.current_config(),) if "config" in needs else ()
         update = await via(*both, fresh, runtime, *config)
         contents = (update or {}).get(CONTENTS)
-        return None if contents is None else Loaded.by_hand(dict(contents), self._reading.sources)
+        return (
+            None
+            if contents is None
+            else LoadedMemory.by_hand(dict(contents), self._load_options.sources)
+        )
 
     def _as_snapshot(self, update: Any, state: Any) -> Any:
         """Return the update of an overridden `before_agent` with an id in place of texts."""
@@ -493,14 +504,14 @@ class MemoryHooks(
         loaded = self._snapshots.own(rest)
         if loaded is not None and loaded.contents == contents:
             return rest
-        sources = loaded.sources if loaded is not None else self._reading.sources
-        replacement = Loaded.by_hand(contents, sources)
+        sources = loaded.sources if loaded is not None else self._load_options.sources
+        replacement = LoadedMemory.by_hand(contents, sources)
         return {**rest, **self._snapshots.keep(replacement, self._folders(state))}
 
     # What the cores need.
 
     def _with_memory(
-        self, request: ModelRequest[Any], loaded: Loaded | None, update: Mapping[str, Any]
+        self, request: ModelRequest[Any], loaded: LoadedMemory | None, update: Mapping[str, Any]
     ) -> ModelRequest[Any]:
         """Return the request with memory in the prompt, and with the texts in its state.
 
@@ -515,12 +526,14 @@ class MemoryHooks(
         changes |= self._prompt_changes(request, loaded or self._loaded_in(request.state))
         return request.override(**changes) if changes else request
 
-    def _with_contents(self, state: Any, loaded: Loaded) -> Any:
+    def _with_contents(self, state: Any, loaded: LoadedMemory) -> Any:
         """Return a state with the texts, for this request only."""
         contents = dict(loaded.contents)
         return {CONTENTS: contents, **state, self._keys.contents: contents}
 
-    def _prompt_changes(self, request: ModelRequest[Any], loaded: Loaded | None) -> dict[str, Any]:
+    def _prompt_changes(
+        self, request: ModelRequest[Any], loaded: LoadedMemory | None
+    ) -> dict[str, Any]:
         """Return what of a request changes, so that the model is shown memory."""
         loaded, guided = loaded or self._nothing, GUIDED.get()
         before, offered = request.system_message, request.tools or []
@@ -537,18 +550,18 @@ class MemoryHooks(
         return changes
 
     def _worked_out(
-        self, request: ModelRequest[Any], loaded: Loaded, *, guided: bool
+        self, request: ModelRequest[Any], loaded: LoadedMemory, *, guided: bool
     ) -> dict[str, Any]:
-        hands, tools = self._offers.of(request.tools or [])
+        available_tools, tools = self._tool_visibility.of(request.tools or [])
         before = request.system_message
         message: SystemMessage | None = before
         if self.system_prompt is None:
             pass
         elif self._formats_itself():
             text = self._formatted(loaded.contents)
-            message = place(before, text, "append") if text else before
+            message = with_system_text(before, text, "append") if text else before
         else:
-            message = self._renderer.message(loaded, hands, before, guided=guided)
+            message = self._renderer.message(loaded, available_tools, before, guided=guided)
         if self.add_cache_control and _langchain.is_anthropic(request.model):
             message = with_cache_mark(message)
         changes: dict[str, Any] = {} if message is before else {"system_message": message}
@@ -564,11 +577,11 @@ class MemoryHooks(
             known = self._guided = (message, self._renderer.has_guidelines(message))
         return known[1]
 
-    def _loaded_in(self, state: Any) -> Loaded | None:
+    def _loaded_in(self, state: Any) -> LoadedMemory | None:
         """Return what a state says that is loaded: by this run, or carried as text."""
         return self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
 
-    def _declare_files(self, loaded: Loaded | None, run: Any) -> None:
+    def _declare_files(self, loaded: LoadedMemory | None, run: Any) -> None:
         """Declare the files that stand in the prompt, for the lineage of tiered memory."""
         if loaded is None or not (self.system_prompt is not None or self._formats_itself()):
             return
@@ -577,12 +590,14 @@ class MemoryHooks(
     def _memory_files(self, state: Any) -> Sequence[Source]:
         """Return all memory files of a run."""
         loaded = self._loaded_in(state)
-        return loaded.files if loaded is not None else self._reading.sources
+        return loaded.files if loaded is not None else self._load_options.sources
 
     def _folders(self, state: Any) -> Folders:
-        return touched(state.get("messages") or (), order="first") if self._reading.nested else ()
+        return (
+            touched(state.get("messages") or (), order="first") if self._load_options.nested else ()
+        )
 
-    def _as_text(self, loaded: Loaded, runtime: Any) -> dict[str, Any]:
+    def _as_text(self, loaded: LoadedMemory, runtime: Any) -> dict[str, Any]:
         """Return the update that keeps texts in the thread, for this caller only."""
         return {
             self._keys.contents: dict(loaded.contents),
@@ -605,7 +620,7 @@ class MemoryHooks(
 
     async def _would_join(self, via: Via, backend: Any, path: str, folder: bool) -> list[Source]:
         """Return what a path that is no memory file yet would be, or those in a folder."""
-        return await joining_via(via, backend, path, self._reading.layout, folder=folder)
+        return await joining_via(via, backend, path, self._load_options.layout, folder=folder)
 
     async def _noted(
         self, via: Via, request: ModelRequest[Any], calls: Sequence[Any]
@@ -639,7 +654,7 @@ class MemoryHooks(
         return [
             call["id"]
             for call in calls
-            if call["name"] in inside and not of_others(call) and call["id"]
+            if call["name"] in inside and not opens_tool_results(call) and call["id"]
         ]
 
     def _inside_tools_of(self, tools: Sequence[Any]) -> frozenset[str]:
@@ -666,7 +681,7 @@ class MemoryHooks(
         names = {one.identity for one in files}
 
         def written(call: Mapping[str, Any]) -> str:
-            plan = planned(call, self._own_tool, only_writable(files))
+            plan = planned_change(call, self._own_tool, only_writable(files))
             if plan is None or not plan.text or identity_of(plan.path) not in names:
                 return ""
             text, old = str(plan.args.get(plan.text) or ""), plan.args.get("old_string")
@@ -676,7 +691,7 @@ class MemoryHooks(
             return text
 
         @cache
-        def thread() -> Thread:
+        def thread() -> ThreadTexts:
             return thread_of(
                 messages,
                 inside_calls={*notes.inside, *inside},
@@ -689,7 +704,7 @@ class MemoryHooks(
             files,
             notes.waiting,
             self._caller(request.runtime),
-            self._would_join if self._reading.nested else None,
+            self._would_join if self._load_options.nested else None,
             self._event_context(request.runtime),
             thread,
             messages,
@@ -703,37 +718,37 @@ class MemoryHooks(
     def _change_of(self, call: Any, result: Any) -> str | None:
         """Return what a tool says that it did to one of our sources, or None."""
         path = identity_of(str(call["args"].get("file_path") or call["args"].get("path")))
-        ours = {source.identity for source in self._reading.sources}
+        ours = {source.identity for source in self._load_options.sources}
         if getattr(result, "status", "") != "success" or path not in ours:
             return None
         return f"{call['name']} reported a change of {path}"
 
     async def _load(
         self, via: Via, state: Any, runtime: Any, config: Any, folders: Folders
-    ) -> Loaded:
+    ) -> LoadedMemory:
         backend = self._get_backend(state, runtime, config)
         # A span may be of use to nobody but the tracer, which knows only by it that work begins.
         writer = getattr(runtime, "stream_writer", None)
         if not is_heard(_langchain.stream_writer_of(runtime)) and not (writer and has_tracer()):
             loaded = await self._loaded(via, backend, folders)
         else:
-            event_context = self._event_context(runtime)
-            with span("memory.load", event_context) as work:
+            events = self._event_context(runtime)
+            with span("memory.load", events) as work:
                 loaded = await self._loaded(via, backend, folders)
-                tell_loaded(event_context, backend, loaded, work)
+                tell_loaded(events, backend, loaded, work)
         if not loaded.contents and not loaded.problems:
             self._warn_of_nothing(loaded, MemoryScope.of(runtime, _langchain.current_config()))
         return loaded
 
-    async def _loaded(self, via: Via, backend: Any, folders: Folders) -> Loaded:
+    async def _loaded(self, via: Via, backend: Any, folders: Folders) -> LoadedMemory:
         if not self._loads_each_path():
             return await self._loader.load(via, backend, folders)
         contents = await self._contents_of(via, backend)
-        return Loaded(contents, sources=self._reading.sources)
+        return LoadedMemory(contents, sources=self._load_options.sources)
 
-    def _warn_of_nothing(self, loaded: Loaded, scope: MemoryScope) -> None:
+    def _warn_of_nothing(self, loaded: LoadedMemory, scope: MemoryScope) -> None:
         # Not for each user: a new one has no file yet, and nothing is wrong.
-        if loaded.sources or self._reading.start:
+        if loaded.sources or self._load_options.start:
             warn_once(
                 ("no memory file", ref(self._loader), scope.tenant, scope.group_id),
                 "no memory file was found: %s; the first save creates one, or check the paths",
@@ -741,14 +756,14 @@ class MemoryHooks(
             )
 
     def _looked_for(self) -> str:
-        names = ", ".join(self._reading.layout.names)
-        return f"none of {names} near {self._reading.start} (Layout(names=...) has others)"
+        names = ", ".join(self._load_options.layout.names)
+        return f"none of {names} near {self._load_options.start} (Layout(names=...) has others)"
 
     def _event_context(self, runtime: Any) -> EventContext:
         """Return to whom events are told, and on whose behalf things are done."""
         scope = MemoryScope.of(runtime, _langchain.current_config())
         writer = _langchain.stream_writer_of(runtime)
-        guard = self._reading.guard
+        guard = self._load_options.guard
         redact = guard.redact if guard else None
         return EventContext(writer, scope, self.name, self._trace_content, redact)
 
@@ -760,14 +775,14 @@ class MemoryHooks(
         files = self._memory_files(runtime.state)
         return self._tool_backend(runtime), [one.path for one in files if one.writable]
 
-    def _tell_injected(self, request: ModelRequest[Any], loaded: Loaded) -> None:
+    def _tell_injected(self, request: ModelRequest[Any], loaded: LoadedMemory) -> None:
         if self.system_prompt is not None and not self._formats_itself():
             tell_injected(self._event_context(request.runtime), self._renderer.block(loaded))
 
     async def _verified(self, via: Via, handler: Any, request: ModelRequest[Any]) -> Any:
         """Call the model; the first time, see whether memory reached it."""
         message = request.system_message
-        empty = not self._reading.sources and self._reading.start is None
+        empty = not self._load_options.sources and self._load_options.start is None
         if message is None or empty:
             return await via(handler, handler, request)
         ours = message.text.strip()

@@ -1,7 +1,7 @@
 """Getting the texts of the sources, reading only what has changed.
 
-`Loader.load` finds out which sources there are, asks the backend for fingerprints where
-it has them, reads in one batch what is new, and hands out the same `Loaded` object as
+`MemoryLoader.load` finds out which sources there are, asks the backend for fingerprints where
+it has them, reads in one batch what is new, and hands out the same `LoadedMemory` object as
 long as the bytes are the same, so that nothing is formatted twice.
 """
 
@@ -17,8 +17,8 @@ from memoryware.backends._text import decode
 from memoryware.errors import LoadError
 from memoryware.events import logger
 from memoryware.guard import Finding, Guard
-from memoryware.middleware._bounded import Bounded
-from memoryware.middleware._fetching import Fetch, Known, tokens_of
+from memoryware.middleware._bounded import LruCache
+from memoryware.middleware._fetching import CachedFile, FileReader, fingerprints_of_paths
 from memoryware.middleware._rules import PathRules
 from memoryware.middleware._texts import OnError, text_of
 from memoryware.settings import MemoryLimits
@@ -35,7 +35,7 @@ _SCANNED_HERE: Final = 20_000
 
 
 @dataclass(eq=False, slots=True)
-class Loaded:
+class LoadedMemory:
     """The texts of one load, and what has been made of them so far.
 
     Attributes:
@@ -59,7 +59,7 @@ class Loaded:
     origins: tuple[Origin, ...] | None = None
 
     @classmethod
-    def by_hand(cls, contents: dict[str, str], sources: Sequence[Source]) -> Loaded:
+    def by_hand(cls, contents: dict[str, str], sources: Sequence[Source]) -> LoadedMemory:
         """Put contents that somebody else has loaded in the order of the sources."""
         known = {source.path for source in sources}
         others = [Source(path) for path in contents if path not in known]
@@ -89,7 +89,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class LoadOptions:
     """Which files are memory, and how they are read.
 
     Attributes:
@@ -112,25 +112,25 @@ class Reading:
     guard: Guard | None = None
 
 
-class _Seen(NamedTuple):
+class _LastLoad(NamedTuple):
     """What a backend held when it was last asked; the reference keeps its `id` its own."""
 
     backend: Any
-    known: dict[str, Known]
-    loaded: Loaded
+    known: dict[str, CachedFile]
+    loaded: LoadedMemory
 
 
-class Loader:
+class MemoryLoader:
     """Loads the sources of one middleware from any backend and remembers what it saw last."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, reading: LoadOptions) -> None:
+        self._load_options = reading
         limits, self._notices = reading.limits, Notices()
-        self._seen: Bounded[Any, _Seen] = Bounded(limits.warm_backends)
+        self._seen: LruCache[Any, _LastLoad] = LruCache(limits.warm_backends)
         # By the bytes themselves: to hash and compare them is many times faster than a digest.
-        self._loaded: Bounded[Any, Loaded] = Bounded(limits.rendered_blocks)
+        self._loaded: LruCache[Any, LoadedMemory] = LruCache(limits.rendered_blocks)
 
-    async def load(self, via: Via, backend: Any, folders: Sequence[str] = ()) -> Loaded:
+    async def load(self, via: Via, backend: Any, folders: Sequence[str] = ()) -> LoadedMemory:
         """Return what the sources hold now.
 
         Args:
@@ -144,14 +144,14 @@ class Loader:
         """
         sources = await self._sources(via, backend, folders)
         paths = [source.path for source in sources]
-        fixed = sources is self._reading.sources
+        fixed = sources is self._load_options.sources
         key = id(backend) if fixed else (id(backend), sources)
         seen = self._seen.get(key)
         if seen is not None and seen.backend is not backend:
             seen = None
         watched = paths if seen is None else list(seen.known)
-        tokens = dict(zip(watched, await tokens_of(via, backend, watched), strict=True))
-        fetch = Fetch(backend, self._reading.rules, self._reading.on_error)
+        tokens = dict(zip(watched, await fingerprints_of_paths(via, backend, watched), strict=True))
+        fetch = FileReader(backend, self._load_options.rules, self._load_options.on_error)
         if seen is not None:
             fetch.known = {
                 path: known
@@ -164,12 +164,12 @@ class Loader:
             via, {path: token for path, token in tokens.items() if path not in fetch.known}
         )
         loaded = await self._same_or_new(via, sources, fetch)
-        self._seen.put(key, _Seen(backend, fetch.known, loaded))
+        self._seen.put(key, _LastLoad(backend, fetch.known, loaded))
         return loaded
 
     async def _sources(self, via: Via, backend: Any, folders: Sequence[str]) -> tuple[Source, ...]:
         """Return the given sources, or those that are found; with `folders` also theirs."""
-        reading, sources, root = self._reading, self._reading.sources, None
+        reading, sources, root = self._load_options, self._load_options.sources, None
         permits = await self._permits(via, backend)
         if reading.start is not None:
             given = via, backend, reading.start, reading.layout, self._notices
@@ -187,34 +187,36 @@ class Loader:
 
     async def _permits(self, via: Via, backend: Any) -> Permits | None:
         """Return what says whether a file may be read, None where there are no rules."""
-        reading = self._reading
+        reading = self._load_options
         if not reading.rules or (reading.start is None and not reading.nested):
             return None
         rules = await reading.rules.bound(via, backend)
         return partial(rules.permits, "read")
 
-    async def _same_or_new(self, via: Via, sources: tuple[Source, ...], fetch: Fetch) -> Loaded:
+    async def _same_or_new(
+        self, via: Via, sources: tuple[Source, ...], fetch: FileReader
+    ) -> LoadedMemory:
         decoded = None
-        if self._reading.imports is not None:  # they decide which files belong to it
+        if self._load_options.imports is not None:  # they decide which files belong to it
             decoded = self._decoded(sources, fetch)
-            decoded.imported = await self._expanded(via, decoded, fetch, self._reading.imports)
-        key = (sources, frozenset((path, one.answer) for path, one in fetch.known.items()))
+            decoded.imported = await self._expanded(via, decoded, fetch, self._load_options.imports)
+        key = (sources, frozenset((path, one.download) for path, one in fetch.known.items()))
         loaded = self._loaded.get(key)
         if loaded is None:
             loaded = await self._checked(via, decoded or self._decoded(sources, fetch), fetch)
             self._loaded.put(key, loaded)
         return loaded
 
-    def _decoded(self, sources: tuple[Source, ...], fetch: Fetch) -> Loaded:
+    def _decoded(self, sources: tuple[Source, ...], fetch: FileReader) -> LoadedMemory:
         contents, problems = dict[str, str](), list[tuple[str, str]]()
-        on_error = self._reading.on_error
+        on_error = self._load_options.on_error
         for source in sources:
-            path, (content, error) = source.path, fetch.known[source.path].answer
+            path, (content, error) = source.path, fetch.known[source.path].download
             reason = fetch.reasons.get(path, "")
             text = text_of(path, content, error, on_error=on_error, reason=reason)
             if text is not None:
                 contents[path] = text
-                if self._reading.start is None and (target := text_link(text)):
+                if self._load_options.start is None and (target := text_link(text)):
                     self._notices.warn(
                         "memory source %s holds nothing but the path %s, like a link that was"
                         " checked out as text; list that file instead",
@@ -226,10 +228,10 @@ class Loader:
                     problems.append((path, _missed(path, on_error)))
             elif error is not None:
                 problems.append((path, error))
-        return Loaded(contents, tuple(problems), sources)
+        return LoadedMemory(contents, tuple(problems), sources)
 
     async def _expanded(
-        self, via: Via, decoded: Loaded, fetch: Fetch, options: Imports
+        self, via: Via, decoded: LoadedMemory, fetch: FileReader, options: Imports
     ) -> dict[str, Source]:
         """Put imports into the texts; return the files that were asked for."""
         imported: dict[str, Source] = {}
@@ -249,10 +251,10 @@ class Loader:
                 logger.warning("memory %s", note)
         return imported
 
-    async def _checked(self, via: Via, loaded: Loaded, fetch: Fetch) -> Loaded:
+    async def _checked(self, via: Via, loaded: LoadedMemory, fetch: FileReader) -> LoadedMemory:
         """Look for secrets in what was loaded, and warn; the text is shown as it is."""
-        guard = self._reading.guard
-        known = {path: one.answer.content for path, one in fetch.known.items()}
+        guard = self._load_options.guard
+        known = {path: one.download.content for path, one in fetch.known.items()}
         files = {path: content for path, content in known.items() if content}
         loaded.sizes = {
             path: len(content) for path, content in known.items() if content is not None

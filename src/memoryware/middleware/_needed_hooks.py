@@ -20,7 +20,7 @@ from memoryware import _langchain
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class NeededHooks:
+class OptionalHooks:
     """A middleware that shows `create_agent` a class with only the hooks that it needs.
 
     Everybody else sees the class as it is, and hooks that are left out can be called by hand.

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memoryware.middleware._bounded import Bounded
+from memoryware.middleware._bounded import LruCache
 from memoryware.middleware._rendering import Renderer
-from memoryware.middleware.guidelines import Hands
+from memoryware.middleware.guidelines import AvailableTools
 
 
-class Offers:
+class OwnToolVisibility:
     """Hides the middleware's own tool where another one writes, also from being called."""
 
     def __init__(self, own_tool: str, renderer: Renderer, size: int) -> None:
         self._own_tool = own_tool
         self._renderer = renderer
-        self._granted: Bounded[str, str] = Bounded(size)
-        self._last: tuple[list[Any], Hands, list[Any] | None] | None = None
+        self._granted: LruCache[str, str] = LruCache(size)
+        self._last: tuple[list[Any], AvailableTools, list[Any] | None] | None = None
 
-    def of(self, tools: list[Any]) -> tuple[Hands, list[Any] | None]:
+    def of(self, tools: list[Any]) -> tuple[AvailableTools, list[Any] | None]:
         """Return what tools can do, and the tools without ours if it has to be hidden."""
         known = self._last
         if known is not None and known[0] == tools:
             return known[1], known[2]
         names = {one.get("name", "") if isinstance(one, dict) else one.name for one in tools}
-        hands = self._renderer.hands(names)
+        available_tools = self._renderer.available_tools(names)
         shown = None
-        if self._own_tool in names and self._own_tool not in hands.writers:
+        if self._own_tool in names and self._own_tool not in available_tools.writers:
             shown = [one for one in tools if getattr(one, "name", "") != self._own_tool]
-        self._last = (list(tools), hands, shown)
-        return hands, shown
+        self._last = (list(tools), available_tools, shown)
+        return available_tools, shown
 
     def note(self, tools: list[Any], calls: Sequence[Any]) -> None:
         """Note the calls of our tool that a model made when it could see it."""

@@ -17,7 +17,7 @@ from typing import Any, Final
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends import _foreign
 from memoryware.backends.protocol import BackendProtocol
-from memoryware.middleware._loading import Loaded, Reading
+from memoryware.middleware._loading import LoadedMemory, LoadOptions
 from memoryware.middleware._rendering import Renderer
 from memoryware.middleware._texts import BackendRuntime, OnError, check_count, text_of
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
@@ -25,7 +25,7 @@ from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
 _EITHER: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
-class OverridableParts:
+class OverridableHelpers:
     """What a subclass of `MemoryMiddleware` may replace."""
 
     _backend: Any
@@ -34,7 +34,7 @@ class OverridableParts:
     _looks_at_whole_disk: bool
     _on_error: OnError
     _renderer: Renderer
-    _reading: Reading
+    _load_options: LoadOptions
 
     def _get_backend(self, state: Any, runtime: Any, config: Any) -> BackendProtocol:
         """Return the backend, calling a factory with what it needs to know."""
@@ -69,7 +69,9 @@ class OverridableParts:
     ) -> str:
         """Return the text for the system message."""
         custom = None if template == MEMORY_SYSTEM_PROMPT else template
-        return self._renderer.text(Loaded.by_hand(contents, self._reading.sources), custom)
+        return self._renderer.text(
+            LoadedMemory.by_hand(contents, self._load_options.sources), custom
+        )
 
     def _load_memory_from_backend_sync(self, backend: Any, path: str) -> str | None:
         """Return the text of one source, or None if it is missing."""
@@ -82,7 +84,7 @@ class OverridableParts:
     def _check_backend(self, backend: Any) -> None:
         """Refuse what is neither a backend nor a factory, unless a subclass brings its own."""
         name = "_get_backend"
-        if getattr(type(self), name) is getattr(OverridableParts, name):
+        if getattr(type(self), name) is getattr(OverridableHelpers, name):
             _foreign.must_be_backend_or_factory(backend, "backend")
 
     def _formatted(self, contents: dict[str, str]) -> str:
@@ -103,7 +105,7 @@ class OverridableParts:
 
         A subclass may replace only one of the two; it serves both doors.
         """
-        paths = [source.path for source in self._reading.sources]
+        paths = [source.path for source in self._load_options.sources]
         blocking_own = self._overrides("_load_memory_from_backend_sync")
         native_own = self._overrides("_load_memory_from_backend")
         load: Any = self._load_memory_from_backend_sync
@@ -124,7 +126,7 @@ class OverridableParts:
         return self._overrides("_format_agent_memory")
 
     def _overrides(self, name: str) -> bool:
-        return getattr(type(self), name) is not getattr(OverridableParts, name)
+        return getattr(type(self), name) is not getattr(OverridableHelpers, name)
 
 
 async def _load_one(via: Via, backend: Any, path: str, on_error: OnError) -> str | None:

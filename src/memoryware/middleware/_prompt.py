@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from memoryware.middleware._state import CONTENTS
 
-Placement = Literal["append", "prepend"]
+SystemPlacement = Literal["append", "prepend"]
 _NOT_SHOWN: Final = "(memory not shown)"
 _MEMORY: Final = re.compile(r"(<(agent_memory|recalled_memory)>).*?(</\2>|\Z)", re.DOTALL)
 
@@ -24,10 +24,12 @@ def append_to_system_message(system_message: SystemMessage | None, text: str) ->
     Content blocks that were there stay as they are and in order; the new block starts
     with a blank line if there were any. The given message is not changed.
     """
-    return place(system_message, text, "append")
+    return with_system_text(system_message, text, "append")
 
 
-def place(system_message: SystemMessage | None, text: str, placement: Placement) -> SystemMessage:
+def with_system_text(
+    system_message: SystemMessage | None, text: str, placement: SystemPlacement
+) -> SystemMessage:
     """Return a new system message with the text after or before what was there."""
     blocks = _blocks(system_message)
     if system_message is None or not blocks:

@@ -89,7 +89,7 @@ class OutsideLine:
 
 
 @dataclass(frozen=True)
-class Thread:
+class ThreadTexts:
     """The texts of a thread, sorted by who they come from.
 
     Attributes:
@@ -106,12 +106,12 @@ class Thread:
     inside: Sequence[tuple[int, str]] = ()
     writes: Sequence[tuple[int, str]] = ()
     answered: int = 0
-    indexes: dict[str, _Indexed] = field(default_factory=dict, repr=False, compare=False)
+    indexes: dict[str, _IndexedText] = field(default_factory=dict, repr=False, compare=False)
 
     def prepare(self) -> None:
         """Do the work that grows with the length of the results, once."""
         for result in self.results:
-            self._indexed(result.text)
+            self._index_of(result.text)
             asks_to_be_saved(result.text)
         _ = self.trusted
 
@@ -120,9 +120,9 @@ class Thread:
         """Characters that have to be looked through."""
         return sum(len(one.text) for one in self.results) + sum(map(len, self.people))
 
-    def _indexed(self, text: str) -> _Indexed:
+    def _index_of(self, text: str) -> _IndexedText:
         if text not in self.indexes:
-            self.indexes[text] = _indexed(text)
+            self.indexes[text] = _index_of(text)
         return self.indexes[text]
 
     @cached_property
@@ -162,7 +162,7 @@ class Thread:
             stems = {one.stem for one in _tokens(sentence) if one.weight >= 1}
             novel = stems - self._people
             if len(novel) > 2 and any(
-                len(novel & self._indexed(one.text).positions.keys()) >= 0.75 * len(novel)
+                len(novel & self._index_of(one.text).positions.keys()) >= 0.75 * len(novel)
                 for one in earlier
             ):
                 continue
@@ -205,7 +205,7 @@ class Thread:
         ones. What a person has approved is theirs.
         """
         kept, carried = list[str](), set[str]()
-        parts: dict[int, Thread] = {}
+        parts: dict[int, ThreadTexts] = {}
         for before, text in self.writes:
             if not before:
                 continue
@@ -217,7 +217,9 @@ class Thread:
                 for one in _tokens(text)
                 if one.weight >= 1
                 and one.stem not in part.trusted
-                and any(one.stem in self._indexed(result.text).positions for result in part.results)
+                and any(
+                    one.stem in self._index_of(result.text).positions for result in part.results
+                )
             ]
             if unsaid and part.source_of_line(text, part.trusted, ()) is None:
                 kept.append(text)
@@ -260,7 +262,7 @@ class Thread:
         trusted_weight = sum(
             one.weight for one in tokens if one.stem in trusted and one.weight > 0.5
         )
-        matches = [self._indexed(one.text).best(novel) for one in self.results]
+        matches = [self._index_of(one.text).best(novel) for one in self.results]
         best = max(range(len(matches)), key=lambda n: matches[n].score)
         nearest = matches[best]
         needed = max(_ENOUGH, 0.6 * trusted_weight)
@@ -286,7 +288,7 @@ class Thread:
             return None
         clause = _Clause.of(text)
         for result in reversed(self.results):
-            if self._indexed(result.text).has_clause(clause):
+            if self._index_of(result.text).has_clause(clause):
                 return result, frozenset(one.stem for one in words)
         return None
 
@@ -321,7 +323,7 @@ class Thread:
             if len(new.stems & self._recent) >= few:
                 continue
             for result in reversed(self.results):
-                shared = new.stems & self._indexed(result.text).positions.keys()
+                shared = new.stems & self._index_of(result.text).positions.keys()
                 if len(shared) >= few:
                     return result, frozenset(shared)
         return None
@@ -489,7 +491,7 @@ class _Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class _Match:
+class _SharedWords:
     """The words that a line shares with a stretch of a result."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -504,7 +506,7 @@ class _Match:
         return frozenset(self.weights)
 
 
-class _Indexed:
+class _IndexedText:
     """The places of the words of one result."""
 
     def __init__(self, text: str) -> None:
@@ -551,7 +553,7 @@ class _Indexed:
             for n in set.intersection(*sorted(numbers, key=len))
         )
 
-    def best(self, novel: Mapping[str, float]) -> _Match:
+    def best(self, novel: Mapping[str, float]) -> _SharedWords:
         """Return the words of the stretch that shares most with these words."""
         places = sorted(
             (at, stem) for stem in novel for at in self.positions.get(stem, ()) if novel[stem] > 0
@@ -571,7 +573,7 @@ class _Indexed:
             if score > most:
                 most = score
                 best = {one: weights[one] for one, many in inside.items() if many}
-        return _Match(best)
+        return _SharedWords(best)
 
     def _weight(self, stem: str, weight: float) -> float:
         common = self._long and len(self.positions.get(stem, ())) > _COMMON_AFTER
@@ -579,8 +581,8 @@ class _Indexed:
 
 
 @remembered(_CACHED_TEXTS)
-def _indexed(text: str) -> _Indexed:
-    return _Indexed(text)
+def _index_of(text: str) -> _IndexedText:
+    return _IndexedText(text)
 
 
 def _excerpt(text: str, stems: frozenset[str]) -> str:
@@ -626,7 +628,7 @@ def thread_of(
     inside_calls: Collection[str],
     inside_tools: Collection[str] = (),
     written: Callable[[Mapping[str, Any]], str] = lambda _: "",
-) -> Thread:
+) -> ThreadTexts:
     """Sort the texts of messages by who they come from.
 
     Args:
@@ -661,14 +663,14 @@ def thread_of(
                 inside.append((len(results), text))
             elif text:
                 results.append(ToolResult(name or "a tool", text))
-    return Thread(results, people, inside, writes, answered)
+    return ThreadTexts(results, people, inside, writes, answered)
 
 
 _RESULT_FOLDERS: Final = ("/large_tool_results", "/conversation_history")
 """Folders in which deepagents keeps long results of tools, and conversations with results."""
 
 
-def of_others(call: Mapping[str, Any]) -> bool:
+def opens_tool_results(call: Mapping[str, Any]) -> bool:
     """Say whether a call of a file tool opens what is the result of another tool."""
     return any(
         folder in str(value) for value in call["args"].values() for folder in _RESULT_FOLDERS

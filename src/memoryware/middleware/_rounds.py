@@ -18,7 +18,7 @@ from langgraph.errors import GraphInterrupt
 from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.middleware._approval import Decision, decisions_in
-from memoryware.middleware._bounded import Bounded
+from memoryware.middleware._bounded import LruCache
 
 _POLL: Final = 0.005
 _PATIENCE: Final = 5.0
@@ -26,7 +26,7 @@ _PATIENCE: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class _RoundOutcome:
     """What became of a question; None: it waits for a person."""
 
     decisions: Mapping[str, Decision] | None
@@ -36,16 +36,16 @@ async def _asleep(seconds: float, /) -> None:
     await asyncio.sleep(seconds)
 
 
-class Rounds:
+class ApprovalRounds:
     """The questions of the messages that are being worked on in this process."""
 
     def __init__(self, size: int) -> None:
-        self._outcomes: Bounded[Any, _Outcome] = Bounded(size)
-        self._finished: Bounded[Any, bool] = Bounded(4 * size)
+        self._outcomes: LruCache[Any, _RoundOutcome] = LruCache(size)
+        self._finished: LruCache[Any, bool] = LruCache(4 * size)
 
     def publish(self, run: Any, leader: str, decisions: Mapping[str, Decision] | None) -> None:
         """Let the other tasks of a run know the decisions, or with None that a person is asked."""
-        self._outcomes.put((run, leader), _Outcome(decisions))
+        self._outcomes.put((run, leader), _RoundOutcome(decisions))
 
     def finish(self, run: Any, call: str) -> None:
         """Note that a call has done what it does in this run."""
@@ -80,7 +80,7 @@ class Rounds:
             raise GraphInterrupt(())
         return outcome.decisions
 
-    async def _outcome(self, via: Via, key: Any) -> _Outcome | None:
+    async def _outcome(self, via: Via, key: Any) -> _RoundOutcome | None:
         end = time.monotonic() + _PATIENCE
         while (outcome := self._outcomes.get(key)) is None and time.monotonic() < end:
             await via(time.sleep, _asleep, _POLL)

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memoryware._clock import NewId
-from memoryware.middleware._bounded import Bounded
-from memoryware.middleware._loading import Loaded
-from memoryware.middleware._state import CONTENTS, Keys
+from memoryware.middleware._bounded import LruCache
+from memoryware.middleware._loading import LoadedMemory
+from memoryware.middleware._state import CONTENTS, MemoryStateKeys
 from memoryware.sources.source import Source
 
 Folders = tuple[str, ...]
@@ -24,7 +24,7 @@ class Snapshots:
 
     def __init__(
         self,
-        keys: Keys,
+        keys: MemoryStateKeys,
         sources: Sequence[Source] | None,
         *,
         size: int,
@@ -34,17 +34,17 @@ class Snapshots:
         self._sources = sources
         """The own sources; None where they are found at each load."""
         self._new_id = new_id
-        self._kept: Bounded[str, tuple[Loaded, Folders]] = Bounded(size)
-        self._saved: Bounded[str, tuple[Loaded, str]] = Bounded(size)
-        self._by_hand: tuple[Mapping[str, str], dict[str, str], Loaded] | None = None
+        self._kept: LruCache[str, tuple[LoadedMemory, Folders]] = LruCache(size)
+        self._saved: LruCache[str, tuple[LoadedMemory, str]] = LruCache(size)
+        self._by_hand: tuple[Mapping[str, str], dict[str, str], LoadedMemory] | None = None
 
-    def keep(self, loaded: Loaded, folders: Folders = ()) -> dict[str, str]:
+    def keep(self, loaded: LoadedMemory, folders: Folders = ()) -> dict[str, str]:
         """Keep what was loaded and return the state update that finds it again."""
         snapshot = self._new_id()
         self._kept.put(snapshot, (loaded, folders))
         return {self.key: snapshot}
 
-    def own(self, state: Mapping[str, Any]) -> Loaded | None:
+    def own(self, state: Mapping[str, Any]) -> LoadedMemory | None:
         """Return what this run has loaded, if it is still here."""
         snapshot = state.get(self.key)
         kept = self._kept.get(snapshot) if snapshot else None
@@ -68,7 +68,7 @@ class Snapshots:
             if saved:
                 self._saved.put(snapshot, (kept[0], saved))
 
-    def missed(self, state: Mapping[str, Any], loaded: Loaded) -> str | None:
+    def missed(self, state: Mapping[str, Any], loaded: LoadedMemory) -> str | None:
         """Return the change that a tool reported and that a new load does not show, once."""
         snapshot = state.get(self.key)
         before = self._saved.get(snapshot) if snapshot else None
@@ -77,7 +77,7 @@ class Snapshots:
         self._saved.drop(snapshot)
         return before[1] if before[0] is loaded else None
 
-    def carried(self, state: Mapping[str, Any], *, all_ours: bool) -> Loaded | None:
+    def carried(self, state: Mapping[str, Any], *, all_ours: bool) -> LoadedMemory | None:
         """Return the contents that the state itself carries.
 
         Another middleware may have left its own there, so only those of our sources count;
@@ -97,6 +97,6 @@ class Snapshots:
             ours = {path: text for path, text in contents.items() if path in known_paths}
         if contents and (not ours or (all_ours and len(ours) < len(contents))):
             return None
-        loaded = Loaded.by_hand(ours, self._sources or ())
+        loaded = LoadedMemory.by_hand(ours, self._sources or ())
         self._by_hand = (contents, dict(contents), loaded)
         return loaded

@@ -67,7 +67,7 @@ def slug(name: str) -> str:
     return f"{plain}_{hashlib.blake2b(name.encode(), digest_size=4).hexdigest()}"
 
 
-class Keys(NamedTuple):
+class MemoryStateKeys(NamedTuple):
     """The state keys of one middleware.
 
     Attributes:
@@ -83,7 +83,7 @@ class Keys(NamedTuple):
     calls: str
 
     @classmethod
-    def of(cls, name: str, given: str | None) -> Keys:
+    def of(cls, name: str, given: str | None) -> MemoryStateKeys:
         """Return the keys of a middleware; `given` is the name that was chosen for it."""
         own = slug(name)
         contents = CONTENTS if given is None else f"{CONTENTS}_{slug(given)}"
@@ -175,8 +175,8 @@ _INSIDE_AT_MOST: Final = 2_000
 
 
 @cache
-def state_schema_for(
-    keys: Keys, *, with_files: bool, with_texts: bool = True
+def memory_state_schema(
+    keys: MemoryStateKeys, *, with_files: bool, with_texts: bool = True
 ) -> type[AgentState[Any]]:
     """Return the state of one middleware.
 

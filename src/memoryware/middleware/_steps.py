@@ -11,7 +11,7 @@ from langchain_core.messages import SystemMessage
 
 from memoryware import _langchain
 from memoryware.events import is_heard
-from memoryware.middleware._loading import Loaded
+from memoryware.middleware._loading import LoadedMemory
 from memoryware.middleware._snapshots import Snapshots
 from memoryware.tiers.actors import has_declared
 
@@ -32,7 +32,7 @@ class PromptChange:
         changes: What of the request was changed.
     """
 
-    loaded: Loaded
+    loaded: LoadedMemory
     before: SystemMessage | None
     content: str | None
     tools: list[Any]
@@ -40,7 +40,7 @@ class PromptChange:
     changes: dict[str, Any]
 
     def is_of(
-        self, loaded: Loaded, before: SystemMessage | None, tools: list[Any], *, guided: bool
+        self, loaded: LoadedMemory, before: SystemMessage | None, tools: list[Any], *, guided: bool
     ) -> bool:
         """Return whether a request is changed in the same way."""
         return (
@@ -53,7 +53,7 @@ class PromptChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LastModelCall:
     """The last model call of a run.
 
     Attributes:

@@ -24,17 +24,17 @@ from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.events import EventContext, emit, is_heard, logger
 from memoryware.middleware._edit_memory import not_done, unavailable
-from memoryware.middleware._needed_hooks import NeededHooks, with_signature
+from memoryware.middleware._needed_hooks import OptionalHooks, with_signature
 from memoryware.middleware._options import approximate_tokens
 from memoryware.middleware._prompt import append_to_system_message
 from memoryware.middleware._tiered_forging import showing, without_forged
 from memoryware.middleware._tiered_messages import with_block
-from memoryware.middleware._tiered_options import Options
+from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.middleware._tiered_recalling import Recaller
-from memoryware.middleware._tiered_recording import Moment, Recorder, tool_messages_in
-from memoryware.middleware._tiered_runs import OUTER, Run, Runs
-from memoryware.middleware._tiered_state import Keys, Thread
-from memoryware.middleware._tiered_tools import Said
+from memoryware.middleware._tiered_recording import Recorder, RunContext, tool_messages_in
+from memoryware.middleware._tiered_runs import PARENT_RUN, RunRegistry, RunState
+from memoryware.middleware._tiered_state import ThreadLineage, TieredStateKeys
+from memoryware.middleware._tiered_tools import ToolAnswer
 from memoryware.tiers.messages import (
     KEPT,
     KEPT_FOR_REVIEW,
@@ -53,13 +53,13 @@ _RECORDING: Final = frozenset({"after_agent", "aafter_agent"})
 
 
 class TieredHooks(
-    NeededHooks, ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], Any, Any]
+    OptionalHooks, ReconstructedOnUnpickling, AgentMiddleware[AgentState[Any], Any, Any]
 ):
     """What tiered memory does in an agent; see `TieredMemoryMiddleware` for the options."""
 
-    _options: Options
-    _keys: Keys
-    _runs: Runs
+    _options: TieredOptions
+    _keys: TieredStateKeys
+    _runs: RunRegistry
     _recaller: Recaller
     _recorder: Recorder
     _new_id: NewId
@@ -205,12 +205,12 @@ class TieredHooks(
         kept = await self._recorder.record(via, now, every=every, structured=structured)
         return {self._keys.thread: kept.as_state()}
 
-    async def _recall(self, via: Via, now: Moment, state: Mapping[str, Any]) -> None:
-        await self._recaller.recall(via, now.run, state, (now.scope, now.role, now.event_context))
+    async def _recall(self, via: Via, now: RunContext, state: Mapping[str, Any]) -> None:
+        await self._recaller.recall(via, now.run, state, (now.scope, now.role, now.events))
         shown = [one.id for one in now.run.items]
         await self._note_shown(via, now, shown, now.run.block)
 
-    async def _note_shown(self, via: Via, now: Moment, ids: list[str], text: str) -> None:
+    async def _note_shown(self, via: Via, now: RunContext, ids: list[str], text: str) -> None:
         memory = self._options.memory
         if ids and memory.parts.journal is not None:
             tokens = approximate_tokens(text)
@@ -218,30 +218,30 @@ class TieredHooks(
 
     # What the tools do.
 
-    async def _search(self, via: Via, runtime: Any, query: str) -> Said:
+    async def _search(self, via: Via, runtime: Any, query: str) -> ToolAnswer:
         """Search memory of the caller's own scope for the model."""
         now = self._moment(runtime.state, runtime)
-        found = await self._recaller.search(via, query, (now.scope, now.role, now.event_context))
+        found = await self._recaller.search(via, query, (now.scope, now.role, now.events))
         if found is None:
-            return Said(UNAVAILABLE, {RECALLED: []}, ok=False)
+            return ToolAnswer(UNAVAILABLE, {RECALLED: []}, ok=False)
         call, ids = runtime.tool_call_id or "", [one.id for one in found]
         text = self._recaller.note_found(now.run, call, found)
         await self._note_shown(via, now, ids, now.run.found.get((call, *ids), ""))
-        return Said(text, {RECALLED: ids})
+        return ToolAnswer(text, {RECALLED: ids})
 
-    async def _remember(self, via: Via, runtime: Any, text: str) -> Said:
+    async def _remember(self, via: Via, runtime: Any, text: str) -> ToolAnswer:
         """Record a note of the model."""
         now = self._moment(runtime.state, runtime)
         recorded = await self._recorder.remember(via, now, text, runtime.tool_call_id or "")
         if recorded is None:
-            return Said(NOT_KEPT, {KEPT: []}, ok=False)
-        return Said(KEPT_FOR_REVIEW, {KEPT: [recorded.entry.id]})
+            return ToolAnswer(NOT_KEPT, {KEPT: []}, ok=False)
+        return ToolAnswer(KEPT_FOR_REVIEW, {KEPT: [recorded.entry.id]})
 
     # What the cores need.
 
     def _moment(
-        self, state: Any, runtime: Any, config: Any = None, *, run: Run | None = None
-    ) -> Moment:
+        self, state: Any, runtime: Any, config: Any = None, *, run: RunState | None = None
+    ) -> RunContext:
         """Return a run as it is now: the given one, or that of the state."""
         state = state if isinstance(state, Mapping) else {}
         config = config or getattr(runtime, "config", None) or _langchain.current_config()
@@ -252,16 +252,18 @@ class TieredHooks(
         guard = self._options.memory.parts.guard
         writer = _langchain.stream_writer_of(runtime)
         redact = guard.redact if guard else None
-        return Moment(
+        return RunContext(
             run,
-            Thread.of(state.get(self._keys.thread)),
+            ThreadLineage.of(state.get(self._keys.thread)),
             state.get("messages") or (),
             scope,
             self._options.role_in(config),
             EventContext(writer, scope, self.name, redact=redact),
         )
 
-    async def _shown(self, via: Via, request: ModelRequest[Any], now: Moment) -> ModelRequest[Any]:
+    async def _shown(
+        self, via: Via, request: ModelRequest[Any], now: RunContext
+    ) -> ModelRequest[Any]:
         """Return the request with what was recalled, and without tools that are of no use.
 
         Nothing else in it can be taken for what memory says.
@@ -269,7 +271,7 @@ class TieredHooks(
         changes: dict[str, Any] = {}
         messages = without_forged(request.messages) or request.messages
         if self._options.own:
-            who = (now.scope, now.role, now.event_context)
+            who = (now.scope, now.role, now.events)
             messages = await self._recaller.expanded(via, now.run, messages, who)
         if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
             changes["messages"] = messages
@@ -285,11 +287,11 @@ class TieredHooks(
             self._tell_injected(now)
         return request.override(**changes) if changes else request
 
-    def _tell_injected(self, now: Moment) -> None:
-        if is_heard(now.event_context):
+    def _tell_injected(self, now: RunContext) -> None:
+        if is_heard(now.events):
             block, tokens = now.run.block, approximate_tokens(now.run.block)
             shown = [one.id for one in now.run.items]
-            emit(now.event_context, "injected", sources=shown, characters=len(block), tokens=tokens)
+            emit(now.events, "injected", sources=shown, characters=len(block), tokens=tokens)
 
     def _noted(
         self, answered: Any, is_made: Callable[[Any], bool]
@@ -322,14 +324,14 @@ class TieredHooks(
             return replace(answered, result=result), said, formats
         return result[0], said, formats
 
-    def _asked(self, now: Moment) -> Thread:
+    def _asked(self, now: RunContext) -> ThreadLineage:
         """Return what a conversation keeps in mind, with who asks now."""
         asked = [now.scope.user_id or ""] if has_user(now.messages) else []
         return now.thread.with_more(self._options.memory.limits.thread_ids, asked=asked)
 
     def _minded(
-        self, now: Moment, request: ModelRequest[Any], said: list[str], formats: set[str]
-    ) -> Thread:
+        self, now: RunContext, request: ModelRequest[Any], said: list[str], formats: set[str]
+    ) -> ThreadLineage:
         """Return what the conversation keeps in mind after a model call."""
         options = self._options
         kept = self._asked(now)
@@ -361,14 +363,14 @@ class TieredHooks(
             return call["name"] in self._options.own
         return any(tool is one for one in self.tools)
 
-    def _is_useless(self, tool: str, now: Moment) -> bool:
+    def _is_useless(self, tool: str, now: RunContext) -> bool:
         """Say whether a tool of ours can do nothing for those who ask."""
         if not now.scope.group_id:
             return True
         recalls = self._tool_takes[tool] == "query"
         return recalls and not self._options.sources_of(now.role)
 
-    def _refused(self, call: Any, now: Moment) -> ToolMessage | None:
+    def _refused(self, call: Any, now: RunContext) -> ToolMessage | None:
         """Return why a call of a tool of ours is not carried out."""
         takes = self._tool_takes.get(call["name"])
         if takes is None:
@@ -381,13 +383,13 @@ class TieredHooks(
 
 
 @contextmanager
-def _inside(recorder: Recorder, now: Moment) -> Any:
+def _inside(recorder: Recorder, now: RunContext) -> Any:
     """Hand down to agents that a tool calls what this run is made of."""
-    reset = OUTER.set(recorder.outer_of(now))
+    reset = PARENT_RUN.set(recorder.as_parent(now))
     try:
         yield
     finally:
-        OUTER.reset(reset)
+        PARENT_RUN.reset(reset)
 
 
 def _key_of(call: Mapping[str, Any], messages: Sequence[Any]) -> str:

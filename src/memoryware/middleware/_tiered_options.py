@@ -17,20 +17,20 @@ Retrieve = Literal["run", "call"]
 """When memory is asked: once in each run, or before each model call."""
 Record = Literal["final", "each_model_call"]
 """What is recorded: the answer with which a run ends, or every answer."""
-Placement = Literal["message", "system"]
+BlockPlacement = Literal["message", "system"]
 """Where the block stands: before the newest words of a person, or in the system message."""
 Source = Literal["hot", "cold"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class TieredOptions:
     """The options of one middleware; see there for what each means."""
 
     memory: TieredMemory
     name: str
     retrieve: Retrieve | None
     record: Record | None
-    placement: Placement
+    placement: BlockPlacement
     role: Role
     record_tools: bool
     record_structured: bool

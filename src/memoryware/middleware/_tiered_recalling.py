@@ -10,8 +10,8 @@ from langchain_core.messages import AnyMessage
 from memoryware._twins import Via
 from memoryware.events import EventContext, emit, logger
 from memoryware.middleware._tiered_messages import call_of, is_own, newest_human
-from memoryware.middleware._tiered_options import Options
-from memoryware.middleware._tiered_runs import Answered, Run, Runs, Step
+from memoryware.middleware._tiered_options import TieredOptions
+from memoryware.middleware._tiered_runs import RecallAnswerKey, RunRegistry, RunState, StepMark
 from memoryware.middleware._tiered_tools import FOUND, NOT_AGAIN
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import warn_without_group
@@ -24,10 +24,10 @@ from memoryware.tiers.values import Recall
 class Recaller:
     """Recalls for the runs of one middleware."""
 
-    def __init__(self, options: Options, runs: Runs) -> None:
+    def __init__(self, options: TieredOptions, runs: RunRegistry) -> None:
         self._options, self._runs = options, runs
 
-    def is_due(self, run: Run, state: Mapping[str, Any], role: Role) -> bool:
+    def is_due(self, run: RunState, state: Mapping[str, Any], role: Role) -> bool:
         """Say whether memory has to be asked before the next model call."""
         if not self._options.injects(role):
             return False
@@ -37,7 +37,7 @@ class Recaller:
     async def recall(
         self,
         via: Via,
-        run: Run,
+        run: RunState,
         state: Mapping[str, Any],
         who: tuple[MemoryScope, Role, EventContext],
     ) -> None:
@@ -56,7 +56,7 @@ class Recaller:
         Raises:
             Exception: Whatever the memory raises, if it has `on_error="raise"`.
         """
-        (scope, role, event_context), options = who, self._options
+        (scope, role, events), options = who, self._options
         memory, sources = options.memory, options.sources_of(role)
         if not scope.group_id:
             warn_without_group(scope)
@@ -78,12 +78,12 @@ class Recaller:
                 raise
             kind = type(error).__name__
             logger.warning("memory could not be asked (%s); the run goes on without", kind)
-            emit(event_context, "retrieval_error", error=kind, ms=0.0)
+            emit(events, "retrieval_error", error=kind, ms=0.0)
             return None
         self._runs.note(found, scope)
         return None if found.failed and not found else found
 
-    def note_found(self, run: Run, call: str, found: Recall) -> str:
+    def note_found(self, run: RunState, call: str, found: Recall) -> str:
         """Keep for a run what its tool has found, and return what its message says of it."""
         block = self.block_of(found, note=FOUND)
         if not block:
@@ -94,7 +94,7 @@ class Recaller:
     async def expanded(
         self,
         via: Via,
-        run: Run,
+        run: RunState,
         messages: Sequence[AnyMessage],
         who: tuple[MemoryScope, Role, EventContext],
     ) -> list[AnyMessage]:
@@ -121,8 +121,8 @@ class Recaller:
     async def _again(
         self,
         via: Via,
-        run: Run,
-        answer: Answered,
+        run: RunState,
+        answer: RecallAnswerKey,
         call: Mapping[str, Any],
         who: tuple[MemoryScope, Role, EventContext],
     ) -> str:
@@ -142,7 +142,7 @@ class Recaller:
         return recalled_block(found, limits=limits, contradictions=disputed, note=note)
 
 
-def _answered(message: AnyMessage, own: Collection[str]) -> Answered | None:
+def _answered(message: AnyMessage, own: Collection[str]) -> RecallAnswerKey | None:
     """Return which answer of `recall` a message is, if it is one that shows nothing itself."""
     if not is_own(message, own):
         return None
@@ -152,7 +152,7 @@ def _answered(message: AnyMessage, own: Collection[str]) -> Answered | None:
     return (message.tool_call_id, *some) if says_so else None
 
 
-def step_of(state: Mapping[str, Any]) -> Step:
+def step_of(state: Mapping[str, Any]) -> StepMark:
     """Return the moment at which a run is."""
     messages: Sequence[AnyMessage] = state.get("messages") or ()
     return len(messages), (messages[-1].id or "") if messages else ""

@@ -19,16 +19,16 @@ from memoryware.middleware._tiered_messages import (
     ids_in,
     last_call,
 )
-from memoryware.middleware._tiered_options import Options
+from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.middleware._tiered_runs import (
-    OUTER,
-    Answer,
-    Held,
-    Outer,
-    Run,
-    Runs,
+    PARENT_RUN,
+    ModelAnswer,
+    ParentRun,
+    PendingAnswer,
+    RunRegistry,
+    RunState,
 )
-from memoryware.middleware._tiered_state import Thread
+from memoryware.middleware._tiered_state import ThreadLineage
 from memoryware.scope import MemoryScope
 from memoryware.tiers.actors import declared_origins
 from memoryware.tiers.messages import (
@@ -54,7 +54,7 @@ Messages = Sequence[AnyMessage]
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class RunContext:
     """A run at one moment: who asks, what was said, what is known of it.
 
     Attributes:
@@ -63,24 +63,26 @@ class Moment:
         messages: All messages so far.
         scope: Who asks.
         role: The part that the agent plays.
-        event_context: Where events of this run go, and on whose behalf they happen.
+        teller: Whom events are told to.
     """
 
-    run: Run
-    thread: Thread
+    run: RunState
+    thread: ThreadLineage
     messages: Messages
     scope: MemoryScope
     role: Role
-    event_context: EventContext
+    events: EventContext
 
 
 class Recorder:
     """Records for the runs of one middleware."""
 
-    def __init__(self, options: Options, runs: Runs) -> None:
+    def __init__(self, options: TieredOptions, runs: RunRegistry) -> None:
         self._options, self._runs = options, runs
 
-    async def record(self, via: Via, now: Moment, *, every: bool, structured: Any = None) -> Thread:
+    async def record(
+        self, via: Via, now: RunContext, *, every: bool, structured: Any = None
+    ) -> ThreadLineage:
         """Record what the model said in one transaction, and return the updated thread state.
 
         Answers are collected until the run has ended, and not written one by one: whether an
@@ -111,21 +113,23 @@ class Recorder:
             thread = replace(thread, last=recorded.entry.id, asked=asked)
         return thread
 
-    async def settle(self, via: Via, now: Moment) -> None:
+    async def settle(self, via: Via, now: RunContext) -> None:
         """Take back answers of this thread that were thrown away since they were recorded."""
         memory = self._options.memory
         if self._options.record is not None:
             raises = memory.on_error == "raise"
             await settle_thread(memory.parts.on(via), now.scope, now.messages, may_raise=raises)
 
-    async def hold(self, via: Via, now: Moment) -> None:
+    async def hold(self, via: Via, now: RunContext) -> None:
         """Keep for a run what the model has said so far, and of what, until the run has ended."""
         for place, message in answers_in(now.messages, now.thread.said):
             if message.id and message.id not in now.run.held:
                 answer = _answer(message, place)
-                now.run.held[message.id] = Held(answer, *await self.lineage(via, now, answer))
+                now.run.held[message.id] = PendingAnswer(
+                    answer, *await self.lineage(via, now, answer)
+                )
 
-    def _due(self, now: Moment, *, every: bool, structured: Any) -> list[Answer]:
+    def _due(self, now: RunContext, *, every: bool, structured: Any) -> list[ModelAnswer]:
         said = now.thread.said
         if every:
             found = list(answers_in(now.messages, said))
@@ -143,10 +147,10 @@ class Recorder:
         made = last_call(now.messages, said)
         if made is None or not self._options.record_structured:
             return due
-        return [*due, Answer(_as_json(structured), made[1], made[0], {"structured": True})]
+        return [*due, ModelAnswer(_as_json(structured), made[1], made[0], {"structured": True})]
 
     async def record_tool(
-        self, via: Via, now: Moment, results: Sequence[ToolMessage], tool: str
+        self, via: Via, now: RunContext, results: Sequence[ToolMessage], tool: str
     ) -> None:
         """Keep the results of a tool call in quarantine, as soon as they are there.
 
@@ -181,7 +185,7 @@ class Recorder:
         ]
         await self._record(via, now, outputs, _QUARANTINE)
 
-    async def remember(self, via: Via, now: Moment, text: str, call: str) -> Recorded | None:
+    async def remember(self, via: Via, now: RunContext, text: str, call: str) -> Recorded | None:
         """Record what a model wants to remember; None if it could not be kept.
 
         It is written at once: the model is told whether it was kept.
@@ -192,7 +196,9 @@ class Recorder:
         (recorded,) = await self._record(via, now, [output], self._options.tiers_of(now.role))
         return recorded
 
-    async def _outputs(self, via: Via, now: Moment, answers: Sequence[Answer]) -> list[Output]:
+    async def _outputs(
+        self, via: Via, now: RunContext, answers: Sequence[ModelAnswer]
+    ) -> list[Output]:
         """Return what is to be recorded of answers: each once, with its lineage."""
         if not self._options.tiers_of(now.role):
             return []
@@ -203,20 +209,20 @@ class Recorder:
                 continue
             held = now.run.held.get(answer.message.id or "")
             if held is None:
-                held = Held(answer, *await self.lineage(via, now, answer))
+                held = PendingAnswer(answer, *await self.lineage(via, now, answer))
             metadata = {**answer.metadata, **position_in(answer.message)}
             outputs[key] = Output(answer.text, metadata, now.role, held.provenance, key, held.shown)
         return list(outputs.values())
 
-    def _note_recorded(self, now: Moment, output: Output) -> None:
+    def _note_recorded(self, now: RunContext, output: Output) -> None:
         """Remember in the run, and in a run around it, that an answer was recorded."""
         now.run.recorded.add(output.key or "")
-        outer = OUTER.get()
-        if outer is not None and output.provenance is not None:
-            outer.run.heard.append(output.provenance)
+        parent = PARENT_RUN.get()
+        if parent is not None and output.provenance is not None:
+            parent.run.nested.append(output.provenance)
 
     async def _record(
-        self, via: Via, now: Moment, outputs: Sequence[Output], tiers: Collection[Layer]
+        self, via: Via, now: RunContext, outputs: Sequence[Output], tiers: Collection[Layer]
     ) -> list[Recorded | None]:
         """Record outputs together; of each that could not be kept, log and report the failure.
 
@@ -252,19 +258,19 @@ class Recorder:
         self._runs.note([item_of(one.entry) for one in recorded], now.scope)
         return [*recorded]
 
-    def _report_failure(self, now: Moment, error: Exception, *, count: int) -> None:
+    def _report_failure(self, now: RunContext, error: Exception, *, count: int) -> None:
         """Log outputs that memory could not keep, and report an event for each."""
         reason = f": {error}" if isinstance(error, MemorywareError) else ""
         texts = "a text" if count == 1 else f"{count} texts"
         kind = type(error).__name__
         logger.warning("memory could not keep %s (%s%s); the run goes on", texts, kind, reason)
         for _ in range(count):
-            emit(now.event_context, "rejected", tier="quarantine", reason="store_failed")
+            emit(now.events, "rejected", tier="quarantine", reason="store_failed")
 
     # Lineage.
 
     async def lineage(
-        self, via: Via, now: Moment, answer: Answer | None = None
+        self, via: Via, now: RunContext, answer: ModelAnswer | None = None
     ) -> tuple[Provenance, tuple[ContextItem, ...]]:
         """Return who made what is said now and of what, and what memory had shown before.
 
@@ -277,21 +283,21 @@ class Recorder:
         written = ids_in(seen, self._options.own, KEPT)
         known = await self._known(via, now, list(dict.fromkeys([*recalled, *written])))
         sources = [known[one] for one in dict.fromkeys(recalled) if one in known]
-        outer = OUTER.get()
-        sources += outer.items if outer else ()
+        parent = PARENT_RUN.get()
+        sources += parent.items if parent else ()
         before = await self._before(via, now)
         roots = [root for one in sources for root in one.provenance.roots]
-        roots += [*self.roots_of(now, seen), *before, *(outer.roots if outer else ())]
+        roots += [*self.roots_of(now, seen), *before, *(parent.roots if parent else ())]
         if not known.keys() >= set(recalled):  # forgotten, or another group's: nobody can tell
             roots.append(_UNKNOWN)
         ids = [one.id for one in sources]
-        for one in now.run.heard:
+        for one in now.run.nested:
             ids, roots = [*ids, *one.sources], [*roots, *one.roots]
         name = now.scope.agent_id or (answer.message.name if answer else None) or ""
-        shown = {one.id: one for one in (*known.values(), *(outer.items if outer else ()))}
+        shown = {one.id: one for one in (*known.values(), *(parent.items if parent else ()))}
         return Provenance(Origin("agent", name), tuple(ids), tuple(roots)), tuple(shown.values())
 
-    def roots_of(self, now: Moment, seen: Messages, *, inside: bool = True) -> list[Origin]:
+    def roots_of(self, now: RunContext, seen: Messages, *, inside: bool = True) -> list[Origin]:
         """Return the people, tools, files and documents that messages come from.
 
         Args:
@@ -331,18 +337,18 @@ class Recorder:
         redacted = self._options.memory.parts.redacted
         return [f"{one.kind}:{redacted(one.name)}" for one in origins]
 
-    def outer_of(self, now: Moment) -> Outer:
+    def as_parent(self, now: RunContext) -> ParentRun:
         """Return what a run hands down to the agents that its tools call."""
         # What agents inside declare from now on, they declare beside the one that is called.
         roots = [*self.roots_of(now, now.messages, inside=False)]
         roots += [root for one in now.run.items for root in one.provenance.roots]
-        around = OUTER.get()
+        around = PARENT_RUN.get()
         items = now.run.items
         if around is not None:
             roots, items = [*roots, *around.roots], (*items, *around.items)
-        return Outer(now.run, items, tuple(dict.fromkeys(roots)))
+        return ParentRun(now.run, items, tuple(dict.fromkeys(roots)))
 
-    async def _before(self, via: Via, now: Moment) -> tuple[Origin, ...]:
+    async def _before(self, via: Via, now: RunContext) -> tuple[Origin, ...]:
         """Return where the answers before came from: other people may have asked them."""
         if not now.thread.last:
             return ()
@@ -350,7 +356,9 @@ class Recorder:
         found = known.get(now.thread.last)
         return found.provenance.roots if found is not None else ()
 
-    async def _known(self, via: Via, now: Moment, ids: Sequence[str]) -> Mapping[str, ContextItem]:
+    async def _known(
+        self, via: Via, now: RunContext, ids: Sequence[str]
+    ) -> Mapping[str, ContextItem]:
         """Return records by their ids; a store that fails says nothing about any."""
         try:
             return await self._runs.known(via, ids, now.scope)
@@ -361,13 +369,13 @@ class Recorder:
             return {}
 
 
-def _answer(message: AIMessage, place: int) -> Answer:
+def _answer(message: AIMessage, place: int) -> ModelAnswer:
     said = {
         one: message.additional_kwargs[one]
         for one in _SAID_OF_IT
         if one in message.additional_kwargs
     }
-    return Answer(answer_of(message), message, place, {**said, **_media(message)})
+    return ModelAnswer(answer_of(message), message, place, {**said, **_media(message)})
 
 
 def _media(message: AnyMessage) -> dict[str, Any]:

@@ -11,22 +11,22 @@ from langchain_core.messages import AIMessage
 
 from memoryware._clock import NewId
 from memoryware._twins import Via
-from memoryware.middleware._bounded import Bounded
+from memoryware.middleware._bounded import LruCache
 from memoryware.scope import MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.model import Origin, Provenance
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, item_of
 
-Step = tuple[int, str]
+StepMark = tuple[int, str]
 """A moment of a run: how many messages there are, and the id of the last one."""
 
-Answered = tuple[str, ...]
+RecallAnswerKey = tuple[str, ...]
 """An answer of the tool `recall`: the id of the call, and the ids of what it found."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """A text of the model that is to be recorded.
 
     Attributes:
@@ -43,16 +43,16 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PendingAnswer:
     """What the model said in a run that has not ended, and of what it was made."""
 
-    answer: Answer
+    answer: ModelAnswer
     provenance: Provenance
     shown: tuple[ContextItem, ...]
 
 
 @dataclass(slots=True)
-class Run:
+class RunState:
     """What one run has recalled.
 
     Attributes:
@@ -71,16 +71,16 @@ class Run:
     id: str
     items: tuple[ContextItem, ...] = ()
     block: str = ""
-    found: dict[Answered, str] = field(default_factory=dict)
-    step: Step | None = None
-    held: dict[str, Held] = field(default_factory=dict)
+    found: dict[RecallAnswerKey, str] = field(default_factory=dict)
+    step: StepMark | None = None
+    held: dict[str, PendingAnswer] = field(default_factory=dict)
     recorded: set[str] = field(default_factory=set)
     inside: set[str] = field(default_factory=set)
-    heard: list[Provenance] = field(default_factory=list)
+    nested: list[Provenance] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Outer:
+class ParentRun:
     """The run around an agent that a tool calls: what it is made of is handed down.
 
     Attributes:
@@ -89,47 +89,47 @@ class Outer:
         roots: Where all came from that it has seen.
     """
 
-    run: Run
+    run: RunState
     items: tuple[ContextItem, ...]
     roots: tuple[Origin, ...]
 
 
-OUTER: Final[ContextVar[Outer | None]] = ContextVar("memoryware_outer_run", default=None)
+PARENT_RUN: Final[ContextVar[ParentRun | None]] = ContextVar("memoryware_outer_run", default=None)
 """The run whose tool is running around this call."""
 
 
-class Runs:
+class RunRegistry:
     """The runs of one middleware, and what any of them was shown."""
 
     def __init__(self, memory: TieredMemory, new_id: NewId) -> None:
         self._memory, self._new_id = memory, new_id
-        self._runs: Bounded[str, Run] = Bounded(memory.limits.runs)
-        self._between: Bounded[tuple[Any, ...], Run] = Bounded(memory.limits.runs)
-        self._items: Bounded[tuple[Any, ...], ContextItem] = Bounded(memory.limits.runs)
+        self._runs: LruCache[str, RunState] = LruCache(memory.limits.runs)
+        self._between: LruCache[tuple[Any, ...], RunState] = LruCache(memory.limits.runs)
+        self._items: LruCache[tuple[Any, ...], ContextItem] = LruCache(memory.limits.runs)
 
-    def of(self, run_id: Any) -> Run | None:
+    def of(self, run_id: Any) -> RunState | None:
         """Return a run, if it is still here."""
         return self._runs.get(run_id) if isinstance(run_id, str) else None
 
-    def begin(self, resumed: MemoryScope | None = None) -> Run:
+    def begin(self, resumed: MemoryScope | None = None) -> RunState:
         """Return a new run; one that was resumed goes on with what its tools have heard."""
-        run = Run(self._new_id())
+        run = RunState(self._new_id())
         if resumed is not None:
             before = self.between(resumed)
-            run.heard, run.found = [*before.heard], {**before.found}
+            run.nested, run.found = [*before.nested], {**before.found}
             run.inside = {*before.inside}
             self._between.drop(_session(resumed))
         self._runs.put(run.id, run)
         return run
 
-    def between(self, scope: MemoryScope) -> Run:
+    def between(self, scope: MemoryScope) -> RunState:
         """Return what stands for a run that was resumed, until its next model call."""
-        run = self._between.get(_session(scope)) or Run(self._new_id())
+        run = self._between.get(_session(scope)) or RunState(self._new_id())
         if scope.session_id:
             self._between.put(_session(scope), run)
         return run
 
-    def end(self, run: Run) -> None:
+    def end(self, run: RunState) -> None:
         """Forget a run."""
         self._runs.drop(run.id)
 

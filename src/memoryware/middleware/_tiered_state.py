@@ -13,26 +13,26 @@ from langgraph.channels.untracked_value import UntrackedValue
 from memoryware.middleware._state import slug
 
 
-class Keys(NamedTuple):
+class TieredStateKeys(NamedTuple):
     """The state keys of one middleware.
 
     Attributes:
         run: A random id under which the middleware finds what this run has recalled.
-        thread: What the conversation keeps in mind, see `Thread`.
+        thread: What the conversation keeps in mind, see `ThreadLineage`.
     """
 
     run: str
     thread: str
 
     @classmethod
-    def of(cls, name: str) -> Keys:
+    def of(cls, name: str) -> TieredStateKeys:
         """Return the keys of the middleware with this name."""
         own = slug(name)
         return cls(f"tiered_run_{own}", f"tiered_thread_{own}")
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class ThreadLineage:
     """What a conversation keeps in mind, so that another process can go on with it.
 
     Attributes:
@@ -113,7 +113,7 @@ def _newest(ids: Iterable[str], most: int) -> tuple[str, ...]:
 
 
 @cache
-def state_schema_for(keys: Keys) -> type[AgentState[Any]]:
+def tiered_state_schema(keys: TieredStateKeys) -> type[AgentState[Any]]:
     """Return the state of one middleware.
 
     The id of a run is untracked, so it is in no checkpoint; what a thread keeps in mind is.

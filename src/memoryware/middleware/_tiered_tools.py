@@ -42,7 +42,7 @@ class _Remember(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ToolAnswer:
     """What a tool answers: the text, what stands in the artifact, and whether it worked."""
 
     text: str
@@ -50,12 +50,12 @@ class Said:
     ok: bool = True
 
 
-class Work(Protocol):
+class MemoryToolOperation(Protocol):
     """What a tool does with its one argument."""
 
     def __call__(
         self, via: Via, runtime: ToolRuntime[Any, Any], text: str, /
-    ) -> Awaitable[Said]: ...
+    ) -> Awaitable[ToolAnswer]: ...
 
 
 def tool_name(base: str, name: str | None) -> str:
@@ -63,17 +63,19 @@ def tool_name(base: str, name: str | None) -> str:
     return base if name is None else f"{base}_{slug(name)}"
 
 
-def recalling(name: str, work: Work) -> BaseTool:
+def recalling(name: str, work: MemoryToolOperation) -> BaseTool:
     """Return the tool that searches memory; the scope comes from the run, never from the call."""
     return _tool(name, _RECALL_DESCRIPTION, _Recall, work)
 
 
-def remembering(name: str, work: Work) -> BaseTool:
+def remembering(name: str, work: MemoryToolOperation) -> BaseTool:
     """Return the tool that puts a note into quarantine."""
     return _tool(name, _REMEMBER_DESCRIPTION, _Remember, work)
 
 
-def _tool(name: str, description: str, arguments: type[BaseModel], work: Work) -> BaseTool:
+def _tool(
+    name: str, description: str, arguments: type[BaseModel], work: MemoryToolOperation
+) -> BaseTool:
     (argument,) = arguments.model_fields
 
     async def do(via: Via, runtime: ToolRuntime[Any, Any], given: dict[str, Any]) -> ToolMessage:

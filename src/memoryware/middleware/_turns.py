@@ -20,7 +20,7 @@ _STRIPES: Final = 64
 """Locks that all files share; two files with the same one just wait a little."""
 
 
-class Turns:
+class FileLocks:
     """Who may change a file, for threads and for tasks of an event loop."""
 
     def __init__(self, timeout: float) -> None:

@@ -25,7 +25,7 @@ Condition = Literal["filled", "empty", "unread"]
 """How a memory file is: it has text, has none yet, or could not be read just now."""
 
 
-class Hands(NamedTuple):
+class AvailableTools(NamedTuple):
     """Which tools a request offers: names of those that change memory, and the reader."""
 
     writers: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ in the turn, before you answer and before you call any other tool.""",
 
 
 def guidelines(
-    hands: Hands,
+    available_tools: AvailableTools,
     *,
     style: str = "balanced",
     files: Sequence[tuple[Source, Condition]] = (),
@@ -112,9 +112,9 @@ def guidelines(
         general: Whether what holds for every memory is said too. An agent with several
             memories reads it once.
     """
-    if not hands.writers:
+    if not available_tools.writers:
         return TRUST if general else ""
-    how = "**How to save:**\n" + "\n".join(_how(hands, files))
+    how = "**How to save:**\n" + "\n".join(_how(available_tools, files))
     if not general:
         return how
     when = f"{WHEN}\n{_TIMING[style]}"
@@ -122,21 +122,22 @@ def guidelines(
     return "\n\n".join(parts)
 
 
-def _how(hands: Hands, files: Sequence[tuple[Source, Condition]]) -> list[str]:
-    tools = [f"`{name}`" for name in hands.writers]
+def _how(available_tools: AvailableTools, files: Sequence[tuple[Source, Condition]]) -> list[str]:
+    tools = [f"`{name}`" for name in available_tools.writers]
     named = tools[0] if len(tools) == 1 else f"{', '.join(tools[:-1])} or {tools[-1]}"
     change = (
         f"- To remember something, change the memory file with {named}. What you save is in the"
         " memory block from the next turn on. Saying that you will remember is not saving."
     )
     lines = [
-        f"- {printable_name(source.path)} {_told(source, how, hands)}" for source, how in files
+        f"- {printable_name(source.path)} {_told(source, how, available_tools)}"
+        for source, how in files
     ]
     owned = any(source.owner for source, _ in files)
     return [change, *([_WHERE] if owned else []), *lines]
 
 
-def _told(source: Source, condition: Condition, hands: Hands) -> str:
+def _told(source: Source, condition: Condition, available_tools: AvailableTools) -> str:
     """Say what a memory file takes, and how it is."""
     what = holds(source.owner)
     if not source.writable:
@@ -146,18 +147,18 @@ def _told(source: Source, condition: Condition, hands: Hands) -> str:
     waits = " A person looks at each change before it is made." if source.writable == "ask" else ""
     if condition == "empty":
         takes = f" and takes {what}" if what else ""
-        return f"is empty{takes}. {_first(hands)}{waits}"
+        return f"is empty{takes}. {_first(available_tools)}{waits}"
     return f"{f'takes {what}' if what else 'is a memory file'}.{waits}"
 
 
-def _first(hands: Hands) -> str:
+def _first(available_tools: AvailableTools) -> str:
     for name, how in (
         ("append_file", "add the first line with `append_file`."),
         ("write_file", "create it with `write_file`."),
     ):
-        if name in hands.writers:
+        if name in available_tools.writers:
             return how[0].upper() + how[1:]
-    return f"Create it with `{hands.writers[0]}` and an empty old_string."
+    return f"Create it with `{available_tools.writers[0]}` and an empty old_string."
 
 
 def template(guideline_text: str) -> str:
@@ -168,11 +169,11 @@ def template(guideline_text: str) -> str:
     return f"{frame}\n\n<memory_guidelines>\n{guideline_text}\n</memory_guidelines>"
 
 
-def known_writers(names: Collection[str]) -> tuple[str, ...]:
+def writers_among(names: Collection[str]) -> tuple[str, ...]:
     """Return which of the tool names change files, best first."""
     return tuple(name for name in WRITERS if name in names)
 
 
-MEMORY_SYSTEM_PROMPT: Final = template(guidelines(Hands(writers=("edit_file",))))
+MEMORY_SYSTEM_PROMPT: Final = template(guidelines(AvailableTools(writers=("edit_file",))))
 """The default template, with its one slot `{agent_memory}`; a request's own tools replace the
 tool name in it."""

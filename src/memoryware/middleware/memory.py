@@ -16,16 +16,21 @@ from memoryware.guard import Guard
 from memoryware.middleware import _options
 from memoryware.middleware._block import BlockStyle, CountTokens, tags_of
 from memoryware.middleware._edit_memory import edit_memory_tool
-from memoryware.middleware._gate import FromOutside, Gate
+from memoryware.middleware._gate import FromOutside, WriteGate
 from memoryware.middleware._hooks import MemoryHooks, Refresh
-from memoryware.middleware._loading import Loaded, Loader, Reading
-from memoryware.middleware._offers import Offers
+from memoryware.middleware._loading import LoadedMemory, LoadOptions, MemoryLoader
+from memoryware.middleware._offers import OwnToolVisibility
 from memoryware.middleware._own_tools import register
-from memoryware.middleware._prompt import Placement, append_to_system_message
+from memoryware.middleware._prompt import SystemPlacement, append_to_system_message
 from memoryware.middleware._rendering import PromptOptions, Renderer
 from memoryware.middleware._rules import PathRules
 from memoryware.middleware._snapshots import Snapshots
-from memoryware.middleware._state import Keys, MemoryState, MemoryStateUpdate, state_schema_for
+from memoryware.middleware._state import (
+    MemoryState,
+    MemoryStateKeys,
+    MemoryStateUpdate,
+    memory_state_schema,
+)
 from memoryware.middleware._texts import OnError
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
 from memoryware.settings import MemoryLimits
@@ -132,7 +137,7 @@ class MemoryMiddleware(MemoryHooks):
         imports: bool | Imports = False,
         allow: Sequence[str] | None = None,
         deny: Sequence[str] | None = None,
-        placement: Placement = "append",
+        placement: SystemPlacement = "append",
         strip_comments: bool = True,
         show_paths: bool = True,
         path_separator: str = "\n",
@@ -168,7 +173,7 @@ class MemoryMiddleware(MemoryHooks):
         self._trace_content, self.add_cache_control = trace_content, add_cache_control
         given = () if found else tuple(sources_of(sources))
         self.sources = [one.path for one in given]
-        self._reading = Reading(
+        self._load_options = LoadOptions(
             sources=given,
             on_error=on_error,
             limits=limits,
@@ -203,23 +208,23 @@ class MemoryMiddleware(MemoryHooks):
 
     def _assemble(self, renderer: Renderer, policy: WritePolicy, new_id: NewId) -> None:
         """Make the parts that work together in the hooks."""
-        reading, limits, own_tool = self._reading, self._reading.limits, self._own_tool
+        reading, limits, own_tool = self._load_options, self._load_options.limits, self._own_tool
         found = reading.start is not None
         if own_tool:
             writable = [one.path for one in reading.sources if one.writable]
             known = None if found else writable
             own = edit_memory_tool(own_tool, known, self._places, self._around_own_tool)
             self.tools = [register(own, None)]
-        self._renderer, self._loader = renderer, Loader(reading)
-        self._nothing = Loaded({}, sources=reading.sources)
-        self._keys = Keys.of(self.name, self._name)
+        self._renderer, self._loader = renderer, MemoryLoader(reading)
+        self._nothing = LoadedMemory({}, sources=reading.sources)
+        self._keys = MemoryStateKeys.of(self.name, self._name)
         fixed = None if found or reading.nested else reading.sources
         self._snapshots = Snapshots(self._keys, fixed, size=limits.snapshots, new_id=new_id)
-        self._offers = Offers(own_tool, renderer, limits.snapshots)
-        self._gate = Gate(policy, limits, own_tool, self._from_outside)
+        self._tool_visibility = OwnToolVisibility(own_tool, renderer, limits.snapshots)
+        self._gate = WriteGate(policy, limits, own_tool, self._from_outside)
         with_files = _foreign.keeps_files_in_state(self._backend)
         with_texts = self._refresh == "thread" or self._replaces_before_agent()
-        self.state_schema = state_schema_for(
+        self.state_schema = memory_state_schema(
             self._keys, with_files=with_files, with_texts=with_texts
         )
 

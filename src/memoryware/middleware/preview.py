@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from memoryware.middleware._block import Block, CountTokens, Part
-from memoryware.middleware._loading import Loaded
+from memoryware.middleware._block import CountTokens, MemoryBlock, SourceBlock
+from memoryware.middleware._loading import LoadedMemory
 from memoryware.sources.source import Owner, Source, Writable
 
 SourceState = Literal["shown", "cut", "same", "empty", "missing", "failed"]
@@ -64,7 +64,7 @@ class Preview:
 
 
 def previewed(
-    loaded: Loaded, block: Block, text: str, count: CountTokens, start: str | None
+    loaded: LoadedMemory, block: MemoryBlock, text: str, count: CountTokens, start: str | None
 ) -> Preview:
     """Return what is known of a load.
 
@@ -90,7 +90,11 @@ def previewed(
 
 
 def _source(
-    source: Source, loaded: Loaded, part: Part | None, problem: str | None, count: CountTokens
+    source: Source,
+    loaded: LoadedMemory,
+    part: SourceBlock | None,
+    problem: str | None,
+    count: CountTokens,
 ) -> SourcePreview:
     state, detail = _state(source, loaded, part, problem)
     return SourcePreview(
@@ -108,7 +112,7 @@ def _source(
 
 
 def _state(
-    source: Source, loaded: Loaded, part: Part | None, problem: str | None
+    source: Source, loaded: LoadedMemory, part: SourceBlock | None, problem: str | None
 ) -> tuple[SourceState, str]:
     if problem is not None:
         missing = problem == "file_not_found"
@@ -122,7 +126,7 @@ def _state(
     return ("same", part.announcement) if part.announcement else ("shown", "")
 
 
-def _suspects(loaded: Loaded, block: Block) -> Mapping[str, tuple[str, ...]]:
+def _suspects(loaded: LoadedMemory, block: MemoryBlock) -> Mapping[str, tuple[str, ...]]:
     """Return what was noticed of each source, also in what is imported into it."""
     found: dict[str, list[str]] = {}
     for path, finding in loaded.secrets:

@@ -11,11 +11,11 @@ from memoryware._clock import NewId, random_id
 from memoryware.middleware import _options
 from memoryware.middleware import _tiered_options as given
 from memoryware.middleware._tiered_hooks import TieredHooks
-from memoryware.middleware._tiered_options import Options, Placement, Record, Retrieve
+from memoryware.middleware._tiered_options import BlockPlacement, Record, Retrieve, TieredOptions
 from memoryware.middleware._tiered_recalling import Recaller
 from memoryware.middleware._tiered_recording import Recorder
-from memoryware.middleware._tiered_runs import Runs
-from memoryware.middleware._tiered_state import Keys, state_schema_for
+from memoryware.middleware._tiered_runs import RunRegistry
+from memoryware.middleware._tiered_state import TieredStateKeys, tiered_state_schema
 from memoryware.middleware._tiered_tools import (
     RECALL,
     REMEMBER,
@@ -98,7 +98,7 @@ class TieredMemoryMiddleware(TieredHooks):
         name: str | None = None,
         retrieve: Retrieve | None = "run",
         record: Record | None = "final",
-        placement: Placement = "message",
+        placement: BlockPlacement = "message",
         role: Role = "agent",
         recall_tool: bool = True,
         remember_tool: bool = False,
@@ -117,7 +117,7 @@ class TieredMemoryMiddleware(TieredHooks):
         given.check_choices(
             retrieve=(retrieve, (*get_args(Retrieve), None)),
             record=(record, (*get_args(Record), None)),
-            placement=(placement, get_args(Placement)),
+            placement=(placement, get_args(BlockPlacement)),
             role=(role, get_args(Role)),
             attachments=(attachments, get_args(Attachments)),
         )
@@ -127,7 +127,7 @@ class TieredMemoryMiddleware(TieredHooks):
         self._name, self._new_id = name, new_id
         recall = tool_name(RECALL, name) if recall_tool else None
         remember = tool_name(REMEMBER, name) if remember_tool else None
-        self._options = Options(
+        self._options = TieredOptions(
             memory=given.memory_given(memory),
             name=self.name,
             retrieve=retrieve,
@@ -149,9 +149,9 @@ class TieredMemoryMiddleware(TieredHooks):
 
     def _assemble(self, recall: str | None, remember: str | None) -> None:
         """Make the parts that work together in the hooks."""
-        self._keys = Keys.of(self.name)
-        self.state_schema = state_schema_for(self._keys)
-        self._runs = Runs(self._options.memory, self._new_id)
+        self._keys = TieredStateKeys.of(self.name)
+        self.state_schema = tiered_state_schema(self._keys)
+        self._runs = RunRegistry(self._options.memory, self._new_id)
         self._recaller = Recaller(self._options, self._runs)
         self._recorder = Recorder(self._options, self._runs)
         self.tools = []

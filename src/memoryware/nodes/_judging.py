@@ -35,7 +35,7 @@ _TEXT: Final = ("content", "snippet", "text", "page_content", "body", "title")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Judgement:
     """What a model said of a claim."""
 
     supported: bool
@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SearchResult:
     """A result of a search: its text, and its address if it has one."""
 
     text: str
@@ -65,7 +65,7 @@ def claims_in(text: str) -> list[str]:
     return [one for one in found if _WORD.search(one)]
 
 
-def answer_in(said: str | None) -> Answer | None:
+def judgement_in(said: str | None) -> Judgement | None:
     """Return what a model answered, if that and nothing else is one JSON object of the form asked.
 
     None for everything else: words around it, since they may say the opposite; a name that is
@@ -84,7 +84,7 @@ def answer_in(said: str | None) -> Answer | None:
     return _answer(data)
 
 
-def _answer(data: Any) -> Answer | None:
+def _answer(data: Any) -> Judgement | None:
     if not isinstance(data, dict):
         return None
     supported, confidence = data.get("supported"), data.get("confidence")
@@ -95,7 +95,7 @@ def _answer(data: Any) -> Answer | None:
     if not 0 <= confidence <= 1:
         return None
     issue = data.get("issue")
-    return Answer(supported, float(confidence), issue.strip() if isinstance(issue, str) else "")
+    return Judgement(supported, float(confidence), issue.strip() if isinstance(issue, str) else "")
 
 
 def _refused(constant: str) -> Any:
@@ -108,31 +108,31 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def findings_in(result: Any) -> list[Finding]:
+def search_results_in(result: Any) -> list[SearchResult]:
     """Return the results of a search: texts, documents, or mappings with text and address."""
     if isinstance(result, str) and result.lstrip()[:1] in ("[", "{"):
         try:
             result = json.loads(result)
         except (ValueError, RecursionError):
-            return [Finding(result)]
+            return [SearchResult(result)]
     if isinstance(result, Mapping) and isinstance(result.get("results"), list | tuple):
         result = result["results"]
     some = result if isinstance(result, list | tuple) else [result]
     return [one for one in map(_finding, some) if one.text]
 
 
-def _finding(one: Any) -> Finding:
+def _finding(one: Any) -> SearchResult:
     if isinstance(one, Mapping):
         text = next((str(one[key]) for key in _TEXT if one.get(key)), "")
         address = next((str(one[key]) for key in _ADDRESS if one.get(key)), "")
-        return Finding(text or json.dumps(dict(one), ensure_ascii=False, default=str), address)
+        return SearchResult(text or json.dumps(dict(one), ensure_ascii=False, default=str), address)
     if hasattr(one, "page_content"):
-        return Finding(str(one.page_content), str((one.metadata or {}).get("source") or ""))
+        return SearchResult(str(one.page_content), str((one.metadata or {}).get("source") or ""))
     text = getattr(one, "content", one)
-    return Finding("" if text is None else str(text))
+    return SearchResult("" if text is None else str(text))
 
 
-def doors_of(tool: Any) -> tuple[Callable[[str], Any], Callable[[str], Awaitable[Any]]]:
+def call_pair(tool: Any) -> tuple[Callable[[str], Any], Callable[[str], Awaitable[Any]]]:
     """Return how a search is asked, blocking and async: a tool, a function or an async one."""
     if hasattr(tool, "invoke"):
         return tool.invoke, tool.ainvoke

@@ -31,18 +31,18 @@ before it, and some may have been made side by side."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class GraphStep:
     """A step of a graph: its path, and the checkpoint of each graph around it."""
 
     path: str = ""
     places: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, config: Any) -> Step:
+    def of(cls, config: Any) -> GraphStep:
         """Return the step that runs."""
         return cls(*_langchain.step_of(config))
 
-    def is_beside(self, other: Step) -> bool:
+    def is_beside(self, other: GraphStep) -> bool:
         """Say whether two steps run side by side, so that neither has seen the other."""
         common = self.places.keys() & other.places.keys()
         if not common or any(self.places[one] != other.places[one] for one in common):
@@ -52,33 +52,33 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class StepTrace:
     """What a step was shown, and where what it said comes from."""
 
-    step: Step = field(default_factory=Step)
+    step: GraphStep = field(default_factory=GraphStep)
     items: Mapping[str, ContextItem] = field(default_factory=dict)
     roots: frozenset[Origin] = frozenset()
 
-    def __add__(self, other: Trace) -> Trace:
-        return Trace(self.step, {**self.items, **other.items}, self.roots | other.roots)
+    def __add__(self, other: StepTrace) -> StepTrace:
+        return StepTrace(self.step, {**self.items, **other.items}, self.roots | other.roots)
 
     def every_root(self) -> frozenset[Origin]:
         """Return all roots, those of what was shown as well."""
         return self.roots | {root for one in self.items.values() for root in one.provenance.roots}
 
-    def cut(self, most: int) -> Trace:
+    def cut(self, most: int) -> StepTrace:
         """Return it with the newest items only; the roots of the others stay."""
         if len(self.items) <= most:
             return self
         newest = dict(list(self.items.items())[-most:])
-        return Trace(self.step, newest, self.every_root())
+        return StepTrace(self.step, newest, self.every_root())
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StepView:
     """What a step can see: what its state shows, and ids of what our own tools have shown."""
 
-    step: Step
+    step: GraphStep
     state: Any = None
     ids: tuple[str, ...] = ()
 
@@ -88,7 +88,7 @@ class Conversations:
 
     def __init__(self, memory: TieredMemory) -> None:
         self._limits, self._new_id = memory.limits, memory.parts.new_id
-        self._traces: OrderedDict[Any, dict[str, Trace]] = OrderedDict()
+        self._traces: OrderedDict[Any, dict[str, StepTrace]] = OrderedDict()
         self._whole: set[Any] = set()  # those of which the store was asked what was before
         self._runs: OrderedDict[int, tuple[Any, str]] = OrderedDict()
         self._keys: dict[str, str | None] = {"history_context": "memory_items"}
@@ -108,7 +108,7 @@ class Conversations:
                 self._runs.popitem(last=False)
             return self._runs[id(handle)][1]
 
-    def note(self, scope: MemoryScope, trace: Trace) -> None:
+    def note(self, scope: MemoryScope, trace: StepTrace) -> None:
         """Keep in mind what a step was shown or has said."""
         if not scope.session_id:
             return
@@ -116,15 +116,17 @@ class Conversations:
             traces = self._traces.setdefault(_key(scope), {})
             self._traces.move_to_end(_key(scope))
             path = trace.step.path
-            traces[path] = (traces.pop(path, Trace(trace.step)) + trace).cut(self._most)
+            traces[path] = (traces.pop(path, StepTrace(trace.step)) + trace).cut(self._most)
             while len(traces) > self._limits.thread_ids:
                 oldest = next(one for one in traces if one)
-                merged = traces.pop("", Trace()) + traces.pop(oldest)
-                traces[""] = Trace(Step(), merged.items, merged.roots).cut(self._most)
+                merged = traces.pop("", StepTrace()) + traces.pop(oldest)
+                traces[""] = StepTrace(GraphStep(), merged.items, merged.roots).cut(self._most)
             while len(self._traces) > self._limits.runs:
                 self._whole.discard(self._traces.popitem(last=False)[0])
 
-    async def before(self, via: Via, memory: TieredMemory, scope: MemoryScope, look: Look) -> Trace:
+    async def before(
+        self, via: Via, memory: TieredMemory, scope: MemoryScope, look: StepView
+    ) -> StepTrace:
         """Return all that a step may have seen: in this process, in the store, in its state."""
         with self._lock:
             traces = list(self._traces.get(_key(scope), {}).values())
@@ -135,15 +137,15 @@ class Conversations:
             traces.append(stored)
             with self._lock:
                 self._whole.add(_key(scope))
-        seen = Trace(look.step)
+        seen = StepTrace(look.step)
         for one in traces:
-            seen += Trace() if one.step.is_beside(look.step) else one
+            seen += StepTrace() if one.step.is_beside(look.step) else one
         missing, unknown = self._missing(look, seen)
         read = await _records(via, memory, scope, missing)
         unknown = unknown or len(read) < len(missing)
-        return seen + Trace(items=read, roots=frozenset({UNKNOWN} if unknown else ()))
+        return seen + StepTrace(items=read, roots=frozenset({UNKNOWN} if unknown else ()))
 
-    def _missing(self, look: Look, seen: Trace) -> tuple[list[str], bool]:
+    def _missing(self, look: StepView, seen: StepTrace) -> tuple[list[str], bool]:
         """Return ids of what a step sees and this process has not seen being recalled.
 
         And whether the state shows something of which nobody knows what it is.
@@ -180,16 +182,18 @@ def _ids(items: Any) -> list[str]:
     return [str(value_in(one, "id")) for one in some if value_in(one, "id")]
 
 
-async def _read(via: Via, memory: TieredMemory, scope: MemoryScope) -> Trace:
+async def _read(via: Via, memory: TieredMemory, scope: MemoryScope) -> StepTrace:
     """Return what the entries of a conversation were made of, from the store."""
     store = memory.parts.stores.quarantine
     which = Select.within(scope, sessions=(scope.session_id,))
     entries = await _found(via, memory, store, which, _LATEST)
     if entries is None:
-        return Trace(roots=frozenset({UNKNOWN}))
+        return StepTrace(roots=frozenset({UNKNOWN}))
     ids = dict.fromkeys(one for entry in entries for one in entry.provenance.sources)
     items = await _records(via, memory, scope, ids)
-    return Trace(items=items, roots=frozenset(r for one in entries for r in one.provenance.roots))
+    return StepTrace(
+        items=items, roots=frozenset(r for one in entries for r in one.provenance.roots)
+    )
 
 
 async def _records(

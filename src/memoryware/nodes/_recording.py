@@ -12,8 +12,8 @@ from memoryware import _langchain
 from memoryware._twins import Via
 from memoryware.errors import BackendUnavailable, EntryRefused, MemorywareError, SettingError
 from memoryware.events import emit, logger
-from memoryware.nodes._lineage import Look, Step, Trace, conversations_of
-from memoryware.nodes._who import Who
+from memoryware.nodes._lineage import GraphStep, StepTrace, StepView, conversations_of
+from memoryware.nodes._who import ScopeOptions
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import StepActivity, track_activity
 from memoryware.tiers.actors import declared_origins
@@ -40,7 +40,7 @@ from memoryware.tiers.values import ContextItem, Layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class RecordingOptions:
     """How a node is recorded; see `remember`.
 
     Attributes:
@@ -59,13 +59,13 @@ class Recording:
     otherwise: Role = "other"
     content: Content = KEYS
     rules: RoleRules | None = None
-    who: Who = field(default_factory=Who)
+    scope_options: ScopeOptions = field(default_factory=ScopeOptions)
     inside_tools: frozenset[str] = frozenset()
     attachments: Attachments = "outside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class NodeRun:
     """What a node did.
 
     Attributes:
@@ -99,30 +99,30 @@ def running(memory: TieredMemory | None) -> Iterator[StepActivity]:
         _MEMORY.reset(reset)
 
 
-async def record(how: Recording, via: Via, ran: Ran) -> None:
+async def record(options: RecordingOptions, via: Via, ran: NodeRun) -> None:
     """Record what a node returned, once, and never end the graph unless that is wanted.
 
     Raises:
         SettingError: If no memory was given.
     """
-    memory = how.memory or _MEMORY.get()
+    memory = options.memory or _MEMORY.get()
     if memory is None:
         raise SettingError(
             "remember: pass memory=..., or give the graph one: with_memory(builder, memory)"
         )
-    role = how.role or role_in(_langchain.current_config(), how.otherwise)
-    tiers = (how.rules or ROLES[role]).record
-    scope = how.who.asking(memory, ran.state)
+    role = options.role or role_in(_langchain.current_config(), options.otherwise)
+    tiers = (options.rules or ROLES[role]).record
+    scope = options.scope_options.scope_of_run(memory, ran.state)
     messages = [*_messages_of_graph(), *messages_in(ran.state)]
     raises = memory.on_error == "raise"
     await settle_thread(memory.parts.on(via), scope, messages, may_raise=raises)
     try:
-        said = content_of(ran.result, how.content, messages_in(ran.state)) if tiers else None
+        said = content_of(ran.result, options.content, messages_in(ran.state)) if tiers else None
         if said is not None:
-            await _recorded(via, memory, said, _Output(how, ran, scope, role, tiers))
+            await _recorded(via, memory, said, _RecordedOutput(options, ran, scope, role, tiers))
         elif ran.activity.recalled:
-            step = Step.of(_langchain.current_config())
-            conversations_of(memory).note(scope, Trace(step, ran.activity.recalled))
+            step = GraphStep.of(_langchain.current_config())
+            conversations_of(memory).note(scope, StepTrace(step, ran.activity.recalled))
     except Exception as error:  # stores may be anybody's; with "raise" it goes on
         if memory.on_error == "raise":
             raise
@@ -136,36 +136,41 @@ async def record(how: Recording, via: Via, ran: Ran) -> None:
         emit(memory.parts.event_context(scope), "rejected", tier="quarantine", reason=reason)
 
 
-def note_asked(how: Recording, state: Any, activity: StepActivity) -> None:
+def note_asked(options: RecordingOptions, state: Any, activity: StepActivity) -> None:
     """Keep in mind what a step that waits or has failed was asked and shown, and by whom.
 
     What is said when somebody else takes it up again is made of that as well.
     """
-    memory = how.memory or _MEMORY.get()
+    memory = options.memory or _MEMORY.get()
     if memory is None:
         return
-    scope, step = how.who.asking(memory, state), Step.of(_langchain.current_config())
+    scope, step = (
+        options.scope_options.scope_of_run(memory, state),
+        GraphStep.of(_langchain.current_config()),
+    )
     asked = has_user([*_messages_of_graph(), *messages_in(state)])
     roots = frozenset({Origin("user", scope.user_id or "")} if asked else ())
-    conversations_of(memory).note(scope, Trace(step, activity.recalled, roots))
+    conversations_of(memory).note(scope, StepTrace(step, activity.recalled, roots))
 
 
 @dataclass(frozen=True, slots=True)
-class _Output:
+class _RecordedOutput:
     """An output of a node, and all that matters for recording it."""
 
-    how: Recording
-    ran: Ran
+    options: RecordingOptions
+    ran: NodeRun
     scope: MemoryScope
     role: Role
     tiers: tuple[Layer, ...]
 
 
-async def _recorded(via: Via, memory: TieredMemory, said: NodeOutput, output: _Output) -> None:
+async def _recorded(
+    via: Via, memory: TieredMemory, said: NodeOutput, output: _RecordedOutput
+) -> None:
     ran, scope, role, tiers = output.ran, output.scope, output.role, output.tiers
-    step = Step.of(_langchain.current_config())
+    step = GraphStep.of(_langchain.current_config())
     provenance, shown = await _lineage(via, memory, output, step)
-    trace = Trace(step, ran.activity.recalled, frozenset(provenance.roots))
+    trace = StepTrace(step, ran.activity.recalled, frozenset(provenance.roots))
     conversations_of(memory).note(scope, trace)
     if _is_recorded(memory, said, ran.activity):
         return
@@ -188,19 +193,19 @@ async def _recorded(via: Via, memory: TieredMemory, said: NodeOutput, output: _O
 
 
 async def _lineage(
-    via: Via, memory: TieredMemory, output: _Output, step: Step
+    via: Via, memory: TieredMemory, output: _RecordedOutput, step: GraphStep
 ) -> tuple[Provenance, tuple[ContextItem, ...]]:
     """Return who said it, of what people, tools and memory had said before, and what it saw."""
     ran, scope = output.ran, output.scope
     update = getattr(ran.result, "update", None) if hasattr(ran.result, "goto") else ran.result
     messages = [*_messages_of_graph(), *messages_in(ran.state), *messages_in(update)]
     shown = tuple(dict.fromkeys(id_ for one in messages for id_ in artifact_ids(one) or ()))
-    look = Look(step, ran.state, shown)
+    look = StepView(step, ran.state, shown)
     seen = await conversations_of(memory).before(via, memory, scope, look)
-    seen += Trace(items=ran.activity.recalled)
-    tools = outside_tools(messages, inside=output.how.inside_tools)
+    seen += StepTrace(items=ran.activity.recalled)
+    tools = outside_tools(messages, inside=output.options.inside_tools)
     roots = {*seen.every_root(), *ran.roots, *(Origin("tool", one) for one in tools)}
-    further = [*declared_origins(), *attachment_origins(messages, output.how.attachments)]
+    further = [*declared_origins(), *attachment_origins(messages, output.options.attachments)]
     roots |= {Origin(one.kind, memory.parts.redacted(one.name)) for one in further}
     if has_user(messages):
         roots.add(Origin("user", scope.user_id or ""))
@@ -227,6 +232,6 @@ def _is_recorded(memory: TieredMemory, said: NodeOutput, activity: StepActivity)
     return activity.has_recorded(memory.parts.stores.quarantine, kept)
 
 
-def _key(scope: MemoryScope, step: Step, said: NodeOutput) -> str | None:
+def _key(scope: MemoryScope, step: GraphStep, said: NodeOutput) -> str | None:
     """Return what is the same when a step is repeated, and different in another step."""
     return f"{scope.session_id or ''}:{step.path}:{hash_of(said.text)}" if step.path else None

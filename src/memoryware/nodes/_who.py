@@ -16,7 +16,7 @@ from memoryware.tiers.messages import value_in
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class ScopeOptions:
     """How a node finds out who asks.
 
     Attributes:
@@ -30,12 +30,12 @@ class Who:
     state_group: str | None = None
 
     @classmethod
-    def given(
+    def checked(
         cls,
         scope: MemoryScope | str | None,
         group_keys: Sequence[str] = GROUP_KEYS,
         state_group: str | None = None,
-    ) -> Who:
+    ) -> ScopeOptions:
         """Return what the options of a node say.
 
         Raises:
@@ -50,7 +50,7 @@ class Who:
             raise SettingError(f"group_keys={group_keys!r}: must be a list of names")
         return cls(scope_of(scope), keys, state_group)
 
-    def asking(self, memory: TieredMemory, state: Any) -> MemoryScope:
+    def scope_of_run(self, memory: TieredMemory, state: Any) -> MemoryScope:
         """Return who asks: the run says it, then the state if it may, then the given scope.
 
         A run that has no thread gets an id of its own as its session.

@@ -17,16 +17,16 @@ from memoryware.errors import EntryMissing, SettingError
 from memoryware.events import logger
 from memoryware.nodes._judging import (
     TASK,
-    Answer,
-    Finding,
-    answer_in,
+    Judgement,
+    SearchResult,
+    call_pair,
     claims_in,
-    doors_of,
-    findings_in,
+    judgement_in,
+    search_results_in,
 )
-from memoryware.nodes._recording import Ran, Recording, running
+from memoryware.nodes._recording import NodeRun, RecordingOptions, running
 from memoryware.nodes._recording import record as record_output
-from memoryware.nodes._who import Who
+from memoryware.nodes._who import ScopeOptions
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers._parts import StepActivity
@@ -46,7 +46,7 @@ _SHORT: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Checked:
+class _CheckedClaim:
     """What came out for one claim.
 
     Attributes:
@@ -131,8 +131,10 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         self._layers: tuple[Any, ...] = tuple(layers)
         self._min_trust = min_trust
         self._content, self._output_key, self._attach = content, output_key, attach
-        self._who = Who.given(scope, group_keys, state_group)
-        self._how = Recording(memory=memory, role="fact_check", content=_summary, who=self._who)
+        self._scope_options = ScopeOptions.checked(scope, group_keys, state_group)
+        self._recording = RecordingOptions(
+            memory=memory, role="fact_check", content=_summary, scope_options=self._scope_options
+        )
         self._check_options(model)
 
     def _check_options(self, model: Any) -> None:
@@ -175,7 +177,10 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             return await asyncio.create_task(self._check(native, input), context=context)
 
     async def _check(self, via: Via, state: Any) -> dict[str, Any]:
-        said, scope = content_of(state, self._content), self._who.asking(self.memory, state)
+        said, scope = (
+            content_of(state, self._content),
+            self._scope_options.scope_of_run(self.memory, state),
+        )
         text = said.text if said is not None else ""
         claims = claims_in(text)
         with running(self.memory) as activity:
@@ -183,10 +188,10 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             checked = await via.all([self._claim(via, one, text, scope) for one in looked_at])
         result = self._result(checked, claims)
         if claims:
-            await self._noted(via, _Noted(text, state, activity, result), scope, checked)
+            await self._noted(via, _CheckRecord(text, state, activity, result), scope, checked)
         return {self._output_key: result} if self._output_key else result
 
-    def _result(self, checked: Sequence[_Checked], claims: Sequence[str]) -> dict[str, Any]:
+    def _result(self, checked: Sequence[_CheckedClaim], claims: Sequence[str]) -> dict[str, Any]:
         issues = [one.issue for one in checked if one.issue]
         left = len(claims) - len(checked)
         if left:
@@ -205,7 +210,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
 
     # One claim.
 
-    async def _claim(self, via: Via, claim: str, text: str, scope: MemoryScope) -> _Checked:
+    async def _claim(self, via: Via, claim: str, text: str, scope: MemoryScope) -> _CheckedClaim:
         """Check one claim of a text. What nothing is known of is neither verified nor wrong.
 
         A judge that is asked without evidence answers from what its training made it believe.
@@ -213,15 +218,15 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         limits = self.memory.limits
         if len(claim) > limits.query_chars:
             issue = f"too long to be checked: {cut(claim, 100)}"
-            return _Checked(claim, False, 0.0, issue, (), judged=False)  # noqa: FBT003
+            return _CheckedClaim(claim, False, 0.0, issue, (), judged=False)  # noqa: FBT003
         recalled, found = await self._memories(via, claim, scope), await self._searched(via, claim)
         memories = self._evidence(recalled, claim, text)
-        answer = answer_in(await self._asked(via, claim, memories, found))
+        answer = judgement_in(await self._asked(via, claim, memories, found))
         is_known = bool(memories or found)
         sure = is_known and answer is not None and answer.confidence >= self._sure
         tool = f"tool:{self._tool_name}"
         names = [*(one.id for one in memories), *(one.address or tool for one in found)]
-        return _Checked(
+        return _CheckedClaim(
             claim,
             supported=sure and answer is not None and answer.supported,
             confidence=answer.confidence if answer else 0.0,
@@ -232,7 +237,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
         )
 
     async def _asked(
-        self, via: Via, claim: str, memories: Sequence[ContextItem], found: Sequence[Finding]
+        self, via: Via, claim: str, memories: Sequence[ContextItem], found: Sequence[SearchResult]
     ) -> str | None:
         limits = self.memory.limits
         known = [item_line(n, one, limits=limits) for n, one in enumerate(memories, 1)]
@@ -277,17 +282,17 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
             return ()
         return found
 
-    async def _searched(self, via: Via, claim: str) -> list[Finding]:
+    async def _searched(self, via: Via, claim: str) -> list[SearchResult]:
         if self._search_tool is None or not self._k_search:
             return []
-        sync, asyn = doors_of(self._search_tool)
+        sync, asyn = call_pair(self._search_tool)
         seconds = self.memory.limits.search_timeout
         try:
             found = await via(
                 lambda: call_within(seconds, sync, claim),
                 lambda: asyncio.wait_for(asyn(claim), seconds),
             )
-            return findings_in(found)[: self._k_search]
+            return search_results_in(found)[: self._k_search]
         except Exception as error:  # noqa: BLE001 - searches fail in many ways; memory is left
             logger.warning("the search failed: %s", type(error).__name__)
             return []
@@ -300,19 +305,19 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
     # What is kept of it.
 
     async def _noted(
-        self, via: Via, noted: _Noted, scope: MemoryScope, checked: Sequence[_Checked]
+        self, via: Via, noted: _CheckRecord, scope: MemoryScope, checked: Sequence[_CheckedClaim]
     ) -> None:
         """Record the result in quarantine, and note it on the entries of the checked text."""
         entries = await self._entries(via, noted.text, scope)
         searched = any(one.searched for one in checked)
-        ran = Ran(
+        ran = NodeRun(
             result=noted,
             state=noted.state,
             activity=noted.activity,
             roots=(Origin("tool", self._tool_name),) if searched else (),
             sources=tuple(one.id for one in entries),
         )
-        await record_output(self._how, via, ran)
+        await record_output(self._recording, via, ran)
         result, issues = noted.result, noted.result["issues"]
         wrong = any(one.judged and not one.supported for one in checked)
         if self._attach and (result["verified"] or wrong):
@@ -357,7 +362,7 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Noted:
+class _CheckRecord:
     """A check that is to be recorded."""
 
     text: str
@@ -366,13 +371,13 @@ class _Noted:
     result: Mapping[str, Any]
 
 
-def _summary(noted: _Noted) -> str:
+def _summary(noted: _CheckRecord) -> str:
     """Return a check as the text of an entry."""
     made = {"checked": cut(noted.text, _SHORT), **noted.result}
     return json.dumps(made, ensure_ascii=False, default=str)
 
 
-def _issue_of(claim: str, answer: Answer | None, *, sure: bool) -> str:
+def _issue_of(claim: str, answer: Judgement | None, *, sure: bool) -> str:
     if answer is None:
         return f"could not be checked: {cut(claim, 100)}"
     if not sure:
@@ -381,12 +386,12 @@ def _issue_of(claim: str, answer: Answer | None, *, sure: bool) -> str:
     return answer.issue or ("" if answer.supported else f"not supported: {cut(claim, 100)}")
 
 
-def _unknown(claim: str, answer: Answer | None) -> str:
+def _unknown(claim: str, answer: Judgement | None) -> str:
     """Return why a claim is not verified of which nothing is known, whatever a judge thinks."""
     objection = f" ({answer.issue})" if answer is not None and answer.issue else ""
     return f"nothing is known that could support it: {cut(claim, 100)}{objection}"
 
 
-def _plain(one: _Checked) -> dict[str, Any]:
+def _plain(one: _CheckedClaim) -> dict[str, Any]:
     """Return what came out for a claim, as values that every checkpointer keeps."""
     return {**asdict(one), "sources": list(one.sources)}

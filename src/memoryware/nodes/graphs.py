@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 from memoryware import _langchain
 from memoryware.errors import SettingError
-from memoryware.nodes._recording import Recording
-from memoryware.nodes._who import Who
+from memoryware.nodes._recording import RecordingOptions
+from memoryware.nodes._who import ScopeOptions
 from memoryware.nodes.remembering import (
     recorded,
     recording_of,
@@ -74,10 +74,10 @@ def with_memory(
     if specs is None:
         raise SettingError("with_memory needs a StateGraph that is not compiled yet")
     check_attachments(attachments)
-    how = Recording(
+    options = RecordingOptions(
         memory=memory,
         content=content,
-        who=Who.given(scope, group_keys, state_group),
+        scope_options=ScopeOptions.checked(scope, group_keys, state_group),
         inside_tools=frozenset(inside_tools),
         attachments=attachments,
     )
@@ -85,7 +85,7 @@ def with_memory(
         if name not in specs:
             there = ", ".join(specs)
             raise SettingError(f"roles: there is no node {name!r}; there are {there}")
-    hows = {name: _of_node(name, spec, roles or {}, how) for name, spec in specs.items()}
+    hows = {name: _of_node(name, spec, roles or {}, options) for name, spec in specs.items()}
     for name, spec in specs.items():
         node = getattr(spec.runnable, _BEFORE, spec.runnable)
         if records_itself(node):
@@ -93,23 +93,23 @@ def with_memory(
         if recording_of(node) is not None:
             made = with_lent_memory(node, memory)
         else:
-            made = recorded(node, how=hows[name])
+            made = recorded(node, options=hows[name])
         setattr(made, _BEFORE, node)
         spec.runnable = made
     return builder
 
 
 def _of_node(
-    name: str, spec: Any, roles: Mapping[str, Role | RoleRules], how: Recording
-) -> Recording:
+    name: str, spec: Any, roles: Mapping[str, Role | RoleRules], options: RecordingOptions
+) -> RecordingOptions:
     """Return how a node is recorded: by rules of its own, or by the part that it plays."""
-    given, said = roles.get(name), (spec.metadata or {}).get(ROLE_KEY)
+    checked, said = roles.get(name), (spec.metadata or {}).get(ROLE_KEY)
     earlier = recording_of(spec.runnable) if hasattr(spec.runnable, _BEFORE) else None
-    if given is None and earlier is not None:
-        return replace(how, role=earlier.role, rules=earlier.rules)
-    if isinstance(given, RoleRules):
-        how = replace(how, rules=rules_given(f"roles[{name!r}]", given))
-        given = None
-    if given is None:
-        return replace(how, role=role_given(f"{ROLE_KEY} of the node {name!r}", said))
-    return replace(how, role=role_given(f"roles[{name!r}]", given))
+    if checked is None and earlier is not None:
+        return replace(options, role=earlier.role, rules=earlier.rules)
+    if isinstance(checked, RoleRules):
+        options = replace(options, rules=rules_given(f"roles[{name!r}]", checked))
+        checked = None
+    if checked is None:
+        return replace(options, role=role_given(f"{ROLE_KEY} of the node {name!r}", said))
+    return replace(options, role=role_given(f"roles[{name!r}]", checked))

@@ -15,8 +15,8 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import SettingError
-from memoryware.nodes._recording import Ran, Recording, note_asked, record, running
-from memoryware.nodes._who import Who
+from memoryware.nodes._recording import NodeRun, RecordingOptions, note_asked, record, running
+from memoryware.nodes._who import ScopeOptions
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import (
@@ -110,18 +110,18 @@ def remember(
         SettingError: For an option that cannot work, or what is no node.
     """
     check_attachments(attachments)
-    how = Recording(
+    options = RecordingOptions(
         memory=memory,
         role=role_given("role", role),
         content=content,
         rules=rules_given("record", record),
-        who=Who.given(scope, group_keys, state_group),
+        scope_options=ScopeOptions.checked(scope, group_keys, state_group),
         inside_tools=frozenset(inside_tools),
         attachments=attachments,
     )
     if node is None:
-        return partial(recorded, how=how)
-    return recorded(node, how=how)
+        return partial(recorded, options=options)
+    return recorded(node, options=options)
 
 
 def role_given(option: str, role: Any) -> Role | None:
@@ -151,30 +151,32 @@ def rules_given(option: str, record: RoleRules | Sequence[Layer] | None) -> Role
     return rules
 
 
-def recorded(node: Any, *, how: Recording) -> Any:
+def recorded(node: Any, *, options: RecordingOptions) -> Any:
     """Return a node that is recorded; one that is already only gets a memory if it has none."""
     known = recording_of(node)
     if known is not None:
-        lent = known.memory is None and how.memory is not None and hasattr(node, _INNER)
+        lent = known.memory is None and options.memory is not None and hasattr(node, _INNER)
         return (
-            recorded(getattr(node, _INNER), how=replace(known, memory=how.memory)) if lent else node
+            recorded(getattr(node, _INNER), options=replace(known, memory=options.memory))
+            if lent
+            else node
         )
     if records_itself(node):
         return node
     if inspect.isgeneratorfunction(node) or inspect.isasyncgenfunction(node):
         node = RunnableLambda(node)
     if isinstance(node, Runnable):
-        return _runnable(node, how)
+        return _runnable(node, options)
     if not callable(node):
         raise SettingError(f"a node must be a function or a Runnable, not {type(node).__name__}")
-    return _function(node, how)
+    return _function(node, options)
 
 
-def recording_of(node: Any) -> Recording | None:
+def recording_of(node: Any) -> RecordingOptions | None:
     """Return how a node is recorded already, if it is: by itself, or as what a graph made of it."""
     for one in (node, *_langchain.functions_of(node)):
         found = getattr(one, _MARK, None)
-        if isinstance(found, Recording):
+        if isinstance(found, RecordingOptions):
             return found
     return None
 
@@ -194,16 +196,16 @@ def with_lent_memory(node: Runnable[Any, Any], memory: TieredMemory) -> Any:
     return _twins_of(node, run)
 
 
-def _function(node: Callable[..., Any], how: Recording) -> Callable[..., Any]:
+def _function(node: Callable[..., Any], options: RecordingOptions) -> Callable[..., Any]:
     acts: Any = node
     if not inspect.isroutine(node) and not isinstance(node, partial):
         acts = node.__call__  # type: ignore[operator]  # an object that is called
 
     async def run(via: Via, *args: Any, **kwargs: Any) -> Any:
         state = args[-1] if args else None  # a method has itself before it
-        result = await _ran(how, via, state, partial(via, node, node, *args, **kwargs))
+        result = await _ran(options, via, state, partial(via, node, node, *args, **kwargs))
         # What is a Runnable itself is run by the graph in place of its node.
-        return recorded(result, how=how) if isinstance(result, Runnable) else result
+        return recorded(result, options=options) if isinstance(result, Runnable) else result
 
     def now(*args: Any, **kwargs: Any) -> Any:
         return finish(run(blocking, *args, **kwargs))
@@ -213,44 +215,44 @@ def _function(node: Callable[..., Any], how: Recording) -> Callable[..., Any]:
 
     waits = inspect.iscoroutinefunction(node) or inspect.iscoroutinefunction(acts)
     wrapper = _dressed(later if waits else now, node, acts)
-    return _marked(wrapper, node, how)  # type: ignore[no-any-return]
+    return _marked(wrapper, node, options)  # type: ignore[no-any-return]
 
 
-def _runnable(node: Runnable[Any, Any], how: Recording) -> Any:
+def _runnable(node: Runnable[Any, Any], options: RecordingOptions) -> Any:
     agent = _langchain.is_agent(node)
-    how = replace(how, otherwise="agent") if agent else how
+    options = replace(options, otherwise="agent") if agent else options
     watch = _langchain.watch_answers if agent else nullcontext
 
     async def run(via: Via, state: Any, config: RunnableConfig) -> Any:
-        config = _with_role(config, how) if agent else config
+        config = _with_role(config, options) if agent else config
         with watch() as is_made:
             work = partial(via, node.invoke, node.ainvoke, state, config)
-            return await _ran(how, via, state, work, is_made)
+            return await _ran(options, via, state, work, is_made)
 
-    return _marked(_twins_of(node, run), node, how)
+    return _marked(_twins_of(node, run), node, options)
 
 
 async def _ran(
-    how: Recording,
+    options: RecordingOptions,
     via: Via,
     state: Any,
     work: Callable[[], Awaitable[Any]],
     is_made: Callable[[Any], bool] | None = None,
 ) -> Any:
     """Run a node, and record what it returns, or hands up to a graph around by raising it."""
-    with running(how.memory) as activity:
+    with running(options.memory) as activity:
         try:
             result = await work()
         except Exception as error:  # goes on; a command to the graph around is no failure
             command = _langchain.command_to_parent(error)
             if command is not None:
-                await record(how, via, Ran(result=command, state=state, activity=activity))
+                await record(options, via, NodeRun(result=command, state=state, activity=activity))
             else:
-                note_asked(how, state, activity)
+                note_asked(options, state, activity)
             raise
         if not isinstance(result, Runnable):
-            ran = Ran(result=result, state=state, activity=activity, is_made=is_made)
-            await record(how, via, ran)
+            ran = NodeRun(result=result, state=state, activity=activity, is_made=is_made)
+            await record(options, via, ran)
         return result
 
 
@@ -267,11 +269,11 @@ def _twins_of(node: Runnable[Any, Any], run: Callable[..., Coroutine[Any, Any, A
     return _langchain.untraced(call, acall, node.get_name())
 
 
-def _with_role(config: RunnableConfig, how: Recording) -> RunnableConfig:
+def _with_role(config: RunnableConfig, options: RecordingOptions) -> RunnableConfig:
     """Return a config that tells an agent inside what part it plays."""
-    if how.role is None:
+    if options.role is None:
         return config
-    metadata = {**(config.get("metadata") or {}), ROLE_KEY: how.role}
+    metadata = {**(config.get("metadata") or {}), ROLE_KEY: options.role}
     return {**config, "metadata": metadata}
 
 
@@ -284,7 +286,7 @@ def _dressed(wrapper: Any, node: Any, acts: Any) -> Any:
     return wrapper
 
 
-def _marked(wrapper: Any, node: Any, how: Recording) -> Any:
-    setattr(wrapper, _MARK, how)
+def _marked(wrapper: Any, node: Any, options: RecordingOptions) -> Any:
+    setattr(wrapper, _MARK, options)
     setattr(wrapper, _INNER, node)
     return wrapper

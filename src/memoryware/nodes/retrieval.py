@@ -14,8 +14,8 @@ from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import MemorywareError, SettingError
 from memoryware.events import emit, logger
-from memoryware.nodes._lineage import Step, Trace, conversations_of
-from memoryware.nodes._who import Who
+from memoryware.nodes._lineage import GraphStep, StepTrace, conversations_of
+from memoryware.nodes._who import ScopeOptions
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers.client.memory import TieredMemory
@@ -88,7 +88,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         self._threshold: Any = limits.node_threshold if default else score_threshold
         self._days, self._min_trust = time_range_days, min_trust
         self._layers: tuple[Any, ...] = tuple(layers)
-        self._who = Who.given(scope, group_keys, state_group)
+        self._scope_options = ScopeOptions.checked(scope, group_keys, state_group)
         self._check()
         conversations_of(memory).shows_under(output_key, items_key)
 
@@ -130,7 +130,7 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
             return await asyncio.create_task(self._asked(native, input), context=context)
 
     async def _asked(self, via: Via, state: Any) -> dict[str, Any]:
-        memory, scope = self.memory, self._who.asking(self.memory, state)
+        memory, scope = self.memory, self._scope_options.scope_of_run(self.memory, state)
         to = memory.parts.event_context(scope)
         emit(to, "node_state", status="running", characters=0)
         # Before it recalls: what was thrown away must not come back in the run that replaces it.
@@ -138,8 +138,8 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         await settle_thread(memory.parts.on(via), scope, messages_in(state), may_raise=raises)
         query = first_text(state, self._query_keys) or last_human_text(messages_in(state))
         recall = await self._recalled(via, query, scope) if query else Recall()
-        step = Step.of(_langchain.current_config())
-        conversations_of(memory).note(scope, Trace(step, {one.id: one for one in recall}))
+        step = GraphStep.of(_langchain.current_config())
+        conversations_of(memory).note(scope, StepTrace(step, {one.id: one for one in recall}))
         text = history_text(recall, limits=memory.limits, heading=self._heading)
         if recall and memory.parts.journal is not None:
             ids, tokens = [one.id for one in recall], count_tokens_approximately([text])

@@ -17,7 +17,7 @@ from memoryware.middleware._rules import Operation, PathRules, by_spelling, name
 from memoryware.settings import ToolLimits
 
 CHARS_PER_TOKEN: Final = 4
-Seen = tuple[str, str]
+FileDigest = tuple[str, str]
 """A path, and a digest of what was there when the model asked to replace it."""
 
 
@@ -46,7 +46,7 @@ class Access:
     files: Guest
     rules: PathRules
     limits: ToolLimits
-    seen: Seen | None = None
+    seen: FileDigest | None = None
 
     async def admit(self, operation: Operation, path: str) -> str:
         """Return the path to hand to the backend for a file that may be used.

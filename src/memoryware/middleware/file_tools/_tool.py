@@ -26,7 +26,7 @@ from memoryware.events import EventContext, emit, logger
 from memoryware.guard import printable_text
 from memoryware.middleware._own_tools import register
 from memoryware.middleware._rules import PathRules
-from memoryware.middleware.file_tools._access import Access, Seen
+from memoryware.middleware.file_tools._access import Access, FileDigest
 from memoryware.scope import MemoryScope
 from memoryware.settings import ToolLimits
 
@@ -44,7 +44,7 @@ FilePath = Annotated[
 ]
 
 
-class Arguments(BaseModel):
+class FileToolArguments(BaseModel):
     """Arguments of a tool as a model sends them: null means not given, "5" means 5."""
 
     @model_validator(mode="before")
@@ -61,7 +61,7 @@ class Arguments(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """What a tool says: text or content blocks, and whether it did what was asked."""
 
     content: str | list[str | dict[Any, Any]]
@@ -80,7 +80,7 @@ class ToolOptions:
     first_match: bool = False
 
 
-Work = Callable[[Access, ToolOptions, Any], Coroutine[Any, Any, Answer]]
+FileToolOperation = Callable[[Access, ToolOptions, Any], Coroutine[Any, Any, ToolAnswer]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +89,8 @@ class FileTool:
 
     name: str
     description: str
-    arguments: type[Arguments]
-    work: Work
+    arguments: type[FileToolArguments]
+    work: FileToolOperation
     writes: bool = False
 
 
@@ -119,7 +119,7 @@ def build(tool: FileTool, options: ToolOptions) -> StructuredTool:
 
 
 async def _perform(
-    tool: FileTool, options: ToolOptions, via: Via, runtime: Any, arguments: Arguments
+    tool: FileTool, options: ToolOptions, via: Via, runtime: Any, arguments: FileToolArguments
 ) -> ToolMessage:
     try:
         backend = _foreign.resolve(options.backend, runtime)
@@ -129,7 +129,7 @@ async def _perform(
     except GraphBubbleUp:
         raise
     except Exception as error:  # noqa: BLE001 - storage of other people may raise anything
-        answer = Answer(explain(tool, error), ok=False)
+        answer = ToolAnswer(explain(tool, error), ok=False)
         if tool.writes and isinstance(error, FileDenied):
             _tell_blocked(tool, runtime, error.path)
     content = answer.content
@@ -152,16 +152,16 @@ def _tell_blocked(tool: FileTool, runtime: Any, path: str) -> None:
     emit(event_context, "write_blocked", path=path, tool=tool.name, tool_call=call, reason="rules")
 
 
-def _seen_by(runtime: Any) -> Seen | None:
+def _seen_by(runtime: Any) -> FileDigest | None:
     state, call_id = getattr(runtime, "state", None), getattr(runtime, "tool_call_id", None)
     noted = state.get(SEEN_KEY) if isinstance(state, Mapping) else None
     seen = noted.get(call_id) if isinstance(noted, Mapping) else None
     return None if seen is None else (seen[0], seen[1])
 
 
-def failed(error: str) -> Answer:
+def failed(error: str) -> ToolAnswer:
     """Make the answer of a backend that reported an error."""
-    return Answer(error, ok=False)
+    return ToolAnswer(error, ok=False)
 
 
 def explain(tool: FileTool, error: Exception) -> str:
@@ -203,7 +203,7 @@ def _with_advice(tool: FileTool, text: str, offered: frozenset[str]) -> str:
     return text
 
 
-def _misused(tool: str, arguments: type[Arguments], error: ValidationError) -> str:
+def _misused(tool: str, arguments: type[FileToolArguments], error: ValidationError) -> str:
     wrong = "; ".join(
         f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}"
         for one in error.errors(include_url=False, include_context=False, include_input=False)

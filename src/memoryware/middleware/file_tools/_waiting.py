@@ -17,14 +17,14 @@ from memoryware._twins import Via
 from memoryware.backends import _foreign
 from memoryware.events import logger
 from memoryware.middleware._texts import BackendRuntime
-from memoryware.middleware.file_tools._access import Seen, digests
+from memoryware.middleware.file_tools._access import FileDigest, digests
 
 REPLACING = frozenset({"write_file", "delete"})
 
 
 async def noted(
     via: Via, backend: Any, tools: frozenset[str], request: Any, answer: Any
-) -> dict[str, Seen]:
+) -> dict[str, FileDigest]:
     """Return, by call id, the path and digest of each file that a call of `tools` will change."""
     calls = _changing(getattr(answer, "result", None) or [answer], tools)
     if not calls:

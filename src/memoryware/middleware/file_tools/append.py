@@ -9,16 +9,16 @@ from pydantic import AliasChoices, Field
 from memoryware.backends._foreign import FIRST_TEXT
 from memoryware.middleware.file_tools._access import Access
 from memoryware.middleware.file_tools._tool import (
-    Answer,
-    Arguments,
     FilePath,
     FileTool,
+    FileToolArguments,
+    ToolAnswer,
     ToolOptions,
     failed,
 )
 
 
-class AppendArguments(Arguments):
+class AppendArguments(FileToolArguments):
     """What `append_file` takes."""
 
     file_path: FilePath
@@ -31,7 +31,7 @@ class AppendArguments(Arguments):
     ]
 
 
-async def _append(access: Access, _: ToolOptions, given: AppendArguments) -> Answer:
+async def _append(access: Access, _: ToolOptions, given: AppendArguments) -> ToolAnswer:
     asked = given.file_path
     path = await access.admit("write", asked)
     result = await access.files.append(access.via, asked, path, given.text)
@@ -39,7 +39,7 @@ async def _append(access: Access, _: ToolOptions, given: AppendArguments) -> Ans
     if error and error.endswith(FIRST_TEXT) and not await access.content(path):
         text = given.text if given.text.endswith("\n") else given.text + "\n"
         error = (await access.files.write(access.via, asked, path, text)).error
-    return failed(error) if error else Answer(f"Added to the end of {asked}")
+    return failed(error) if error else ToolAnswer(f"Added to the end of {asked}")
 
 
 APPEND = FileTool(

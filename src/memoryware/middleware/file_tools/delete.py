@@ -6,22 +6,22 @@ from memoryware.errors import FileDenied, FileError, FileIsDirectory, FileMissin
 from memoryware.middleware.file_tools._access import Access, plain
 from memoryware.middleware.file_tools._answers import changed_meanwhile
 from memoryware.middleware.file_tools._tool import (
-    Answer,
-    Arguments,
     FilePath,
     FileTool,
+    FileToolArguments,
+    ToolAnswer,
     ToolOptions,
     failed,
 )
 
 
-class DeleteArguments(Arguments):
+class DeleteArguments(FileToolArguments):
     """What `delete` takes."""
 
     file_path: FilePath
 
 
-async def _delete(access: Access, _: ToolOptions, given: DeleteArguments) -> Answer:
+async def _delete(access: Access, _: ToolOptions, given: DeleteArguments) -> ToolAnswer:
     asked = given.file_path
     path = await access.admit("write", asked)
     if plain(asked) == "/":
@@ -32,7 +32,7 @@ async def _delete(access: Access, _: ToolOptions, given: DeleteArguments) -> Ans
     if not await access.unchanged(asked, path):
         return changed_meanwhile(asked)
     result = await access.files.delete(access.via, asked, path)
-    return failed(result.error) if result.error else Answer(f"Deleted {asked}")
+    return failed(result.error) if result.error else ToolAnswer(f"Deleted {asked}")
 
 
 async def _must_be_file(access: Access, asked: str, path: str) -> None:

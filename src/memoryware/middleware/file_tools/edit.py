@@ -12,16 +12,16 @@ from memoryware.errors import EditRefused
 from memoryware.middleware.file_tools._access import Access
 from memoryware.middleware.file_tools._places import put_in, text_of
 from memoryware.middleware.file_tools._tool import (
-    Answer,
-    Arguments,
     FilePath,
     FileTool,
+    FileToolArguments,
+    ToolAnswer,
     ToolOptions,
     failed,
 )
 
 
-class EditArguments(Arguments):
+class EditArguments(FileToolArguments):
     """What `edit_file` takes."""
 
     file_path: FilePath
@@ -35,7 +35,7 @@ class EditArguments(Arguments):
     ] = False
 
 
-async def _edit(access: Access, options: ToolOptions, given: EditArguments) -> Answer:
+async def _edit(access: Access, options: ToolOptions, given: EditArguments) -> ToolAnswer:
     path = await access.admit("write", given.file_path)
     if not given.old_string:
         return await _fill(access, given, path)
@@ -51,12 +51,12 @@ async def _edit(access: Access, options: ToolOptions, given: EditArguments) -> A
     return _replaced(given, result.occurrences)
 
 
-def _replaced(given: EditArguments, count: int | None) -> Answer:
+def _replaced(given: EditArguments, count: int | None) -> ToolAnswer:
     what = f"{count or 1} instance(s) of the string"
-    return Answer(f"Successfully replaced {what} in '{given.file_path}'")
+    return ToolAnswer(f"Successfully replaced {what} in '{given.file_path}'")
 
 
-async def _fill(access: Access, given: EditArguments, path: str) -> Answer:
+async def _fill(access: Access, given: EditArguments, path: str) -> ToolAnswer:
     """Set the text of an empty file; other backends may refuse an empty old text, or harm."""
     asked, text = given.file_path, given.new_string
     data = await access.content(path)
@@ -74,7 +74,7 @@ async def _fill(access: Access, given: EditArguments, path: str) -> Answer:
     return failed(error) if error else _replaced(given, 1)
 
 
-async def _first(access: Access, given: EditArguments, path: str) -> Answer | None:
+async def _first(access: Access, given: EditArguments, path: str) -> ToolAnswer | None:
     """Replace the first of several places, or leave it to the backend if there is just one."""
     error, old = None, to_lf(given.old_string)
     for _ in range(access.limits.edit_attempts):

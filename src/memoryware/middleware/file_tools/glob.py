@@ -14,10 +14,15 @@ from memoryware.middleware.file_tools._answers import (
     search_failed,
     shortcomings,
 )
-from memoryware.middleware.file_tools._tool import Answer, Arguments, FileTool, ToolOptions
+from memoryware.middleware.file_tools._tool import (
+    FileTool,
+    FileToolArguments,
+    ToolAnswer,
+    ToolOptions,
+)
 
 
-class GlobArguments(Arguments):
+class GlobArguments(FileToolArguments):
     """What `glob` takes."""
 
     pattern: Annotated[
@@ -28,7 +33,7 @@ class GlobArguments(Arguments):
     ] = None
 
 
-async def _glob(access: Access, _: ToolOptions, given: GlobArguments) -> Answer:
+async def _glob(access: Access, _: ToolOptions, given: GlobArguments) -> ToolAnswer:
     compile_glob(given.pattern)
     folder = None if given.path is None else await access.enter(given.path)
     result = await access.files.glob(access.via, given.pattern, folder)

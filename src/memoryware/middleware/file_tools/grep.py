@@ -18,7 +18,12 @@ from memoryware.middleware.file_tools._answers import (
     search_failed,
     shortcomings,
 )
-from memoryware.middleware.file_tools._tool import Answer, Arguments, FileTool, ToolOptions
+from memoryware.middleware.file_tools._tool import (
+    FileTool,
+    FileToolArguments,
+    ToolAnswer,
+    ToolOptions,
+)
 
 _REGULAR_EXPRESSION: Final = re.compile(
     r"\w\|\w"  # either, or; not the ` | ` of a table and not the `||` of code
@@ -35,7 +40,7 @@ _LITERAL: Final = (
 )
 
 
-class GrepArguments(Arguments):
+class GrepArguments(FileToolArguments):
     """What `grep` takes."""
 
     pattern: Annotated[
@@ -56,7 +61,7 @@ class GrepArguments(Arguments):
     ] = None
 
 
-async def _grep(access: Access, _: ToolOptions, given: GrepArguments) -> Answer:
+async def _grep(access: Access, _: ToolOptions, given: GrepArguments) -> ToolAnswer:
     compile_grep(given.pattern)
     if given.glob is not None:
         compile_glob(given.glob)
@@ -73,7 +78,7 @@ async def _grep(access: Access, _: ToolOptions, given: GrepArguments) -> Answer:
     if not found:
         if not cut and not result.matches and _REGULAR_EXPRESSION.search(given.pattern):
             notes.append(_LITERAL)
-        return Answer("\n".join(["No matches found", *notes]))
+        return ToolAnswer("\n".join(["No matches found", *notes]))
     answer = line_list(access, _lines(access, given, found[:wanted]), notes)
     return found_in_part(access, answer, result.error)
 

@@ -8,10 +8,16 @@ from pydantic import AliasChoices, Field
 
 from memoryware.middleware.file_tools._access import Access
 from memoryware.middleware.file_tools._answers import path_list
-from memoryware.middleware.file_tools._tool import Answer, Arguments, FileTool, ToolOptions, failed
+from memoryware.middleware.file_tools._tool import (
+    FileTool,
+    FileToolArguments,
+    ToolAnswer,
+    ToolOptions,
+    failed,
+)
 
 
-class LsArguments(Arguments):
+class LsArguments(FileToolArguments):
     """What `ls` takes."""
 
     path: Annotated[
@@ -23,7 +29,7 @@ class LsArguments(Arguments):
     ] = "/"
 
 
-async def _ls(access: Access, _: ToolOptions, given: LsArguments) -> Answer:
+async def _ls(access: Access, _: ToolOptions, given: LsArguments) -> ToolAnswer:
     folder = await access.enter(given.path)
     result = await access.files.ls(access.via, given.path, folder)
     if result.error:

@@ -27,7 +27,7 @@ from memoryware.errors import SettingError
 from memoryware.middleware._needed_hooks import with_signature
 from memoryware.middleware._prompt import append_to_system_message
 from memoryware.middleware._rules import PathRules
-from memoryware.middleware.file_tools._access import Seen
+from memoryware.middleware.file_tools._access import FileDigest
 from memoryware.middleware.file_tools._guidance import guidance_for
 from memoryware.middleware.file_tools._tool import SEEN_KEY, FileTool, ToolOptions, build
 from memoryware.middleware.file_tools._waiting import REPLACING, noted
@@ -49,7 +49,9 @@ _NOTED_AT_MOST: Final = 256
 ALL_TOOLS: Final = (LS, READ, WRITE, EDIT, APPEND, DELETE, GLOB, GREP)
 
 
-def _both(left: dict[str, Seen] | None, right: dict[str, Seen] | None) -> dict[str, Seen]:
+def _both(
+    left: dict[str, FileDigest] | None, right: dict[str, FileDigest] | None
+) -> dict[str, FileDigest]:
     """Put together what several of these middlewares note; the newest calls stay."""
     return dict([*(left or {}).items(), *(right or {}).items()][-_NOTED_AT_MOST:])
 
@@ -57,7 +59,7 @@ def _both(left: dict[str, Seen] | None, right: dict[str, Seen] | None) -> dict[s
 class FileToolsState(AgentState[Any]):
     """Agent state with what the tools have noted; never a text."""
 
-    file_tools_seen: NotRequired[Annotated[dict[str, Seen], PrivateStateAttr, _both]]
+    file_tools_seen: NotRequired[Annotated[dict[str, FileDigest], PrivateStateAttr, _both]]
 
 
 class FileToolsStateWithFiles(FileToolsState):
@@ -197,7 +199,7 @@ def _chosen(names: Sequence[str] | None, no_writing: bool) -> list[FileTool]:
     return [one for one in ALL_TOOLS if one.name in wanted and not (no_writing and one.writes)]
 
 
-def _with(seen: dict[str, Seen], answer: ModelResponse[Any]) -> ModelCallResult[Any]:
+def _with(seen: dict[str, FileDigest], answer: ModelResponse[Any]) -> ModelCallResult[Any]:
     if not seen or not isinstance(answer, ModelResponse):
         return answer
     return ExtendedModelResponse(model_response=answer, command=Command(update={SEEN_KEY: seen}))

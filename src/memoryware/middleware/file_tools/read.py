@@ -13,10 +13,10 @@ from memoryware.backends._text import is_media
 from memoryware.backends.protocol import ReadResult
 from memoryware.middleware.file_tools._access import Access
 from memoryware.middleware.file_tools._tool import (
-    Answer,
-    Arguments,
     FilePath,
     FileTool,
+    FileToolArguments,
+    ToolAnswer,
     ToolOptions,
     failed,
 )
@@ -27,7 +27,7 @@ _NO_LINES: Final = "No lines were read, because limit is not above 0. Ask for at
 _LIMIT: Final = "Number of lines to read"
 
 
-class ReadArguments(Arguments):
+class ReadArguments(FileToolArguments):
     """What `read_file` takes."""
 
     file_path: FilePath
@@ -43,22 +43,22 @@ class ReadArguments(Arguments):
         return create_model(cls.__name__, __base__=cls, limit=limit)
 
 
-async def _read(access: Access, _: ToolOptions, given: ReadArguments) -> Answer:
+async def _read(access: Access, _: ToolOptions, given: ReadArguments) -> ToolAnswer:
     path = await access.admit("read", given.file_path)
     result = await access.files.read(access.via, given.file_path, path, given.offset, given.limit)
     if result.error:
         return failed(result.error)
     if result.no_lines_requested:
-        return Answer(_NO_LINES)
+        return ToolAnswer(_NO_LINES)
     data: Mapping[str, Any] = result.file_data or {}
     content = data.get("content", "")
     text = "\n".join(content) if isinstance(content, list) else str(content)
     if data.get("encoding") == "base64":
         return _media(access, given.file_path, text)
-    return _window(access, text, result) if text else Answer(_EMPTY)
+    return _window(access, text, result) if text else ToolAnswer(_EMPTY)
 
 
-def _window(access: Access, text: str, result: ReadResult) -> Answer:
+def _window(access: Access, text: str, result: ReadResult) -> ToolAnswer:
     """Answer with whole lines under a header that says which, and where to go on."""
     lines = text.removesuffix("\n").split("\n")
     start, total, following = result.start_line, result.total_lines, result.next_offset
@@ -72,16 +72,16 @@ def _window(access: Access, text: str, result: ReadResult) -> Answer:
         notes.append(f"[Only {shown} lines fit here. Go on with a higher offset.]")
     body = "\n".join(line[: access.budget] for line in lines[:shown])
     if start is None:
-        return Answer("\n".join([*notes, body]))
+        return ToolAnswer("\n".join([*notes, body]))
     if shown < len(lines):
         following = start - 1 + shown
     header = f"@@ lines {start}-{start + shown - 1}"
     header += "" if total is None else f" of {total}"
     header += "" if following is None else f" | next offset {following}"
-    return Answer("\n".join([*notes, f"{header} @@", body]))
+    return ToolAnswer("\n".join([*notes, f"{header} @@", body]))
 
 
-def _media(access: Access, path: str, content: str) -> Answer:
+def _media(access: Access, path: str, content: str) -> ToolAnswer:
     """Answer with a content block that a model can look at or listen to.
 
     Graphs pass on blocks of the types `image` and `file`, and turn others into text.
@@ -94,7 +94,7 @@ def _media(access: Access, path: str, content: str) -> Answer:
         most = access.limits.media_bytes
         return failed(f"'{path}' has about {size} bytes; files above {most} bytes are not shown")
     block = "image" if kind.startswith("image/") else "file"
-    return Answer([{"type": block, "base64": content, "mime_type": kind}])
+    return ToolAnswer([{"type": block, "base64": content, "mime_type": kind}])
 
 
 READ = FileTool(

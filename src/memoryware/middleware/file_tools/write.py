@@ -10,23 +10,23 @@ from memoryware.errors import FileAlreadyThere
 from memoryware.middleware.file_tools._access import Access
 from memoryware.middleware.file_tools._answers import changed_meanwhile
 from memoryware.middleware.file_tools._tool import (
-    Answer,
-    Arguments,
     FilePath,
     FileTool,
+    FileToolArguments,
+    ToolAnswer,
     ToolOptions,
     failed,
 )
 
 
-class WriteArguments(Arguments):
+class WriteArguments(FileToolArguments):
     """What `write_file` takes."""
 
     file_path: FilePath
     content: Annotated[str, Field(description="The whole new text of the file")]
 
 
-async def _write(access: Access, options: ToolOptions, given: WriteArguments) -> Answer:
+async def _write(access: Access, options: ToolOptions, given: WriteArguments) -> ToolAnswer:
     path = await access.admit("write", given.file_path)
     if options.write_existing == "error" and await access.content(path) is not None:
         message = f"'{given.file_path}' exists and may not be replaced. Change it with edit_file"
@@ -35,7 +35,7 @@ async def _write(access: Access, options: ToolOptions, given: WriteArguments) ->
         return changed_meanwhile(given.file_path)
     asked = given.file_path
     result = await access.files.write(access.via, asked, path, given.content)
-    return failed(result.error) if result.error else Answer(f"Updated file {asked}")
+    return failed(result.error) if result.error else ToolAnswer(f"Updated file {asked}")
 
 
 WRITE = FileTool(
