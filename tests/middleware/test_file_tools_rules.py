@@ -15,7 +15,7 @@ from memoryware.backends.filesystem import FilesystemBackend
 from memoryware.backends.protocol import GlobResult
 from memoryware.backends.state import StateBackend
 from memoryware.backends.store import StoreBackend
-from memoryware.middleware._rules import PathRules
+from memoryware.middleware._path_rules import PathRules
 from memoryware.middleware.file_tools import FileToolsMiddleware
 
 FILES = {

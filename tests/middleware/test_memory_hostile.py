@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoryware.middleware._block import BlockStyle, make_block
+from memoryware.middleware._memory_prompt import BlockStyle, make_block
 from memoryware.sources.source import Source
 
 MEGABYTE = 1_000_000

@@ -22,7 +22,7 @@ from memoryware import (
     TieredMemory,
     TieredMemoryMiddleware,
 )
-from memoryware.middleware._state import CallNotes, PendingWrite
+from memoryware.middleware._agent_state import CallNotes, PendingWrite
 from notes import Notes
 
 FILES = {"/A.md": "- tea\n"}

@@ -7,7 +7,7 @@ import time
 import pytest
 from langchain_core.documents import Document
 
-from memoryware.nodes._judging import (
+from memoryware.nodes.fact_check import (
     Judgement,
     SearchResult,
     claims_in,

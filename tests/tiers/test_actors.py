@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from memoryware import MemoryScope, PromotionPolicy, TieredMemory
-from memoryware._remembering import forget_all
+from memoryware._caching import forget_all
 from memoryware.errors import PromotionRefused, SettingError
 from memoryware.tiers.actors import Actor, authority_of, is_person
 from memoryware.tiers.model import Trust, folded

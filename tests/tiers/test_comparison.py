@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryware._remembering import forget_all
+from memoryware._caching import forget_all
 from memoryware.tiers.text.comparison import Relation, compare
 
 PAIRS = Path(__file__).parent / "pairs" / "statements.tsv"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memoryware import TieredMemory
-from memoryware._remembering import forget_all
+from memoryware._caching import forget_all
 from memoryware.scope import MemoryScope
 from memoryware.tiers.promote import promote
 from memoryware.tiers.recall import retrieve

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from memoryware import MemoryScope, TieredMemory
-from memoryware._remembering import forget_all
+from memoryware._caching import forget_all
 from memoryware._unicode import normalised
 from memoryware.settings import TierLimits
 from memoryware.tiers.echo import clauses_of, recalled_block_sources

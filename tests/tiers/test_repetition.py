@@ -10,7 +10,7 @@ import pytest
 
 from counting import walk
 from memoryware import Guard, MemoryScope, Origin, Provenance, TieredMemory
-from memoryware._remembering import forget_all
+from memoryware._caching import forget_all
 from memoryware.tiers.echo import (
     NO_REPETITION,
     Repetition,

@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import Final
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.guard import _lexicon as lexicon
 from memoryware.guard._lexicon import COMMON, listed
 

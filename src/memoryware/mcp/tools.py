@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from memoryware.middleware._tiered_tools import FOUND, RECALL, REMEMBER
+from memoryware.middleware._memory_tools import FOUND, RECALL, REMEMBER
 from memoryware.settings import McpLimits
 from memoryware.tiers.messages import KEPT_FOR_REVIEW, NOTHING
 

@@ -1,26 +1,23 @@
-"""Getting the texts of the sources, reading only what has changed.
-
-`MemoryLoader.load` finds out which sources there are, asks the backend for fingerprints where
-it has them, reads in one batch what is new, and hands out the same `LoadedMemory` object as
-long as the bytes are the same, so that nothing is formatted twice.
-"""
+"""Load memory files: fetch what changed, decode it, and report what cannot be read."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
+from langgraph.errors import GraphBubbleUp
+
+from memoryware._caching import LruCache
 from memoryware._twins import Via, in_thread
+from memoryware.backends import _foreign
 from memoryware.backends._text import decode
-from memoryware.errors import LoadError
+from memoryware.errors import LoadError, MemorywareError, ResponseCountError
 from memoryware.events import logger
 from memoryware.guard import Finding, Guard
-from memoryware.middleware._bounded import LruCache
-from memoryware.middleware._fetching import CachedFile, FileReader, fingerprints_of_paths
-from memoryware.middleware._rules import PathRules
-from memoryware.middleware._texts import OnError, text_of
+from memoryware.middleware._path_rules import PathRules, names_of
 from memoryware.settings import MemoryLimits
 from memoryware.sources._choosing import Permits, text_link
 from memoryware.sources._layout import Notices
@@ -291,3 +288,202 @@ def _missed(path: str, on_error: OnError) -> str:
         raise LoadError(path, "file_not_found", "It is required; create it, or check the path")
     logger.warning("memory source %s is required and missing", path)
     return "file_not_found"
+
+
+class DownloadedFile(
+    NamedTuple
+):  # a tuple, because answers are made, hashed and compared all the time
+    """What a backend said about one path: bytes, or an error code."""
+
+    content: bytes | None
+    error: str | None
+
+
+class CachedFile(NamedTuple):
+    """An answer, and the fingerprint that it was given under; None stands for no other."""
+
+    token: str | None
+    download: DownloadedFile
+
+
+async def fingerprints_of_paths(via: Via, backend: Any, paths: Sequence[str]) -> list[str | None]:
+    """Return fingerprints; a backend that fails at it is read instead, and says why then."""
+    unknown: list[str | None] = [None] * len(paths)
+    able = _foreign.fingerprints_of(backend)
+    if able is None or not paths:
+        return unknown
+    try:
+        tokens = await via(able.fingerprint, able.afingerprint, list(paths))
+    except GraphBubbleUp:
+        raise
+    except Exception as error:  # noqa: BLE001 - a foreign backend may raise anything
+        logger.debug("no fingerprints: %s", type(error).__name__)
+        return unknown
+    return tokens if len(tokens) == len(paths) else unknown
+
+
+class FileReader:
+    """The files that one load asks for, each once, under the rules for reading.
+
+    Attributes:
+        known: All that was asked for, in order.
+        reasons: Why a backend refuses a path, in a sentence, where it says so.
+    """
+
+    def __init__(self, backend: Any, rules: PathRules, on_error: OnError) -> None:
+        self._backend, self._rules, self._on_error = backend, rules, on_error
+        self.known: dict[str, CachedFile] = {}
+        self.reasons: dict[str, str] = {}
+
+    async def __call__(self, via: Via, paths: Sequence[str]) -> list[DownloadedFile]:
+        """Return one answer per path; what is new is read in one call."""
+        new = [path for path in dict.fromkeys(paths) if path not in self.known]
+        if new:
+            tokens = await fingerprints_of_paths(via, self._backend, new)
+            await self.read(via, dict(zip(new, tokens, strict=True)))
+        return [self.known[path].download for path in paths]
+
+    async def names(self, via: Via, paths: list[str]) -> list[tuple[str, ...]]:
+        """Return the absolute names of each path, as the backend knows them."""
+        return await names_of(via, self._backend, paths)
+
+    async def read(self, via: Via, tokens: dict[str, str | None]) -> None:
+        """Read files, whose fingerprints were taken before."""
+        found: dict[str, DownloadedFile] = {}
+        wanted = list(tokens)
+        for path in await self._denied(via, wanted) if self._rules else ():
+            found[path] = DownloadedFile(None, "permission_denied")
+            wanted.remove(path)
+        if wanted:
+            found.update(zip(wanted, await self._download(via, wanted), strict=True))
+        for path, token in tokens.items():
+            self.known[path] = CachedFile(token, found[path])
+
+    async def _denied(self, via: Via, paths: list[str]) -> list[str]:
+        """Return which of the paths the rules do not let a tool read; they are not read here."""
+        rules = await self._rules.bound(via, self._backend)
+        names = zip(paths, await names_of(via, self._backend, paths), strict=True)
+        return [path for path, own in names if not rules.permits("read", own)]
+
+    async def _download(self, via: Via, paths: list[str]) -> list[DownloadedFile]:
+        backend = self._backend
+        try:
+            responses = await via(*_foreign.twins_of(backend, "download_files"), paths)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # a foreign backend may raise anything
+            if self._on_error == "warn":
+                return [DownloadedFile(None, type(error).__name__) for _ in paths]
+            if isinstance(error, MemorywareError | NotImplementedError):
+                raise
+            reason = f"{type(error).__name__}: {error}"
+            raise LoadError(
+                ", ".join(paths), reason, f"{type(backend).__name__} raised it"
+            ) from error
+        check_count(backend, paths, responses)
+        for path, response in zip(paths, responses, strict=True):
+            if response.error == "invalid_path":
+                self.reasons[path] = await _foreign.refusal_of(via, backend, path)
+        return [DownloadedFile(bytes_of(one.content), one.error) for one in responses]
+
+
+OnError = Literal["raise", "warn"]
+"""What to do with a source that cannot be read: stop the run, or go on without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackendRuntime:
+    """What a backend factory is called with inside a middleware hook."""
+
+    state: Any
+    context: Any
+    store: Any
+    stream_writer: Any
+    config: Any
+    tool_call_id: str | None = None
+
+    @classmethod
+    def of(cls, state: Any, runtime: Any, config: Any) -> BackendRuntime:
+        """Put together what a hook knows."""
+        return cls(
+            state=state,
+            context=getattr(runtime, "context", None),
+            store=getattr(runtime, "store", None),
+            stream_writer=getattr(runtime, "stream_writer", None),
+            config=config or {},
+        )
+
+
+def check_count(backend: Any, paths: Sequence[str], responses: Sequence[Any]) -> None:
+    """Refuse a batch whose answers cannot be matched to its paths.
+
+    Raises:
+        ResponseCountError: Naming the backend, the paths and both counts.
+    """
+    if len(responses) == len(paths):
+        return
+    name = type(backend).__name__
+    plural = "s" if len(paths) > 1 else ""
+    raise ResponseCountError(
+        f"Expected {len(paths)} response{plural} for path{plural} {', '.join(paths)},"
+        f" got {len(responses)} ({name}.download_files: expected {len(paths)},"
+        f" answered {len(responses)})"
+    )
+
+
+def text_of(
+    path: str, content: Any, error: str | None, *, on_error: OnError, reason: str = ""
+) -> str | None:
+    """Return the text of one response, or None for a source that gives none.
+
+    Raises:
+        LoadError: With `on_error="raise"`, for any code but `file_not_found`.
+    """
+    if error == "file_not_found":
+        return None
+    if error is not None:
+        if on_error == "raise":
+            raise LoadError(path, error, hint_for(error, reason))
+        # what is no code may be the message of a foreign backend, and quote anything
+        code = error if error.isidentifier() else "an error without a code"
+        because = f"{code} ({reason})" if reason else code
+        logger.warning("memory source %s was not loaded: %s", path, because)
+        return None
+    data = bytes_of(content)
+    if data is None:
+        return None
+    decoded = decode(data)
+    if decoded.lossy:
+        logger.warning(
+            "memory source %s is not valid %s; unreadable bytes are shown as U+FFFD",
+            path,
+            decoded.encoding,
+        )
+    if logger.isEnabledFor(logging.DEBUG):
+        logger.debug("memory source %s loaded, %d bytes", path, len(data))
+    return decoded.text
+
+
+def hint_for(error: str, reason: str = "") -> str:
+    """Return what to do about an error code of a memory source.
+
+    Args:
+        error: The code.
+        reason: What the backend says of this very path, if anything.
+    """
+    hints = {
+        "is_directory": "It is a folder; name a file in it",
+        "permission_denied": "This process, or a rule given here, may not read it",
+        "too_large": "It has more bytes than read_max_bytes of FileLimits; split it",
+        "invalid_path": "It leaves the root (also by a link), lies below a file, or is no path"
+        " that this backend has; use one such as /AGENTS.md",
+    }
+    skip = 'or pass on_error="warn" to go on without it'
+    if reason:
+        return f"{reason}. {skip[3].upper()}{skip[4:]}"
+    return f"{hints[error]}, {skip}" if error in hints else skip[3].upper() + skip[4:]
+
+
+def bytes_of(content: Any) -> bytes | None:
+    """Return downloaded content as bytes; other backends may give text."""
+    return content.encode() if isinstance(content, str) else content

@@ -12,9 +12,9 @@ from langchain_core.messages.utils import count_tokens_approximately
 from memoryware import _checking
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
-from memoryware.middleware._block import SLOT
-from memoryware.middleware._edit_memory import NAME
-from memoryware.middleware._state import slug
+from memoryware.middleware._agent_state import slug
+from memoryware.middleware._memory_prompt import SLOT
+from memoryware.middleware._memory_tools import NAME
 from memoryware.settings import MemoryLimits
 from memoryware.sources.discovery import Layout, on_disk
 from memoryware.sources.imports import Imports

@@ -17,9 +17,15 @@ from typing import Any, Final
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends import _foreign
 from memoryware.backends.protocol import BackendProtocol
-from memoryware.middleware._loading import LoadedMemory, LoadOptions
-from memoryware.middleware._rendering import Renderer
-from memoryware.middleware._texts import BackendRuntime, OnError, check_count, text_of
+from memoryware.middleware._loading import (
+    BackendRuntime,
+    LoadedMemory,
+    LoadOptions,
+    OnError,
+    check_count,
+    text_of,
+)
+from memoryware.middleware._memory_prompt import Renderer
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
 
 _EITHER: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware._unicode import normalised
 from memoryware.guard._characters import latin
 from memoryware.middleware._note_words import (

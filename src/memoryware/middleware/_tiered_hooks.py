@@ -23,18 +23,19 @@ from memoryware._clock import NewId
 from memoryware._copying import ReconstructedOnUnpickling
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.events import EventContext, emit, is_heard, logger
-from memoryware.middleware._edit_memory import not_done, unavailable
-from memoryware.middleware._needed_hooks import OptionalHooks, with_signature
+from memoryware.middleware._agent_state import ThreadLineage, TieredStateKeys
+from memoryware.middleware._hooks import OptionalHooks, with_signature
+from memoryware.middleware._memory_tools import ToolAnswer, not_done, unavailable
 from memoryware.middleware._options import approximate_tokens
-from memoryware.middleware._prompt import append_to_system_message
-from memoryware.middleware._tiered_forging import showing, without_forged
-from memoryware.middleware._tiered_messages import with_block
+from memoryware.middleware._request_messages import (
+    append_to_system_message,
+    showing,
+    with_block,
+    without_forged,
+)
 from memoryware.middleware._tiered_options import TieredOptions
-from memoryware.middleware._tiered_recalling import Recaller
+from memoryware.middleware._tiered_recall import PARENT_RUN, Recaller, RunRegistry, RunState
 from memoryware.middleware._tiered_recording import Recorder, RunContext, tool_messages_in
-from memoryware.middleware._tiered_runs import PARENT_RUN, RunRegistry, RunState
-from memoryware.middleware._tiered_state import ThreadLineage, TieredStateKeys
-from memoryware.middleware._tiered_tools import ToolAnswer
 from memoryware.tiers.messages import (
     KEPT,
     KEPT_FOR_REVIEW,

@@ -13,14 +13,15 @@ from pydantic import BaseModel
 from memoryware._twins import Via
 from memoryware.errors import MemorywareError, StoreUnavailable, StoreUnconfirmed
 from memoryware.events import EventContext, emit, logger
-from memoryware.middleware._tiered_messages import (
+from memoryware.middleware._agent_state import ThreadLineage
+from memoryware.middleware._request_messages import (
     answers_in,
     final_answer,
     ids_in,
     last_call,
 )
 from memoryware.middleware._tiered_options import TieredOptions
-from memoryware.middleware._tiered_runs import (
+from memoryware.middleware._tiered_recall import (
     PARENT_RUN,
     ModelAnswer,
     ParentRun,
@@ -28,7 +29,6 @@ from memoryware.middleware._tiered_runs import (
     RunRegistry,
     RunState,
 )
-from memoryware.middleware._tiered_state import ThreadLineage
 from memoryware.scope import MemoryScope
 from memoryware.tiers.actors import declared_origins
 from memoryware.tiers.messages import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memoryware import _checking
 from memoryware.backends.protocol import BackendOrFactory
-from memoryware.middleware._texts import OnError
+from memoryware.middleware._loading import OnError
 from memoryware.middleware.memory import MemoryMiddleware
 
 

@@ -14,24 +14,27 @@ from memoryware.backends.protocol import BackendOrFactory
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.middleware import _options
-from memoryware.middleware._block import BlockStyle, CountTokens, tags_of
-from memoryware.middleware._edit_memory import edit_memory_tool
-from memoryware.middleware._gate import FromOutside, WriteGate
-from memoryware.middleware._hooks import MemoryHooks, Refresh
-from memoryware.middleware._loading import LoadedMemory, LoadOptions, MemoryLoader
-from memoryware.middleware._offers import OwnToolVisibility
-from memoryware.middleware._own_tools import register
-from memoryware.middleware._prompt import SystemPlacement, append_to_system_message
-from memoryware.middleware._rendering import PromptOptions, Renderer
-from memoryware.middleware._rules import PathRules
-from memoryware.middleware._snapshots import Snapshots
-from memoryware.middleware._state import (
+from memoryware.middleware._agent_state import (
     MemoryState,
     MemoryStateKeys,
     MemoryStateUpdate,
     memory_state_schema,
 )
-from memoryware.middleware._texts import OnError
+from memoryware.middleware._loading import LoadedMemory, LoadOptions, MemoryLoader, OnError
+from memoryware.middleware._memory_hooks import MemoryHooks, Refresh
+from memoryware.middleware._memory_prompt import (
+    BlockStyle,
+    CountTokens,
+    PromptOptions,
+    Renderer,
+    tags_of,
+)
+from memoryware.middleware._memory_tools import OwnToolVisibility, edit_memory_tool
+from memoryware.middleware._path_rules import PathRules
+from memoryware.middleware._request_messages import SystemPlacement, append_to_system_message
+from memoryware.middleware._snapshots import Snapshots
+from memoryware.middleware._tool_registry import register
+from memoryware.middleware._write_gate import FromOutside, WriteGate
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
 from memoryware.settings import MemoryLimits
 from memoryware.sources.discovery import Layout

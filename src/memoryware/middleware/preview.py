@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from memoryware.middleware._block import CountTokens, MemoryBlock, SourceBlock
 from memoryware.middleware._loading import LoadedMemory
+from memoryware.middleware._memory_prompt import CountTokens, MemoryBlock, SourceBlock
 from memoryware.sources.source import Owner, Source, Writable
 
 SourceState = Literal["shown", "cut", "same", "empty", "missing", "failed"]

@@ -10,19 +10,18 @@ from langchain.agents.middleware.types import TracePolicy, omit_payload
 from memoryware._clock import NewId, random_id
 from memoryware.middleware import _options
 from memoryware.middleware import _tiered_options as given
-from memoryware.middleware._tiered_hooks import TieredHooks
-from memoryware.middleware._tiered_options import BlockPlacement, Record, Retrieve, TieredOptions
-from memoryware.middleware._tiered_recalling import Recaller
-from memoryware.middleware._tiered_recording import Recorder
-from memoryware.middleware._tiered_runs import RunRegistry
-from memoryware.middleware._tiered_state import TieredStateKeys, tiered_state_schema
-from memoryware.middleware._tiered_tools import (
+from memoryware.middleware._agent_state import TieredStateKeys, tiered_state_schema
+from memoryware.middleware._memory_tools import (
     RECALL,
     REMEMBER,
     recalling,
     remembering,
     tool_name,
 )
+from memoryware.middleware._tiered_hooks import TieredHooks
+from memoryware.middleware._tiered_options import BlockPlacement, Record, Retrieve, TieredOptions
+from memoryware.middleware._tiered_recall import Recaller, RunRegistry
+from memoryware.middleware._tiered_recording import Recorder
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers.client.memory import TieredMemory

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from memoryware.nodes.fact_check import FactCheckNode
-from memoryware.nodes.graphs import with_memory
-from memoryware.nodes.injecting import inject_context
-from memoryware.nodes.remembering import remember
-from memoryware.nodes.retrieval import MemoryRetrievalNode
+from memoryware.nodes.recording import remember, with_memory
+from memoryware.nodes.retrieval import MemoryRetrievalNode, inject_context
 from memoryware.tiers.messages import ROLES, RoleRules
 
 __all__ = [

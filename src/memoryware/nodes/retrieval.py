@@ -1,11 +1,12 @@
-"""`MemoryRetrievalNode`: a graph node that asks memory."""
+"""Recall in a plain graph: a node that asks memory, and a message that shows what it found."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args, overload
 
+from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ensure_config, set_config_context
@@ -14,15 +15,14 @@ from memoryware import _langchain
 from memoryware._twins import Via, blocking, finish, native
 from memoryware.errors import MemorywareError, SettingError
 from memoryware.events import emit, logger
-from memoryware.nodes._lineage import GraphStep, StepTrace, conversations_of
-from memoryware.nodes._who import ScopeOptions
+from memoryware.nodes._lineage import GraphStep, ScopeOptions, StepTrace, conversations_of
 from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers import checking
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import ROLES, first_text, last_human_text, messages_in
 from memoryware.tiers.model import Role, Trust
 from memoryware.tiers.recall import Source
-from memoryware.tiers.rendering import history_text, one_line
+from memoryware.tiers.rendering import FENCE, NOTE, history_text, one_line, shown, unforged
 from memoryware.tiers.thread_history import settle_thread
 from memoryware.tiers.values import ContextItem, Recall
 
@@ -189,3 +189,57 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@overload
+def inject_context(
+    state: Any,
+    prompt: str = "",
+    *,
+    key: str = "history_context",
+    placement: Literal["system"] = "system",
+) -> SystemMessage: ...
+
+
+@overload
+def inject_context(
+    state: Any,
+    prompt: str = "",
+    *,
+    key: str = "history_context",
+    placement: Literal["message"],
+) -> HumanMessage: ...
+
+
+def inject_context(
+    state: Any,
+    prompt: str = "",
+    *,
+    key: str = "history_context",
+    placement: Literal["system", "message"] = "system",
+) -> SystemMessage | HumanMessage:
+    """Return a message with a prompt and, fenced as data, what memory has put in the state.
+
+    Args:
+        state: The state of the graph.
+        prompt: What stands first: your own system prompt, or with "message" the request.
+        key: Where the text is, as `MemoryRetrievalNode(output_key=...)` has put it.
+        placement: "system" makes a system message, with the text behind the prompt; "message"
+            one of a person, with the text before it, where it has no more weight than what
+            people say. In a request no tag can be taken for the fence of memory; a system
+            prompt is yours, and stays as it is.
+
+    Returns:
+        A message that is the prompt alone where nothing was recalled.
+
+    Raises:
+        SettingError: For another placement.
+    """
+    text = first_text(state, (key,))
+    block = f"<{FENCE}>\n{NOTE}\n\n{shown(text)}\n</{FENCE}>" if text else ""
+    if placement == "system":
+        return SystemMessage("\n\n".join(one for one in (prompt, block) if one))
+    if placement == "message":
+        request = unforged([prompt])[0]
+        return HumanMessage("\n\n".join(one for one in (block, request) if one))
+    raise SettingError(f"placement={placement!r}: must be 'system' or 'message'")

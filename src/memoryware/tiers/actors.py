@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from memoryware import _langchain
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.errors import SettingError
 from memoryware.scope import check_name
 from memoryware.tiers import checking

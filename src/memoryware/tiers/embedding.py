@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, Protocol, runtime_checkable
 
+from memoryware._caching import remembered
 from memoryware._deadline import call_within
-from memoryware._remembering import remembered
 from memoryware._runner import Runner, in_thread
 from memoryware.errors import EmbeddingFailed, SettingError
 from memoryware.tiers.checking import shown

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
-from memoryware._remembering import forget_all
+from memoryware._caching import forget_all
 from memoryware.errors import EntryMissing, ScopeMissing
 from memoryware.events import logger
 from memoryware.scope import MemoryScope

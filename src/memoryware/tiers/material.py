@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryMissing, EntryRefused, SettingError
 from memoryware.guard import drop_hidden

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.errors import SettingError
 from memoryware.scope import MemoryScope, check_name
 from memoryware.tiers import checking

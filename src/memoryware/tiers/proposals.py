@@ -14,7 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.errors import EntryMissing, EntryRefused, PromotionRefused
 from memoryware.scope import MemoryScope
 from memoryware.tiers._parts import Parts

@@ -11,7 +11,7 @@ from functools import partial
 from types import NoneType
 from typing import Any, Final, get_args
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.errors import EntryMissing, EntryRefused, SettingError, StoreUnconfirmed
 from memoryware.events import emit

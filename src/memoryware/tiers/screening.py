@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any, Final
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.errors import SettingError
 from memoryware.guard import Guard
 from memoryware.scope import MemoryScope

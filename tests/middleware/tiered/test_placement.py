@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from kit import ScriptedModel, call, say
 from memoryware import MemoryMiddleware
-from memoryware.middleware._tiered_messages import with_block
+from memoryware.middleware._request_messages import with_block
 from memoryware.middleware.tiered import TieredMemoryMiddleware
 from middleware.tiered.rig import ANSWER, FACT, OTHER, an_agent, aturn, everything, known, turn
 from notes import Notes

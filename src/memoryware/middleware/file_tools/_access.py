@@ -1,19 +1,25 @@
-"""How one tool call reaches the files: through the rules, the door and the limits."""
+"""How a tool call reaches files: path rules, limits, and checks for concurrent changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
+from langchain_core.messages import AIMessage
+
+from memoryware import _langchain
 from memoryware._twins import Via
+from memoryware.backends import _foreign
 from memoryware.backends._foreign import Guest
 from memoryware.backends._paths import normalise
 from memoryware.backends._text import digest
 from memoryware.errors import FileDenied, FileError, FileIsDirectory
-from memoryware.middleware._rules import Operation, PathRules, by_spelling, names_of
+from memoryware.events import logger
+from memoryware.middleware._loading import BackendRuntime
+from memoryware.middleware._path_rules import Operation, PathRules, by_spelling, names_of
 from memoryware.settings import ToolLimits
 
 CHARS_PER_TOKEN: Final = 4
@@ -176,3 +182,36 @@ def digest_of(data: bytes | None) -> str:
 def as_bytes(content: Any) -> bytes:
     """Return downloaded content as bytes; other backends may give text, or nothing."""
     return content.encode() if isinstance(content, str) else bytes(content or b"")
+
+
+REPLACING = frozenset({"write_file", "delete"})
+
+
+async def noted(
+    via: Via, backend: Any, tools: frozenset[str], request: Any, answer: Any
+) -> dict[str, FileDigest]:
+    """Return, by call id, the path and digest of each file that a call of `tools` will change."""
+    calls = _changing(getattr(answer, "result", None) or [answer], tools)
+    if not calls:
+        return {}
+    try:
+        config = _langchain.current_config()
+        facts = BackendRuntime.of(request.state, request.runtime, config)
+        files = _foreign.Guest(_foreign.resolve(backend, facts))
+        now = await digests(via, files, list(calls.values()))
+    except Exception as error:  # noqa: BLE001 - the call itself will say what is wrong
+        logger.debug("no digest of files to replace: %s", type(error).__name__)
+        return {}
+    pairs = zip(calls.items(), now, strict=True)
+    return {call: (path, digest) for (call, path), digest in pairs if digest is not None}
+
+
+def _changing(messages: Sequence[Any], tools: frozenset[str]) -> dict[str, str]:
+    found = {}
+    for message in messages:
+        for call in message.tool_calls if isinstance(message, AIMessage) else ():
+            arguments: Mapping[str, Any] = call["args"]
+            path = arguments.get("file_path") or arguments.get("path")
+            if call["name"] in tools and call["id"] and isinstance(path, str):
+                found[call["id"]] = path
+    return found

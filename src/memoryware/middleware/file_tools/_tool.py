@@ -1,15 +1,10 @@
-"""What all file tools share: how one is described, how it runs, how it answers.
-
-A tool is a `FileTool`: a name, a description, the arguments as a model, and one
-coroutine that does the work through an `Access`. `build` makes of it what an agent
-can call, in both doors. Whatever goes wrong becomes a text that a model can act on;
-a run never dies of a tool call.
-"""
+"""What all file tools share: description, execution, results that fit, guidance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Final, Literal, Self
 
 from langchain.tools import ToolRuntime
@@ -24,8 +19,8 @@ from memoryware.backends import _foreign
 from memoryware.errors import FileDenied, MemorywareError
 from memoryware.events import EventContext, emit, logger
 from memoryware.guard import printable_text
-from memoryware.middleware._own_tools import register
-from memoryware.middleware._rules import PathRules
+from memoryware.middleware._path_rules import PathRules
+from memoryware.middleware._tool_registry import register
 from memoryware.middleware.file_tools._access import Access, FileDigest
 from memoryware.scope import MemoryScope
 from memoryware.settings import ToolLimits
@@ -213,3 +208,96 @@ def _misused(tool: str, arguments: type[FileToolArguments], error: ValidationErr
         name if field.is_required() else f"{name} (optional)" for name, field in fields
     )
     return f"Error: wrong arguments for {tool}, nothing was done. {wrong}. It takes: {names}"
+
+
+_STOPPED: Final = (
+    "[The search stopped before its end, so there may be more. Give a narrower pattern or path.]"
+)
+_ERROR_AT_MOST: Final = 1000
+"""Characters of an error that comes with what was found elsewhere."""
+
+
+def shortcomings(*, cut: bool) -> list[str]:
+    """Return the lines that say why a search may have found too little."""
+    return [_STOPPED] * cut
+
+
+def search_failed(access: Access, error: str) -> ToolAnswer:
+    """Answer that a search failed; where there are rules without the names in the error."""
+    if access.rules:
+        error = "the search could not be done, or not everywhere. Check the path with ls"
+    return ToolAnswer(error, ok=False)
+
+
+def found_in_part(access: Access, answer: ToolAnswer, error: str | None) -> ToolAnswer:
+    """Return the answer of a search, as an error if some places could not be searched.
+
+    A model, and whoever counts failed calls, must not take such a result for the whole.
+    """
+    if not error:
+        return answer
+    failure = search_failed(access, error[:_ERROR_AT_MOST]).content
+    return ToolAnswer(f"{failure}\n\nFound elsewhere:\n{answer.content}", ok=False)
+
+
+def path_list(access: Access, rows: Sequence[Any], notes: Sequence[str] = ()) -> ToolAnswer:
+    """Answer with the paths of a result, in its order, and with notes below them."""
+    paths = [str(row["path"]) for row in rows]
+    if not paths:
+        return ToolAnswer("\n".join(["No files found", *notes]))
+    shown = access.fit([repr(path) for path in paths], len(", "))
+    notes = list(notes)
+    if shown < len(paths):
+        notes.append(f"[Only the first {shown} of {len(paths)} paths are shown. Ask for fewer.]")
+    listed = printable_text(str(paths[:shown]))
+    return ToolAnswer("\n".join([listed, *notes]))
+
+
+def line_list(access: Access, lines: Sequence[str], notes: Sequence[str]) -> ToolAnswer:
+    """Answer with lines, and with notes below them."""
+    shown = access.fit(lines, 1)
+    kept = [line[: access.budget] for line in lines[:shown]]
+    if shown < len(lines):
+        notes = [*notes, f"[{len(lines) - shown} more lines do not fit here. Narrow the search.]"]
+    return ToolAnswer("\n".join([*kept, *([""] if notes else []), *notes]))
+
+
+def changed_meanwhile(path: str) -> ToolAnswer:
+    """Answer that a file is no longer what it was when the model decided."""
+    return ToolAnswer(
+        f"'{path}' was changed by somebody else after you asked for this, so nothing was done."
+        " Read it again and decide anew",
+        ok=False,
+    )
+
+
+_LINES: Final = (
+    ({"read_file", "edit_file"}, "Read a file before you edit it, and copy the text to replace."),
+    (
+        {"write_file", "edit_file"},
+        "Change a part of a file with `edit_file`; `write_file` replaces everything in it.",
+    ),
+    ({"append_file"}, "Add a line at the end of a file with `append_file`, without reading it."),
+    ({"glob", "grep"}, "Look for files with `glob` (names) or `grep` (text) before you guess."),
+)
+
+
+def guidance_for(tools: Iterable[str]) -> str:
+    """Return the guidance for these tools, the same text for the same tools; "" for none."""
+    return _guidance(frozenset(tools))
+
+
+@cache
+def _guidance(tools: frozenset[str]) -> str:
+    if not tools:
+        return ""
+    names = ", ".join(f"`{name}`" for name in sorted(tools))
+    fitting = [f"- {line}" for needed, line in _LINES if needed <= tools]
+    return "\n".join(
+        [
+            "## Files",
+            f"You have these tools for stored files: {names}. Paths start at the root `/`.",
+            *fitting,
+            "- A result that begins with `Error:` says what was wrong; mend that and try again.",
+        ]
+    )

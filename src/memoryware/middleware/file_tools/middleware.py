@@ -24,21 +24,19 @@ from memoryware.backends import _foreign
 from memoryware.backends.protocol import BackendOrFactory
 from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
-from memoryware.middleware._needed_hooks import with_signature
-from memoryware.middleware._prompt import append_to_system_message
-from memoryware.middleware._rules import PathRules
-from memoryware.middleware.file_tools._access import FileDigest
-from memoryware.middleware.file_tools._guidance import guidance_for
-from memoryware.middleware.file_tools._tool import SEEN_KEY, FileTool, ToolOptions, build
-from memoryware.middleware.file_tools._waiting import REPLACING, noted
-from memoryware.middleware.file_tools.append import APPEND
-from memoryware.middleware.file_tools.delete import DELETE
-from memoryware.middleware.file_tools.edit import EDIT
-from memoryware.middleware.file_tools.glob import GLOB
-from memoryware.middleware.file_tools.grep import GREP
-from memoryware.middleware.file_tools.ls import LS
-from memoryware.middleware.file_tools.read import READ
-from memoryware.middleware.file_tools.write import WRITE
+from memoryware.middleware._hooks import with_signature
+from memoryware.middleware._path_rules import PathRules
+from memoryware.middleware._request_messages import append_to_system_message
+from memoryware.middleware.file_tools._access import REPLACING, FileDigest, noted
+from memoryware.middleware.file_tools._read_tools import GLOB, GREP, LS, READ
+from memoryware.middleware.file_tools._tool import (
+    SEEN_KEY,
+    FileTool,
+    ToolOptions,
+    build,
+    guidance_for,
+)
+from memoryware.middleware.file_tools._write_tools import APPEND, DELETE, EDIT, WRITE
 from memoryware.settings import ToolLimits
 
 FileToolName = Literal[

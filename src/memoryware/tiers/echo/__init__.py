@@ -16,7 +16,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware._runner import OFFLOAD_CHARS
 from memoryware.tiers._parts import Parts, current_in
 from memoryware.tiers.echo.matching import (

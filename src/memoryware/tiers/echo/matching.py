@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.tiers.rendering import NOTE
 from memoryware.tiers.text import phrases
 from memoryware.tiers.text.sentences import same_sentence

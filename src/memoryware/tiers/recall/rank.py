@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias, cast, get_args
 from zlib import crc32
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.events import logger
 from memoryware.tiers.actors import is_person
 from memoryware.tiers.embedding import RerankFailed

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.errors import (
     EmbeddingFailed,
     EmbeddingMismatch,

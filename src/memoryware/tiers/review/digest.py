@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.errors import SettingError
 from memoryware.events import logger
 from memoryware.guard import Guard

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Final
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.tiers.text.comparison import Relation, compare
 from memoryware.tiers.text.terms import STOP_WORDS, words_of
 from memoryware.tiers.text.tokens import UNSPACED, word_set

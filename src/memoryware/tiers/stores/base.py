@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.errors import EmbeddingMismatch, StoreUnavailable
 from memoryware.tiers.model import Entry, Memory
 from memoryware.tiers.stores.codec import copy_of, packed, scores, unpacked

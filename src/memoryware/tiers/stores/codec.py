@@ -13,7 +13,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.errors import EmbeddingMismatch
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from memoryware._remembering import also_forget
+from memoryware._caching import also_forget
 from memoryware.events import logger
 
 WORD: Final = 6

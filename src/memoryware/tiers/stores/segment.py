@@ -17,7 +17,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.tiers.model import Memory
 from memoryware.tiers.scoring import LENGTHS, SATURATION, rarity
 from memoryware.tiers.stores.columns import (

@@ -21,7 +21,7 @@ from itertools import combinations, islice, product, starmap
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
 from memoryware.tiers.model import Memory

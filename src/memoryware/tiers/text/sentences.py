@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from itertools import islice, product, starmap
 from typing import Final, NamedTuple, TypeAlias
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.tiers.text.phrases import (
     ADDING,
     BEFORE_FILLER,

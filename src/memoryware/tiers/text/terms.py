@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, cast
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware._unicode import fold
 
 _STOPPED: Final = """

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware._unicode import normalised
 from memoryware.guard import drop_hidden
 from memoryware.tiers.text.phrases import CHINESE_POLITENESS, SENTENCE_POLITENESS

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from memoryware._remembering import remembered
+from memoryware._caching import remembered
 from memoryware.scope import MemoryScope
 from memoryware.tiers.model import Entry, Memory, Origin, Provenance, folded
 from memoryware.tiers.stores.codec import copies_of, value_from_json, value_to_json

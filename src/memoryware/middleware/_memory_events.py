@@ -7,8 +7,8 @@ from typing import Any
 
 from memoryware.backends._text import text_in
 from memoryware.events import EventContext, Span, emit
-from memoryware.middleware._block import MemoryBlock
 from memoryware.middleware._loading import LoadedMemory
+from memoryware.middleware._memory_prompt import MemoryBlock
 from memoryware.middleware.file_tools._access import digest_of
 from memoryware.sources.policy import Reason, Verdict
 

@@ -1,17 +1,18 @@
-"""What a tool call would do to a file, worked out before it does it.
-
-Known are the tools of this library and those of the same names elsewhere. A call that is
-not understood, or that its tool is going to refuse, is no planned change.
-"""
+"""Changes of files that tool calls ask for, and the locks that serialise them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+import threading
+import weakref
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from memoryware._twins import Via, blocking
 from memoryware.backends import _text
-from memoryware.errors import FileError
+from memoryware.errors import FileError, LockTimeout
 from memoryware.sources.policy import Kind
 
 _KINDS: Final[dict[str, Kind]] = {
@@ -122,3 +123,52 @@ def bytes_after(plan: PlannedChange, before: bytes | None) -> bytes | None:
 def _is_true(given: Any) -> bool:
     """Read a flag as a tool does whose model has sent it as a text."""
     return str(given).strip().lower() in ("true", "1", "1.0", "yes", "on", "t", "y")
+
+
+_STRIPES: Final = 64
+"""Locks that all files share; two files with the same one just wait a little."""
+
+
+class FileLocks:
+    """Who may change a file, for threads and for tasks of an event loop."""
+
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
+        self._threads = [threading.Lock() for _ in range(_STRIPES)]
+        self._tasks: weakref.WeakKeyDictionary[object, list[asyncio.Lock]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    @asynccontextmanager
+    async def hold(self, via: Via, path: str) -> AsyncIterator[None]:
+        """Keep other calls off a file for the length of a block.
+
+        Raises:
+            LockTimeout: If another call holds it for too long.
+        """
+        stripe = hash(path) % _STRIPES
+        if via is blocking:
+            lock = self._threads[stripe]
+            if not lock.acquire(timeout=self._timeout):
+                raise _busy(path)
+            try:
+                yield
+            finally:
+                lock.release()
+            return
+        turn = self._tasks.setdefault(
+            asyncio.get_running_loop(), [asyncio.Lock() for _ in range(_STRIPES)]
+        )[stripe]
+        try:
+            await asyncio.wait_for(turn.acquire(), self._timeout)
+        except TimeoutError:
+            raise _busy(path) from None
+        try:
+            yield
+        finally:
+            turn.release()
+
+
+def _busy(path: str) -> LockTimeout:
+    message = f"'{path}' is being changed by another call that does not end; try again"
+    return LockTimeout(path, message)

@@ -22,6 +22,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
 from memoryware import _langchain
+from memoryware._caching import LruCache
 from memoryware._twins import Via, in_thread
 from memoryware.backends._acting import acting
 from memoryware.backends._foreign import Guest
@@ -29,15 +30,17 @@ from memoryware.backends._text import text_in
 from memoryware.errors import LockTimeout
 from memoryware.events import EventContext, logger, span
 from memoryware.guard import Guard
-from memoryware.middleware._approval import SOURCE, ApprovalRequest, Decision, ask
-from memoryware.middleware._bounded import LruCache
-from memoryware.middleware._changes import PlannedChange, bytes_after, planned_change
-from memoryware.middleware._edit_memory import not_done
-from memoryware.middleware._facts import tell_asked, tell_blocked, tell_written
+from memoryware.middleware._agent_state import PendingWrite
+from memoryware.middleware._approval import SOURCE, ApprovalRequest, ApprovalRounds, Decision, ask
+from memoryware.middleware._file_changes import (
+    FileLocks,
+    PlannedChange,
+    bytes_after,
+    planned_change,
+)
+from memoryware.middleware._memory_events import tell_asked, tell_blocked, tell_written
+from memoryware.middleware._memory_tools import not_done
 from memoryware.middleware._provenance import OutsideLine, ThreadTexts
-from memoryware.middleware._rounds import ApprovalRounds
-from memoryware.middleware._state import PendingWrite
-from memoryware.middleware._turns import FileLocks
 from memoryware.middleware.file_tools._access import as_bytes, digest_of, verified
 from memoryware.settings import MemoryLimits
 from memoryware.sources.consent import agreed, difference

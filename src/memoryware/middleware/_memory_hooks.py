@@ -1,0 +1,796 @@
+"""The hooks of file memory: doors to coroutines that load, show, and guard."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar, Token
+from functools import cache, partial, wraps
+from typing import Any, Final, Literal
+from weakref import ref
+
+from langchain.agents.middleware.types import (
+    AgentMiddleware,
+    AgentState,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+)
+from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
+from langgraph.errors import GraphBubbleUp
+from langgraph.types import Command
+
+from memoryware import _langchain
+from memoryware._copying import ReconstructedOnUnpickling
+from memoryware._twins import Via, blocking, finish, in_thread, native
+from memoryware._warning import warn_once
+from memoryware.events import EventContext, has_tracer, is_heard, logger, span
+from memoryware.middleware._agent_state import CONTENTS, CallNotes, MemoryStateKeys, PendingWrite
+from memoryware.middleware._file_changes import CHANGING, planned_change
+from memoryware.middleware._hooks import OptionalHooks, with_signature
+from memoryware.middleware._loading import BackendRuntime, LoadedMemory, LoadOptions, MemoryLoader
+from memoryware.middleware._memory_events import tell_injected, tell_loaded
+from memoryware.middleware._memory_tools import OwnToolVisibility, unavailable
+from memoryware.middleware._overridable import OverridableHelpers, run_in_loop
+from memoryware.middleware._provenance import (
+    ThreadTexts,
+    added_lines,
+    opens_tool_results,
+    thread_of,
+)
+from memoryware.middleware._request_messages import with_cache_mark, with_system_text
+from memoryware.middleware._snapshots import GUIDED, Folders, LastModelCall, PromptChange, Snapshots
+from memoryware.middleware._tool_registry import is_inside
+from memoryware.middleware._write_gate import WriteContext, WriteGate, only_writable
+from memoryware.middleware.file_tools._access import digest_of
+from memoryware.middleware.preview import Preview, previewed
+from memoryware.scope import MemoryScope
+from memoryware.sources.nested import joining_via, touched
+from memoryware.sources.source import Source, identity_of
+from memoryware.tiers.actors import declare_in_run, has_declared
+
+
+def _is_base(method: Any) -> bool:
+    return getattr(method, "__qualname__", "").startswith("MemoryHooks.")
+
+
+def _without_text(method: Any, name: str) -> Any:
+    @wraps(method)
+    def before_agent(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        update = method(self, state, *args, **kwargs)
+        outermost = getattr(type(self), name) is before_agent
+        return self._as_snapshot(update, state) if outermost else update
+
+    return before_agent
+
+
+def _awithout_text(method: Any, name: str) -> Any:
+    @wraps(method)
+    async def abefore_agent(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        update = await method(self, state, *args, **kwargs)
+        outermost = getattr(type(self), name) is abefore_agent
+        return self._as_snapshot(update, state) if outermost else update
+
+    return abefore_agent
+
+
+_LOADING: Final = frozenset({"before_agent", "abefore_agent"})
+_WATCHING: Final = frozenset({"wrap_tool_call", "awrap_tool_call"})
+_HELD: Final[ContextVar[tuple[int, str | None] | None]] = ContextVar(
+    "memoryware_held", default=None
+)
+"""The call of a tool that is held to the rules around this code, and the memory that does so."""
+Refresh = Literal["run", "call", "thread"]
+"""When memory is read again: in each run, before each model call, or once per thread."""
+
+
+class MemoryHooks(
+    OptionalHooks,
+    OverridableHelpers,
+    ReconstructedOnUnpickling,
+    AgentMiddleware[AgentState[Any], Any, Any],
+):
+    """What a middleware with memory does in an agent; see `MemoryMiddleware` for the options."""
+
+    system_prompt: str | None
+    add_cache_control: bool
+    _refresh: Refresh
+    _own_tool: str
+    _trace_content: bool
+    _keys: MemoryStateKeys
+    _load_options: LoadOptions
+    _loader: MemoryLoader
+    _nothing: LoadedMemory
+    _snapshots: Snapshots
+    _tool_visibility: OwnToolVisibility
+    _gate: WriteGate
+    _inside_tools: frozenset[str]
+    _prompt_verified = False
+    _declared: tuple[str | None, int] = (None, 0)
+    """The snapshot whose files were declared last, and the run in which that was."""
+    _last_prompt: PromptChange | None = None
+    _last_step: LastModelCall | None = None
+    _guided: tuple[SystemMessage, bool] | None = None
+    """Whether the last system message has the general guidelines: the same one comes again."""
+    _inside_names: tuple[list[Any], frozenset[str]] | None = None
+    """The names of tools that show the agent's own files, among the last tools of a request."""
+
+    def preview(self, tools: Sequence[Any] = ()) -> Preview:
+        """Return what a model would be shown now, and what became of each source.
+
+        Args:
+            tools: What the agent has beside the tools of this middleware.
+
+        Raises:
+            LoadError: With `on_error="raise"`, for a source that cannot be read.
+        """
+        return finish(self._preview(blocking, tools))
+
+    async def apreview(self, tools: Sequence[Any] = ()) -> Preview:
+        """Async twin of `preview`."""
+        return await self._preview(native, tools)
+
+    # Each hook is a door to a core below.
+
+    def before_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001 - langgraph injects it only when it is bare
+    ) -> dict[str, Any] | None:
+        """Load the sources.
+
+        Called by hand it returns `{"memory_contents": text by source}`, or None if the state
+        has that key already; in a graph only the id of a snapshot goes into the state.
+        """
+        return finish(self._before(blocking, state, runtime, config))
+
+    async def abefore_agent(  # type: ignore[no-untyped-def]
+        self,
+        state: Any,
+        runtime: Any = None,
+        config=None,  # noqa: ANN001
+    ) -> dict[str, Any] | None:
+        """Async twin of `before_agent`."""
+        own = type(self).before_agent
+        if own is not MemoryHooks.before_agent and _is_base(type(self).abefore_agent):
+            # A subclass that replaces one of the two means both doors.
+            more = (config,) if "config" in inspect.signature(own).parameters else ()
+            update: dict[str, Any] | None = await in_thread(own, self, state, runtime, *more)
+            return update
+        return await self._before(native, state, runtime, config)
+
+    @with_signature
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        """Call the model with memory in its system message."""
+        return finish(self._around_model(blocking, request, handler))
+
+    @with_signature
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        """Async twin of `wrap_model_call`."""
+        return await self._around_model(native, request, handler)
+
+    @with_signature
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> ToolMessage | Command[Any]:
+        """Hold changes of memory files to their owners' rules; read memory again after them."""
+        return finish(self._around_tool(blocking, request, handler))
+
+    @with_signature
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> ToolMessage | Command[Any]:
+        """Async twin of `wrap_tool_call`."""
+        return await self._around_tool(native, request, handler)
+
+    def modify_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Return the request with memory in its system message; pure, without any I/O.
+
+        Uses what this run has loaded, else `memory_contents` in the request's state. The
+        given request is not changed.
+        """
+        changes = self._prompt_changes(request, self._loaded_in(request.state))
+        return request.override(**changes) if changes else request
+
+    # Cores.
+
+    async def _preview(self, via: Via, tools: Sequence[Any]) -> Preview:
+        loaded = await self._loaded(via, self._get_backend({}, None, None), ())
+        available_tools, _ = self._tool_visibility.of([*getattr(self, "tools", ()), *tools])
+        text = ""
+        if self.system_prompt is None:
+            pass
+        elif self._formats_itself():
+            text = self._formatted(loaded.contents)
+        else:
+            rendered = self._renderer.render(loaded, available_tools)
+            text = rendered.text if rendered is not None else ""
+        block, count = self._renderer.block(loaded), self._renderer.count_tokens
+        return previewed(loaded, block, text, count, self._load_options.start)
+
+    async def _before(
+        self, via: Via, state: Any, runtime: Any, config: Any
+    ) -> dict[str, Any] | None:
+        in_node = bool(config) and _langchain.runs_in_node(config, f"{self.name}.before_agent")
+        keeps_text = not in_node or self._refresh == "thread"
+        key = self._keys.contents if in_node else CONTENTS
+        if keeps_text and key in state and not (in_node and self._is_of_another(state, runtime)):
+            return None
+        folders = self._folders(state)
+        loaded = await self._load(via, state, runtime, config, folders)
+        if not keeps_text:
+            kept = dict[str, Any](self._snapshots.keep(loaded, folders))
+            if self._replaces_before_agent():  # it may want to change the texts
+                kept[CONTENTS] = dict(loaded.contents)
+            return kept
+        return self._as_text(loaded, runtime) if in_node else {key: dict(loaded.contents)}
+
+    async def _around_model(
+        self, via: Via, request: ModelRequest[Any], handler: Any
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        update, step = dict[str, Any](), self._last_step
+        if step is not None and not step.fits(request, self._snapshots):
+            step = None
+        if step is not None:
+            loaded = step.prompt.loaded
+            state = self._with_contents(request.state, loaded)
+            changed = request.override(**step.prompt.changes, state=state)
+            guides = GUIDED.set(True) if step.guides else None
+        else:
+            update = await self._refreshed(via, request)
+            own = self._snapshots.own(update or request.state)
+            if update and own is None:  # the texts stand in the state
+                request = request.override(state={**request.state, **update})  # type: ignore[typeddict-item]  # a key of our own
+            changed, guides = self._prepared(request, own, update)
+        try:
+            if self._prompt_verified:
+                answer = handler(changed)
+                response: ModelResponse[Any] | AIMessage = await answer if via.suspends else answer
+            else:
+                response = await self._verified(via, handler, changed)
+        finally:
+            if guides is not None:
+                GUIDED.reset(guides)
+        watched = step.watched if step is not None else self._watched(changed)
+        calls = self._calls_in(changed, response, watched)
+        if not calls and not update:
+            return response
+        return await self._answered(via, changed, response, calls, update)
+
+    def _prepared(
+        self, request: ModelRequest[Any], own: LoadedMemory | None, update: Mapping[str, Any]
+    ) -> tuple[ModelRequest[Any], Token[bool] | None]:
+        """Return the request with what is loaded, and what ends the guiding of other memories.
+
+        Memories further inside leave the general guidelines out if they stand already.
+
+        Args:
+            request: The request.
+            own: What this run has loaded; None if the texts are in the state, or nowhere.
+            update: Keys of the state that are new with this model call.
+        """
+        changed = self._with_memory(request, own, update)
+        snapshot: Any = changed.state.get(self._keys.snapshot)
+        run = _langchain.run_handle(changed.runtime)
+        # A snapshot is of one run and one agent in it, so once is enough while the run is known.
+        if snapshot is None or self._declared != (snapshot, id(run)) or not has_declared(run):
+            self._declare_files(own or self._loaded_in(changed.state), run)
+            self._declared = (snapshot, id(run))
+        heard = is_heard(_langchain.stream_writer_of(changed.runtime))
+        if own is not None and heard:
+            self._tell_injected(changed, own)
+        guides = self._guides(changed)
+        if not heard:
+            self._keep_step(request, changed, own, guides=guides)
+        return changed, GUIDED.set(True) if guides else None
+
+    def _keep_step(
+        self,
+        request: ModelRequest[Any],
+        changed: ModelRequest[Any],
+        own: LoadedMemory | None,
+        *,
+        guides: bool,
+    ) -> None:
+        """Keep how a request was changed, if the next one of the run can be changed in that way."""
+        prompt, runtime = self._last_prompt, changed.runtime
+        is_settled = (
+            self._prompt_verified and self._refresh != "call" and not self._load_options.nested
+        )
+        if (
+            is_settled
+            and type(self).modify_request is MemoryHooks.modify_request
+            and prompt is not None
+            and prompt.loaded is own
+            # another thread may have put its own prompt there meanwhile
+            and prompt.changes.get("system_message", prompt.before) is changed.system_message
+            and prompt.before is request.system_message
+        ):
+            run, writer = _langchain.run_handle(runtime), getattr(runtime, "stream_writer", None)
+            snapshot: Any = changed.state.get(self._keys.snapshot)
+            watched = self._watched(changed)
+            self._last_step = LastModelCall(run, writer, snapshot, prompt, guides, watched)
+
+    def _watched(self, request: ModelRequest[Any]) -> frozenset[str]:
+        """Return the names of tools whose calls have to be noted."""
+        names = self._inside_tools_of(request.tools or ()) | CHANGING
+        return names | {self._own_tool} if self._own_tool else names
+
+    def _calls_in(
+        self, request: ModelRequest[Any], response: Any, watched: frozenset[str]
+    ) -> list[Any]:
+        """Return the calls that a model has just made, if anything has to be noted of them."""
+        messages = response.result if isinstance(response, ModelResponse) else [response]
+        calls: list[Any] = []
+        for message in messages:
+            if isinstance(message, AIMessage):
+                calls += message.tool_calls
+        for call in calls:
+            if call["name"] in watched:
+                self._tool_visibility.note(request.tools, calls)
+                return calls
+        return []
+
+    async def _answered(
+        self,
+        via: Via,
+        request: ModelRequest[Any],
+        response: ModelResponse[Any] | AIMessage,
+        calls: Sequence[Any],
+        update: Mapping[str, Any],
+    ) -> ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]:
+        """Return the response, with what the state has to know of it."""
+        whole = {**update, **(await self._noted(via, request, calls) if calls else {})}
+        if not whole:
+            return response
+        if isinstance(response, AIMessage):
+            response = ModelResponse(result=[response])
+        return ExtendedModelResponse(model_response=response, command=Command(update=whole))
+
+    async def _refreshed(self, via: Via, request: ModelRequest[Any]) -> dict[str, Any]:
+        """Load where nothing is loaded yet or anymore; return the state update for it."""
+        state, runtime = request.state, request.runtime
+        own, folders = self._snapshots.own(state), self._folders(state)
+        near = folders == self._snapshots.folders(state)
+        if own is not None and self._refresh != "call" and near:
+            return {}
+        config = _langchain.current_config()
+        if (
+            own is None
+            and self._may_carry_text(state, config)
+            and not self._is_of_another(state, runtime)
+        ):
+            carried = self._snapshots.carried(state, all_ours=True)
+            if carried is not None:
+                return {}
+        loaded = await self._loaded_by_subclass(via, state, runtime)
+        if loaded is None:
+            loaded = await self._load(via, state, runtime, config, folders)
+        missed = self._snapshots.missed(state, loaded)
+        if missed:
+            logger.warning(
+                "%s, but memory still reads the old text: give the file tools and %s the same"
+                " backend",
+                missed,
+                self.name,
+            )
+        if loaded is own and near:
+            return {}
+        if self._refresh == "thread":
+            return self._as_text(loaded, runtime)
+        return dict(self._snapshots.keep(loaded, folders))
+
+    def _may_carry_text(self, state: Any, config: Any) -> bool:
+        """Say whether texts in a state may be those of this memory.
+
+        In a graph another memory around this one has put its own texts into the request. What
+        this one has left in the thread stands beside the caller that it was loaded for.
+        """
+        if not config:  # no graph
+            return True
+        is_ours = self._keys.caller in state or self._replaces_before_agent()
+        return self._refresh == "thread" and is_ours
+
+    async def _around_own_tool(
+        self, via: Via, request: ToolCallRequest, handler: Any
+    ) -> ToolMessage | Command[Any]:
+        """Hold a call of our own tool to the rules, unless the hook does so around it."""
+        if _HELD.get() == (id(self), request.tool_call["id"]):
+            result: ToolMessage | Command[Any] = await via(handler, handler, request)
+            return result
+        return await self._around_tool(via, request, handler)
+
+    async def _around_tool(
+        self, via: Via, request: ToolCallRequest, handler: Any
+    ) -> ToolMessage | Command[Any]:
+        if self._is_unconcerned(request.tool_call):
+            answer = handler(request)
+            result: ToolMessage | Command[Any] = await answer if via.suspends else answer
+            return result
+        reset = _HELD.set((id(self), request.tool_call["id"]))
+        try:
+            return await self._held_to_rules(via, request, handler)
+        finally:
+            _HELD.reset(reset)
+
+    async def _held_to_rules(
+        self, via: Via, request: ToolCallRequest, handler: Any
+    ) -> ToolMessage | Command[Any]:
+        call = request.tool_call
+        if self._tool_visibility.refuses(call, request.runtime):
+            return unavailable(call)
+        context = self._write_context(self._tool_backend(request.runtime), request)
+        result = await self._gate.around(via, request, handler, context)
+        self._snapshots.outdated(request.state, self._change_of(call, result))
+        return result
+
+    def _is_unconcerned(self, call: Any) -> bool:
+        """Say whether a call can change no memory file."""
+        return call["name"] not in CHANGING and call["name"] != self._own_tool
+
+    def _unneeded_hooks(self) -> frozenset[str]:
+        """Return the hooks that the agent which is being built can do without.
+
+        The first model call loads memory as well. A subclass that overrides `before_agent` wants
+        it to be a step of the agent, and where model calls are tried again, a file that cannot
+        be read shall end the run all the same. Calls of tools are watched where one of them
+        may change files; our own tool holds itself to the rules.
+        """
+        built, unneeded = _langchain.agent_being_built(), frozenset[str]()
+        if built is None:
+            return unneeded
+        if not self._replaces_before_agent() and not built.retries_model_calls():
+            unneeded |= _LOADING
+        kind = type(self)
+        is_ours = all(getattr(kind, name) is getattr(MemoryHooks, name) for name in _WATCHING)
+        if is_ours and not built.may_run(CHANGING, but=self._own_tool):
+            unneeded |= _WATCHING
+        return unneeded
+
+    # Subclasses.
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Keep texts that an overridden `before_agent` returns out of the checkpoints."""
+        super().__init_subclass__(**kwargs)
+        for name, decorate in (
+            ("before_agent", _without_text),
+            ("abefore_agent", _awithout_text),
+        ):
+            method = cls.__dict__.get(name)
+            if callable(method):
+                setattr(cls, name, decorate(method, name))
+
+    def _replaces_before_agent(self) -> bool:
+        kind = type(self)
+        return not (_is_base(kind.before_agent) and _is_base(kind.abefore_agent))
+
+    async def _loaded_by_subclass(self, via: Via, state: Any, runtime: Any) -> LoadedMemory | None:
+        """Return what an overridden `before_agent` loads when memory is read again."""
+        if not self._replaces_before_agent() or not isinstance(state, Mapping):
+            return None
+        ours = (CONTENTS, self._keys.contents, self._keys.snapshot)
+        fresh = {key: value for key, value in state.items() if key not in ours}
+        both: tuple[Any, Any] = (self.before_agent, self.abefore_agent)
+        if _is_base(type(self).before_agent):
+            both = (partial(run_in_loop, self.abefore_agent), self.abefore_agent)
+        needs = inspect.signature(both[1] if via is native else both[0]).parameters
+        config = (_langchain.current_config(),) if "config" in needs else ()
+        update = await via(*both, fresh, runtime, *config)
+        contents = (update or {}).get(CONTENTS)
+        return (
+            None
+            if contents is None
+            else LoadedMemory.by_hand(dict(contents), self._load_options.sources)
+        )
+
+    def _as_snapshot(self, update: Any, state: Any) -> Any:
+        """Return the update of an overridden `before_agent` with an id in place of texts."""
+        in_node = _langchain.runs_in_node(_langchain.current_config(), f"{self.name}.before_agent")
+        if not in_node or not isinstance(update, Mapping) or CONTENTS not in update:
+            return update
+        rest = {key: value for key, value in update.items() if key != CONTENTS}
+        contents = dict(update[CONTENTS] or {})
+        if self._refresh == "thread":
+            return {**rest, self._keys.contents: contents}
+        loaded = self._snapshots.own(rest)
+        if loaded is not None and loaded.contents == contents:
+            return rest
+        sources = loaded.sources if loaded is not None else self._load_options.sources
+        replacement = LoadedMemory.by_hand(contents, sources)
+        return {**rest, **self._snapshots.keep(replacement, self._folders(state))}
+
+    # What the cores need.
+
+    def _with_memory(
+        self, request: ModelRequest[Any], loaded: LoadedMemory | None, update: Mapping[str, Any]
+    ) -> ModelRequest[Any]:
+        """Return the request with memory in the prompt, and with the texts in its state.
+
+        Overrides of `modify_request`, and other middleware further inside, read them there. The
+        state of the graph has only an id.
+        """
+        changes: dict[str, Any] = {}
+        if loaded is not None:
+            changes["state"] = self._with_contents({**request.state, **update}, loaded)
+        if type(self).modify_request is not MemoryHooks.modify_request:
+            return self.modify_request(request.override(**changes) if changes else request)
+        changes |= self._prompt_changes(request, loaded or self._loaded_in(request.state))
+        return request.override(**changes) if changes else request
+
+    def _with_contents(self, state: Any, loaded: LoadedMemory) -> Any:
+        """Return a state with the texts, for this request only."""
+        contents = dict(loaded.contents)
+        return {CONTENTS: contents, **state, self._keys.contents: contents}
+
+    def _prompt_changes(
+        self, request: ModelRequest[Any], loaded: LoadedMemory | None
+    ) -> dict[str, Any]:
+        """Return what of a request changes, so that the model is shown memory."""
+        loaded, guided = loaded or self._nothing, GUIDED.get()
+        before, offered = request.system_message, request.tools or []
+        known = self._last_prompt
+        if known is not None and known.is_of(loaded, before, offered, guided=guided):
+            return known.changes
+        changes = self._worked_out(request, loaded, guided=guided)
+        if not self._formats_itself() and not self.add_cache_control:
+            content = None if before is None else before.content
+            if content is None or isinstance(content, str):  # blocks may be changed in place
+                self._last_prompt = PromptChange(
+                    loaded, before, content, list(offered), guided, changes
+                )
+        return changes
+
+    def _worked_out(
+        self, request: ModelRequest[Any], loaded: LoadedMemory, *, guided: bool
+    ) -> dict[str, Any]:
+        available_tools, tools = self._tool_visibility.of(request.tools or [])
+        before = request.system_message
+        message: SystemMessage | None = before
+        if self.system_prompt is None:
+            pass
+        elif self._formats_itself():
+            text = self._formatted(loaded.contents)
+            message = with_system_text(before, text, "append") if text else before
+        else:
+            message = self._renderer.message(loaded, available_tools, before, guided=guided)
+        if self.add_cache_control and _langchain.is_anthropic(request.model):
+            message = with_cache_mark(message)
+        changes: dict[str, Any] = {} if message is before else {"system_message": message}
+        return changes if tools is None else {**changes, "tools": tools}
+
+    def _guides(self, request: ModelRequest[Any]) -> bool:
+        """Say whether the general guidelines stand in this request."""
+        message = request.system_message
+        if message is None:
+            return False
+        known = self._guided
+        if known is None or known[0] is not message:
+            known = self._guided = (message, self._renderer.has_guidelines(message))
+        return known[1]
+
+    def _loaded_in(self, state: Any) -> LoadedMemory | None:
+        """Return what a state says that is loaded: by this run, or carried as text."""
+        return self._snapshots.own(state) or self._snapshots.carried(state, all_ours=False)
+
+    def _declare_files(self, loaded: LoadedMemory | None, run: Any) -> None:
+        """Declare the files that stand in the prompt, for the lineage of tiered memory."""
+        if loaded is None or not (self.system_prompt is not None or self._formats_itself()):
+            return
+        declare_in_run(run, loaded.shown_origins())
+
+    def _memory_files(self, state: Any) -> Sequence[Source]:
+        """Return all memory files of a run."""
+        loaded = self._loaded_in(state)
+        return loaded.files if loaded is not None else self._load_options.sources
+
+    def _folders(self, state: Any) -> Folders:
+        return (
+            touched(state.get("messages") or (), order="first") if self._load_options.nested else ()
+        )
+
+    def _as_text(self, loaded: LoadedMemory, runtime: Any) -> dict[str, Any]:
+        """Return the update that keeps texts in the thread, for this caller only."""
+        return {
+            self._keys.contents: dict(loaded.contents),
+            self._keys.caller: self._whose(runtime),
+        }
+
+    def _is_of_another(self, state: Any, runtime: Any) -> bool:
+        """Say whether texts in the state were loaded for somebody else."""
+        known = state.get(self._keys.caller)
+        return known is not None and bool(known != self._whose(runtime))
+
+    def _caller(self, runtime: Any) -> str:
+        """Return a digest of who asks."""
+        return MemoryScope.of(runtime, _langchain.current_config()).digest
+
+    def _whose(self, runtime: Any) -> str:
+        """Return a digest of all that a backend may be chosen by, for texts that stay."""
+        context = repr(getattr(runtime, "context", None))
+        return f"{self._caller(runtime)}{digest_of(context.encode('utf-8', 'replace'))}"
+
+    async def _would_join(self, via: Via, backend: Any, path: str, folder: bool) -> list[Source]:
+        """Return what a path that is no memory file yet would be, or those in a folder."""
+        return await joining_via(via, backend, path, self._load_options.layout, folder=folder)
+
+    async def _noted(
+        self, via: Via, request: ModelRequest[Any], calls: Sequence[Any]
+    ) -> dict[str, Any]:
+        """Return the state update about the calls that a model has just made."""
+        inside = self._inside_calls(calls, request.tools or ())
+        pending: Mapping[str, PendingWrite] = {}
+        writers = CHANGING | {self._own_tool} if self._own_tool else CHANGING
+        writes = [call for call in calls if call["name"] in writers]
+        if writes:
+            try:
+                backend = self._get_backend_at(request)
+                context = self._write_context(backend, request, inside)
+                pending = await self._gate.pending_writes(via, writes, context)
+            except GraphBubbleUp:
+                raise
+            except Exception as error:  # noqa: BLE001 - the call itself will say what is wrong
+                logger.debug("no digest of files to change: %s", type(error).__name__)
+        if not pending and not inside:
+            return {}
+        notes = CallNotes.of(request.state.get(self._keys.calls)).then(pending, inside)
+        return {self._keys.calls: notes.as_state()}
+
+    def _inside_calls(self, calls: Sequence[Any], tools: Sequence[Any]) -> list[str]:
+        """Return the ids of the calls of tools that show the agent's own files.
+
+        Noted when the call is made, because only then the tool itself can be seen. Later there
+        is a message with a name, which anybody can write.
+        """
+        inside = self._inside_tools_of(tools)
+        return [
+            call["id"]
+            for call in calls
+            if call["name"] in inside and not opens_tool_results(call) and call["id"]
+        ]
+
+    def _inside_tools_of(self, tools: Sequence[Any]) -> frozenset[str]:
+        """Return the names of those tools that show the agent's own files."""
+        known = self._inside_names
+        if known is None or known[0] != tools:
+            backends = (self._backend, self.own_backend)
+            names = frozenset(
+                getattr(tool, "name", "")
+                for tool in tools
+                if any(is_inside(tool, backend) for backend in backends)
+            )
+            known = self._inside_names = (list(tools), names)
+        return known[1]
+
+    def _write_context(
+        self, backend: Any, request: Any, inside: Sequence[str] = ()
+    ) -> WriteContext:
+        """Return what the gate has to know, for a request to the model or a call of a tool."""
+        state = request.state if isinstance(request.state, Mapping) else {}
+        files = self._memory_files(state)
+        notes = CallNotes.of(state.get(self._keys.calls))
+        messages = state.get("messages") or ()
+        names = {one.identity for one in files}
+
+        def written(call: Mapping[str, Any]) -> str:
+            plan = planned_change(call, self._own_tool, only_writable(files))
+            if plan is None or not plan.text or identity_of(plan.path) not in names:
+                return ""
+            text, old = str(plan.args.get(plan.text) or ""), plan.args.get("old_string")
+            # An edit repeats the lines around the new ones, which would hide where these are from.
+            if plan.kind == "edit" and isinstance(old, str):
+                return added_lines(old, text)
+            return text
+
+        @cache
+        def thread() -> ThreadTexts:
+            return thread_of(
+                messages,
+                inside_calls={*notes.inside, *inside},
+                inside_tools=self._inside_tools,
+                written=written,
+            )
+
+        return WriteContext(
+            backend,
+            files,
+            notes.waiting,
+            self._caller(request.runtime),
+            self._would_join if self._load_options.nested else None,
+            self._event_context(request.runtime),
+            thread,
+            messages,
+        )
+
+    def _get_backend_at(self, request: ModelRequest[Any]) -> Any:
+        config = _langchain.current_config()
+        facts = BackendRuntime.of(request.state, request.runtime, config)
+        return self._get_backend(facts.state, facts, facts.config)
+
+    def _change_of(self, call: Any, result: Any) -> str | None:
+        """Return what a tool says that it did to one of our sources, or None."""
+        path = identity_of(str(call["args"].get("file_path") or call["args"].get("path")))
+        ours = {source.identity for source in self._load_options.sources}
+        if getattr(result, "status", "") != "success" or path not in ours:
+            return None
+        return f"{call['name']} reported a change of {path}"
+
+    async def _load(
+        self, via: Via, state: Any, runtime: Any, config: Any, folders: Folders
+    ) -> LoadedMemory:
+        backend = self._get_backend(state, runtime, config)
+        # A span may be of use to nobody but the tracer, which knows only by it that work begins.
+        writer = getattr(runtime, "stream_writer", None)
+        if not is_heard(_langchain.stream_writer_of(runtime)) and not (writer and has_tracer()):
+            loaded = await self._loaded(via, backend, folders)
+        else:
+            events = self._event_context(runtime)
+            with span("memory.load", events) as work:
+                loaded = await self._loaded(via, backend, folders)
+                tell_loaded(events, backend, loaded, work)
+        if not loaded.contents and not loaded.problems:
+            self._warn_of_nothing(loaded, MemoryScope.of(runtime, _langchain.current_config()))
+        return loaded
+
+    async def _loaded(self, via: Via, backend: Any, folders: Folders) -> LoadedMemory:
+        if not self._loads_each_path():
+            return await self._loader.load(via, backend, folders)
+        contents = await self._contents_of(via, backend)
+        return LoadedMemory(contents, sources=self._load_options.sources)
+
+    def _warn_of_nothing(self, loaded: LoadedMemory, scope: MemoryScope) -> None:
+        # Not for each user: a new one has no file yet, and nothing is wrong.
+        if loaded.sources or self._load_options.start:
+            warn_once(
+                ("no memory file", ref(self._loader), scope.tenant, scope.group_id),
+                "no memory file was found: %s; the first save creates one, or check the paths",
+                ", ".join(one.path for one in loaded.sources) or self._looked_for(),
+            )
+
+    def _looked_for(self) -> str:
+        names = ", ".join(self._load_options.layout.names)
+        return f"none of {names} near {self._load_options.start} (Layout(names=...) has others)"
+
+    def _event_context(self, runtime: Any) -> EventContext:
+        """Return to whom events are told, and on whose behalf things are done."""
+        scope = MemoryScope.of(runtime, _langchain.current_config())
+        writer = _langchain.stream_writer_of(runtime)
+        guard = self._load_options.guard
+        redact = guard.redact if guard else None
+        return EventContext(writer, scope, self.name, self._trace_content, redact)
+
+    def _tool_backend(self, runtime: Any) -> Any:
+        return self._get_backend(runtime.state, runtime, runtime.config)
+
+    def _places(self, runtime: Any) -> tuple[Any, list[str]]:
+        """Return the backend, and the memory files of a run that may be written."""
+        files = self._memory_files(runtime.state)
+        return self._tool_backend(runtime), [one.path for one in files if one.writable]
+
+    def _tell_injected(self, request: ModelRequest[Any], loaded: LoadedMemory) -> None:
+        if self.system_prompt is not None and not self._formats_itself():
+            tell_injected(self._event_context(request.runtime), self._renderer.block(loaded))
+
+    async def _verified(self, via: Via, handler: Any, request: ModelRequest[Any]) -> Any:
+        """Call the model; the first time, see whether memory reached it."""
+        message = request.system_message
+        empty = not self._load_options.sources and self._load_options.start is None
+        if message is None or empty:
+            return await via(handler, handler, request)
+        ours = message.text.strip()
+        with _langchain.watch_system_prompt(ours) as arrived:
+            response = await via(handler, handler, request)
+        seen = arrived()
+        if seen is False:
+            logger.warning(
+                "memory was put into the system prompt but did not reach the model: another"
+                " middleware replaces the prompt. List %s after it",
+                self.name,
+            )
+        self._prompt_verified = seen is not None
+        return response

@@ -1,0 +1,324 @@
+"""Edit the messages of a model request: add memory, neutralise forged memory tags, redact traces."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields, is_dataclass, replace
+from itertools import groupby
+from typing import Any, Final, Literal, TypeGuard
+
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from pydantic import BaseModel
+
+from memoryware.middleware._agent_state import CONTENTS
+from memoryware.tiers.messages import KEPT, RECALLED, answer_of
+from memoryware.tiers.rendering import unforged
+
+SystemPlacement = Literal["append", "prepend"]
+_NOT_SHOWN: Final = "(memory not shown)"
+_MEMORY: Final = re.compile(r"(<(agent_memory|recalled_memory)>).*?(</\2>|\Z)", re.DOTALL)
+
+
+def append_to_system_message(system_message: SystemMessage | None, text: str) -> SystemMessage:
+    """Return a new system message with the text as its last block.
+
+    Content blocks that were there stay as they are and in order; the new block starts
+    with a blank line if there were any. The given message is not changed.
+    """
+    return with_system_text(system_message, text, "append")
+
+
+def with_system_text(
+    system_message: SystemMessage | None, text: str, placement: SystemPlacement
+) -> SystemMessage:
+    """Return a new system message with the text after or before what was there."""
+    blocks = _blocks(system_message)
+    if system_message is None or not blocks:
+        ours = [{"type": "text", "text": text}]
+        if system_message is None:
+            return SystemMessage(content=ours)  # type: ignore[arg-type]  # a list of dicts is one
+        return system_message.model_copy(update={"content": ours})
+    if placement == "append":
+        blocks = [*blocks, {"type": "text", "text": f"\n\n{text}"}]
+    else:
+        blocks = [{"type": "text", "text": f"{text}\n\n"}, *blocks]
+    return system_message.model_copy(update={"content": blocks})
+
+
+def _blocks(message: SystemMessage | None) -> list[Any]:
+    if message is None or not message.content:
+        return []
+    if isinstance(message.content, str):
+        return [{"type": "text", "text": message.content}]
+    return [
+        {"type": "text", "text": block} if isinstance(block, str) else block
+        for block in message.content
+    ]
+
+
+def with_cache_mark(message: SystemMessage | None) -> SystemMessage | None:
+    """Return the message with a cache breakpoint on its last block."""
+    blocks = _blocks(message)
+    if message is None or not blocks:
+        return message
+    last = {**blocks[-1], "cache_control": {"type": "ephemeral"}}
+    return message.model_copy(update={"content": [*blocks[:-1], last]})
+
+
+def _without_contents(contents: Any) -> Any:
+    """Return the texts of the state key `memory_contents`, which stand in no tags, taken out."""
+    if isinstance(contents, Mapping):
+        return dict.fromkeys(contents, _NOT_SHOWN)
+    return redact_memory(contents)
+
+
+def redact_memory(value: Any) -> Any:
+    """Return a copy of traced inputs or outputs with the text of memory blocks removed.
+
+    For tracers that take a function over payloads. Texts, bytes, mappings, collections,
+    messages and other pydantic objects, and dataclasses are looked through; everything
+    else is returned as it is.
+    """
+    if isinstance(value, str):
+        return _MEMORY.sub(rf"\1{_NOT_SHOWN}\3", value)
+    if isinstance(value, bytes | bytearray):
+        return type(value)(
+            redact_memory(value.decode("utf-8", "surrogateescape")), "utf-8", "surrogateescape"
+        )
+    if isinstance(value, BaseModel):
+        return value.model_copy(update=redact_memory(dict(value)))
+    if isinstance(value, Mapping):
+        return {
+            redact_memory(key): _without_contents(one)
+            if str(key).startswith(CONTENTS)
+            else redact_memory(one)
+            for key, one in value.items()
+        }
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(redact_memory, value))
+    if isinstance(value, list | tuple | set | frozenset | deque):
+        return type(value)(map(redact_memory, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        own = {
+            one.name: redact_memory(getattr(value, one.name)) for one in fields(value) if one.init
+        }
+        return replace(value, **own)
+    return value
+
+
+def newest_human(messages: Sequence[AnyMessage | BaseMessage]) -> int | None:
+    """Return the place of the newest message of a person."""
+    for place in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[place], HumanMessage):
+            return place
+    return None
+
+
+def answers_in(
+    messages: Sequence[AnyMessage | BaseMessage], said: Collection[str]
+) -> Iterator[tuple[int, AIMessage]]:
+    """Yield the messages with text that the model made, and their places.
+
+    Args:
+        messages: All messages of a thread.
+        said: Ids of what the model made; any other message is somebody else's.
+    """
+    for place, message in enumerate(messages):
+        if isinstance(message, AIMessage) and message.id in said and answer_of(message):
+            yield place, message
+
+
+def final_answer(
+    messages: Sequence[AnyMessage | BaseMessage], said: Collection[str]
+) -> tuple[int, AIMessage] | None:
+    """Return the answer with which a run ended, and its place.
+
+    There is none if somebody else than the model has the last word, or if the run ended
+    while the model was waiting for a tool.
+    """
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, HumanMessage):
+            return None
+        if isinstance(message, AIMessage):
+            made = message.id in said and not message.tool_calls and answer_of(message)
+            return (place, message) if made else None
+    return None
+
+
+def last_call(
+    messages: Sequence[AnyMessage | BaseMessage], said: Collection[str]
+) -> tuple[int, AIMessage] | None:
+    """Return the message with which the model ended a run, with text or not, and its place."""
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, HumanMessage):
+            return None
+        if isinstance(message, AIMessage):
+            return (place, message) if message.id in said else None
+    return None
+
+
+def ids_in(
+    messages: Sequence[AnyMessage | BaseMessage], own: Collection[str], key: str
+) -> list[str]:
+    """Return the ids that our own tools have left in their messages, oldest first."""
+    found: dict[str, None] = {}
+    for message in messages:
+        if is_own(message, own):
+            ids = message.artifact.get(key)
+            found |= dict.fromkeys(str(one) for one in ids if one) if isinstance(ids, list) else {}
+    return list(found)
+
+
+def is_own(message: AnyMessage | BaseMessage, own: Collection[str]) -> TypeGuard[ToolMessage]:
+    """Say whether a message is the answer of one of our own tools."""
+    return (
+        isinstance(message, ToolMessage)
+        and message.name in own
+        and isinstance(message.artifact, Mapping)
+        and bool({RECALLED, KEPT} & message.artifact.keys())
+    )
+
+
+def call_of(messages: Sequence[AnyMessage | BaseMessage], place: int) -> Mapping[str, Any]:
+    """Return the call that the tool message at a place answers; empty if it is not there."""
+    wanted = getattr(messages[place], "tool_call_id", None)
+    for message in reversed(messages[:place]):
+        for call in message.tool_calls if isinstance(message, AIMessage) else ():
+            if call["id"] == wanted:
+                return dict(call)
+    return {}
+
+
+# Placing.
+
+
+def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
+    """Return the messages of a request with a block right before the newest person's words.
+
+    The block becomes the beginning of a copy of that message, because two messages of a
+    person in a row are refused by some models: as text before a text, as a content block
+    before content blocks. Nothing is changed that was given.
+    """
+    place = newest_human(messages)
+    if place is None:
+        return [HumanMessage(block), *messages]
+    human = messages[place]
+    content: Any = human.content
+    if isinstance(content, str):
+        content = f"{block}\n\n{content}" if content else block
+    else:
+        content = [{"type": "text", "text": f"{block}\n\n"}, *content]
+    changed = human.model_copy(update={"content": content})
+    return [*messages[:place], changed, *messages[place + 1 :]]
+
+
+_SHOWN: Final[ContextVar[frozenset[str]]] = ContextVar(
+    "memoryware_shown_blocks", default=frozenset()
+)
+"""Blocks that a middleware of ours has put into the request that is under way."""
+_SAID: Final = frozenset({"text", "output_text"})
+"""Blocks of what a model has said itself."""
+_READ: Final = frozenset({"human", "tool", "ai", "chat", "function"})
+"""Types of messages that are looked at; what the developer says in a system message stays."""
+_TEXT: Final = frozenset({"text", "content"})
+"""Keys of a content block under which a model reads text."""
+_Change = Callable[[str], str]
+
+
+@contextmanager
+def showing(blocks: Collection[str]) -> Iterator[None]:
+    """Let the middleware further inside know the blocks that a request has from us."""
+    reset = _SHOWN.set(_SHOWN.get() | {one for one in blocks if one})
+    try:
+        yield
+    finally:
+        _SHOWN.reset(reset)
+
+
+def without_forged(messages: Sequence[AnyMessage]) -> list[AnyMessage] | None:
+    """Return the messages of a request without forged tags of recalled memory; None if it has none.
+
+    Messages of one kind in a row are looked at as one text, as some providers join them.
+    What is given does not change, and a message without a forged tag stays the same object.
+    """
+    made: list[AnyMessage] = []
+    for kind, some in groupby(messages, lambda one: one.type):
+        together = list(some)
+        made += _unforged(together) if kind in _READ else together
+    if all(new is old for new, old in zip(made, messages, strict=True)):
+        return None
+    return made
+
+
+def _unforged(messages: list[AnyMessage]) -> list[AnyMessage]:
+    ours = _SHOWN.get()
+    pieces: list[list[str]] = []  # of each text: by turns what we have not put there, and what we
+
+    def collect(text: str) -> str:
+        pieces.append(re.split(f"({'|'.join(map(re.escape, ours))})", text) if ours else [text])
+        return text
+
+    for one in messages:
+        _mapped(one.content, collect, answers=one.type == "ai")
+    others = [piece for several in pieces for piece in several[::2]]
+    safe = unforged(others)
+    if safe == others and not any(map(_has_blocks, messages)):
+        return messages
+    left = iter(safe)
+    for several in pieces:
+        several[::2] = [next(left) for _ in several[::2]]
+    whole = iter(["".join(several) for several in pieces])
+    return [_changed(one, lambda _: next(whole)) for one in messages]
+
+
+def _changed(message: AnyMessage, change: _Change) -> AnyMessage:
+    content = _mapped(message.content, change, answers=message.type == "ai")
+    if content == message.content:
+        return message
+    return message.model_copy(update={"content": content})
+
+
+def _has_blocks(message: AnyMessage) -> bool:
+    return not isinstance(message.content, str) and message.type != "ai"
+
+
+def _mapped(value: Any, change: _Change, *, answers: bool) -> Any:
+    """Return content whose texts are changed, in order; of answers only what the model said.
+
+    What a model has thought is signed by its provider, and stays.
+    """
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_mapped(one, change, answers=answers) for one in value]
+    if not isinstance(value, Mapping) or (answers and value.get("type", "text") not in _SAID):
+        return value
+    made = dict(value)
+    for key, one in value.items():
+        if key in _TEXT:
+            made[key] = _mapped(one, change, answers=answers)
+        elif not answers and key != "type":
+            made[key] = _alone(one)
+    return made
+
+
+def _alone(value: Any) -> Any:
+    """Return another part of a content block, of which each text is looked at by itself."""
+    if isinstance(value, str):
+        return unforged([value])[0]
+    if isinstance(value, list):
+        return [_alone(one) for one in value]
+    return {key: _alone(one) for key, one in value.items()} if isinstance(value, Mapping) else value

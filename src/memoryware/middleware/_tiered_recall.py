@@ -1,0 +1,312 @@
+"""Recall for the runs of an agent, and the cache of what each run has recalled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, AnyMessage
+
+from memoryware._caching import LruCache
+from memoryware._clock import NewId
+from memoryware._twins import Via
+from memoryware.events import EventContext, emit, logger
+from memoryware.middleware._memory_tools import FOUND, NOT_AGAIN
+from memoryware.middleware._request_messages import call_of, is_own, newest_human
+from memoryware.middleware._tiered_options import TieredOptions
+from memoryware.scope import MemoryScope
+from memoryware.tiers._parts import warn_without_group
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.messages import NOTHING, RECALLED, found_text, last_human_text
+from memoryware.tiers.model import Origin, Provenance, Role
+from memoryware.tiers.rendering import NOTE, recalled_block
+from memoryware.tiers.stores.protocol import Select
+from memoryware.tiers.values import ContextItem, Recall, item_of
+
+StepMark = tuple[int, str]
+"""A moment of a run: how many messages there are, and the id of the last one."""
+
+RecallAnswerKey = tuple[str, ...]
+"""An answer of the tool `recall`: the id of the call, and the ids of what it found."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """A text of the model that is to be recorded.
+
+    Attributes:
+        text: The text.
+        message: The message that it stands in.
+        place: Of the message among all; what stands behind has not influenced it.
+        metadata: What is known of it besides.
+    """
+
+    text: str
+    message: AIMessage
+    place: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAnswer:
+    """What the model said in a run that has not ended, and of what it was made."""
+
+    answer: ModelAnswer
+    provenance: Provenance
+    shown: tuple[ContextItem, ...]
+
+
+@dataclass(slots=True)
+class RunState:
+    """What one run has recalled.
+
+    Attributes:
+        id: Random; the state holds nothing else of it.
+        items: What was recalled for the newest question.
+        block: These as the model is shown them; "" for nothing.
+        found: What its tool `recall` has found, as the model is shown it, by the answer.
+        step: When that was; None if memory was not asked yet.
+        held: What the model has said before its last call, by the id of the message.
+        recorded: Keys of what was recorded, so that nobody is asked twice.
+        inside: Keys of calls that a tool of ours has answered in it; see `Call.key`.
+        heard: What other agents, called by tools of this run, have said: who made it, and of
+            what.
+    """
+
+    id: str
+    items: tuple[ContextItem, ...] = ()
+    block: str = ""
+    found: dict[RecallAnswerKey, str] = field(default_factory=dict)
+    step: StepMark | None = None
+    held: dict[str, PendingAnswer] = field(default_factory=dict)
+    recorded: set[str] = field(default_factory=set)
+    inside: set[str] = field(default_factory=set)
+    nested: list[Provenance] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ParentRun:
+    """The run around an agent that a tool calls: what it is made of is handed down.
+
+    Attributes:
+        run: That run.
+        items: What it had recalled.
+        roots: Where all came from that it has seen.
+    """
+
+    run: RunState
+    items: tuple[ContextItem, ...]
+    roots: tuple[Origin, ...]
+
+
+PARENT_RUN: Final[ContextVar[ParentRun | None]] = ContextVar("memoryware_outer_run", default=None)
+"""The run whose tool is running around this call."""
+
+
+class RunRegistry:
+    """The runs of one middleware, and what any of them was shown."""
+
+    def __init__(self, memory: TieredMemory, new_id: NewId) -> None:
+        self._memory, self._new_id = memory, new_id
+        self._runs: LruCache[str, RunState] = LruCache(memory.limits.runs)
+        self._between: LruCache[tuple[Any, ...], RunState] = LruCache(memory.limits.runs)
+        self._items: LruCache[tuple[Any, ...], ContextItem] = LruCache(memory.limits.runs)
+
+    def of(self, run_id: Any) -> RunState | None:
+        """Return a run, if it is still here."""
+        return self._runs.get(run_id) if isinstance(run_id, str) else None
+
+    def begin(self, resumed: MemoryScope | None = None) -> RunState:
+        """Return a new run; one that was resumed goes on with what its tools have heard."""
+        run = RunState(self._new_id())
+        if resumed is not None:
+            before = self.between(resumed)
+            run.nested, run.found = [*before.nested], {**before.found}
+            run.inside = {*before.inside}
+            self._between.drop(_session(resumed))
+        self._runs.put(run.id, run)
+        return run
+
+    def between(self, scope: MemoryScope) -> RunState:
+        """Return what stands for a run that was resumed, until its next model call."""
+        run = self._between.get(_session(scope)) or RunState(self._new_id())
+        if scope.session_id:
+            self._between.put(_session(scope), run)
+        return run
+
+    def end(self, run: RunState) -> None:
+        """Forget a run."""
+        self._runs.drop(run.id)
+
+    def note(self, items: Iterable[ContextItem], scope: MemoryScope) -> None:
+        """Keep what somebody was shown, to know it again by its id."""
+        for one in items:
+            self._items.put((scope.tenant, scope.group_id, one.id), one)
+
+    async def known(
+        self, via: Via, ids: Sequence[str], scope: MemoryScope
+    ) -> Mapping[str, ContextItem]:
+        """Return entries and memories of exactly this tenant and group by their ids.
+
+        What is no longer here, since another process has shown it, is read again.
+        """
+        place = scope.tenant, scope.group_id
+        here = {one: self._items.get((*place, one)) for one in ids}
+        found = {one: item for one, item in here.items() if item is not None}
+        missing = tuple(one for one in here if one not in found)
+        if missing:
+            read = await self._read(via, missing, scope)
+            self.note(read, scope)
+            found |= {one.id: one for one in read}
+        return {one: found[one] for one in ids if one in found}
+
+    async def _read(self, via: Via, ids: tuple[str, ...], scope: MemoryScope) -> list[ContextItem]:
+        stores, which = self._memory.parts.stores, Select.within(scope, ids=ids)
+        entries = (await via(stores.quarantine.find, stores.quarantine.afind, which)).items
+        if len(entries) == len(ids):
+            return [item_of(one) for one in entries]
+        memories = (await via(stores.long_term.find, stores.long_term.afind, which)).items
+        return [*map(item_of, entries), *map(item_of, memories)]
+
+
+def _session(scope: MemoryScope) -> tuple[Any, ...]:
+    return scope.tenant, scope.group_id, scope.session_id
+
+
+class Recaller:
+    """Recalls for the runs of one middleware."""
+
+    def __init__(self, options: TieredOptions, runs: RunRegistry) -> None:
+        self._options, self._runs = options, runs
+
+    def is_due(self, run: RunState, state: Mapping[str, Any], role: Role) -> bool:
+        """Say whether memory has to be asked before the next model call."""
+        if not self._options.injects(role):
+            return False
+        again = self._options.retrieve == "call"
+        return run.step is None or (again and run.step != step_of(state))
+
+    async def recall(
+        self,
+        via: Via,
+        run: RunState,
+        state: Mapping[str, Any],
+        who: tuple[MemoryScope, Role, EventContext],
+    ) -> None:
+        """Put into a run what memory knows of the newest question of a person."""
+        found = (
+            await self.search(via, last_human_text(state.get("messages") or ()), who) or Recall()
+        )
+        run.items, run.step = tuple(found), step_of(state)
+        run.block = self.block_of(found)
+
+    async def search(
+        self, via: Via, query: str, who: tuple[MemoryScope, Role, EventContext]
+    ) -> Recall | None:
+        """Return what memory knows of a query; None if it could not be asked.
+
+        Raises:
+            Exception: Whatever the memory raises, if it has `on_error="raise"`.
+        """
+        (scope, role, events), options = who, self._options
+        memory, sources = options.memory, options.sources_of(role)
+        if not scope.group_id:
+            warn_without_group(scope)
+        if not scope.group_id or not query or not sources:
+            return Recall()
+        try:
+            found = await via(
+                memory.retrieve,
+                memory.aretrieve,
+                query,
+                scope,
+                max_results=options.results_of(role),
+                score_threshold=options.score_threshold,
+                min_trust=options.min_trust,
+                layers=sources,
+            )
+        except Exception as error:  # stores may be anybody's; with "raise" it goes on
+            if memory.on_error == "raise":
+                raise
+            kind = type(error).__name__
+            logger.warning("memory could not be asked (%s); the run goes on without", kind)
+            emit(events, "retrieval_error", error=kind, ms=0.0)
+            return None
+        self._runs.note(found, scope)
+        return None if found.failed and not found else found
+
+    def note_found(self, run: RunState, call: str, found: Recall) -> str:
+        """Keep for a run what its tool has found, and return what its message says of it."""
+        block = self.block_of(found, note=FOUND)
+        if not block:
+            return NOTHING
+        run.found[call, *(one.id for one in found)] = block
+        return found_text(len(found))
+
+    async def expanded(
+        self,
+        via: Via,
+        run: RunState,
+        messages: Sequence[AnyMessage],
+        who: tuple[MemoryScope, Role, EventContext],
+    ) -> list[AnyMessage]:
+        """Return the messages of a request in which the tool of this run shows what it has found.
+
+        The messages of a thread only say how much that was. After an interrupt it is looked up
+        again by those who have resumed the run; so it is what holds now, for them.
+        """
+        made = list(messages)
+        human = newest_human(messages)
+        for place, message in enumerate(messages):
+            answer = _answered(message, self._options.own)
+            # A tool message may have any name: it has to answer a call of ours.
+            answered = call_of(messages, place).get("name", message.name)
+            if answer is None or answered not in self._options.own:
+                continue
+            shown = run.found.get(answer)
+            if shown is None and place >= (human or 0):
+                shown = await self._again(via, run, answer, call_of(messages, place), who)
+            if shown is not None:
+                made[place] = message.model_copy(update={"content": shown})
+        return made
+
+    async def _again(
+        self,
+        via: Via,
+        run: RunState,
+        answer: RecallAnswerKey,
+        call: Mapping[str, Any],
+        who: tuple[MemoryScope, Role, EventContext],
+    ) -> str:
+        """Return what a query finds now, that was asked before the run was interrupted."""
+        query = (call.get("args") or {}).get("query")
+        found = await self.search(via, query, who) if isinstance(query, str) else None
+        if found is None:
+            return NOT_AGAIN
+        known = {one.id: one for one in (*run.items, *found)}
+        run.items = tuple(known.values())
+        run.found[answer] = self.block_of(found, note=FOUND) or NOTHING
+        return run.found[answer]
+
+    def block_of(self, found: Recall, *, note: str = NOTE) -> str:
+        """Return what a model is shown of a recall; "" for nothing."""
+        limits, disputed = self._options.memory.limits, found.contradictions
+        return recalled_block(found, limits=limits, contradictions=disputed, note=note)
+
+
+def _answered(message: AnyMessage, own: Collection[str]) -> RecallAnswerKey | None:
+    """Return which answer of `recall` a message is, if it is one that shows nothing itself."""
+    if not is_own(message, own):
+        return None
+    ids = message.artifact.get(RECALLED)
+    some = tuple(str(one) for one in ids) if isinstance(ids, list) else ()
+    says_so = bool(some) and message.content == found_text(len(some))
+    return (message.tool_call_id, *some) if says_so else None
+
+
+def step_of(state: Mapping[str, Any]) -> StepMark:
+    """Return the moment at which a run is."""
+    messages: Sequence[AnyMessage] = state.get("messages") or ()
+    return len(messages), (messages[-1].id or "") if messages else ""

@@ -1,0 +1,590 @@
+"""Record what the nodes of a graph return: remember and with_memory."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, TypeVar, get_args, overload
+
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+
+from memoryware import _langchain
+from memoryware._twins import Via, blocking, finish, native
+from memoryware.errors import BackendUnavailable, EntryRefused, MemorywareError, SettingError
+from memoryware.events import emit, logger
+from memoryware.nodes._lineage import GraphStep, ScopeOptions, StepTrace, StepView, conversations_of
+from memoryware.scope import GROUP_KEYS, MemoryScope
+from memoryware.tiers._parts import StepActivity, track_activity
+from memoryware.tiers.actors import declared_origins
+from memoryware.tiers.client.memory import TieredMemory
+from memoryware.tiers.messages import (
+    KEYS,
+    ROLE_KEY,
+    ROLES,
+    Attachments,
+    Content,
+    NodeOutput,
+    RoleRules,
+    artifact_ids,
+    attachment_origins,
+    check_attachments,
+    content_of,
+    has_user,
+    messages_in,
+    outside_tools,
+    role_in,
+)
+from memoryware.tiers.model import Origin, Provenance, Role, hash_of
+from memoryware.tiers.screening import mended
+from memoryware.tiers.thread_history import position_in, settle_thread
+from memoryware.tiers.values import ContextItem, Layer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingOptions:
+    """How a node is recorded; see `remember`.
+
+    Attributes:
+        memory: Where to; None for that of the graph around.
+        role: The part that the node plays; None for what its metadata say.
+        otherwise: Its part where they do not say either.
+        content: Where its text is.
+        rules: Other rules than those of its role.
+        who: How it is found out who asks.
+        inside_tools: Tools whose results are not from outside.
+        attachments: How attachments of people's messages are trusted.
+    """
+
+    memory: TieredMemory | None = None
+    role: Role | None = None
+    otherwise: Role = "other"
+    content: Content = KEYS
+    rules: RoleRules | None = None
+    scope_options: ScopeOptions = field(default_factory=ScopeOptions)
+    inside_tools: frozenset[str] = frozenset()
+    attachments: Attachments = "outside"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRun:
+    """What a node did.
+
+    Attributes:
+        result: What it returned.
+        state: What it was given.
+        activity: What happened to memory inside the step.
+        is_made: Says whether a chat model made a message; None where nobody has watched.
+        roots: Where it has asked besides.
+        sources: Ids of entries that it has looked at.
+    """
+
+    result: Any
+    state: Any = None
+    activity: StepActivity = field(default_factory=StepActivity)
+    is_made: Callable[[Any], bool] | None = None
+    roots: tuple[Origin, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+_MEMORY: Final[ContextVar[TieredMemory | None]] = ContextVar("memoryware_graph", default=None)
+
+
+@contextmanager
+def running(memory: TieredMemory | None) -> Iterator[StepActivity]:
+    """Lend a memory to what runs inside, and notice what happens to memory there."""
+    reset = _MEMORY.set(memory or _MEMORY.get())
+    try:
+        with track_activity() as activity:
+            yield activity
+    finally:
+        _MEMORY.reset(reset)
+
+
+async def record(options: RecordingOptions, via: Via, ran: NodeRun) -> None:
+    """Record what a node returned, once, and never end the graph unless that is wanted.
+
+    Raises:
+        SettingError: If no memory was given.
+    """
+    memory = options.memory or _MEMORY.get()
+    if memory is None:
+        raise SettingError(
+            "remember: pass memory=..., or give the graph one: with_memory(builder, memory)"
+        )
+    role = options.role or role_in(_langchain.current_config(), options.otherwise)
+    tiers = (options.rules or ROLES[role]).record
+    scope = options.scope_options.scope_of_run(memory, ran.state)
+    messages = [*_messages_of_graph(), *messages_in(ran.state)]
+    raises = memory.on_error == "raise"
+    await settle_thread(memory.parts.on(via), scope, messages, may_raise=raises)
+    try:
+        said = content_of(ran.result, options.content, messages_in(ran.state)) if tiers else None
+        if said is not None:
+            await _recorded(via, memory, said, _RecordedOutput(options, ran, scope, role, tiers))
+        elif ran.activity.recalled:
+            step = GraphStep.of(_langchain.current_config())
+            conversations_of(memory).note(scope, StepTrace(step, ran.activity.recalled))
+    except Exception as error:  # stores may be anybody's; with "raise" it goes on
+        if memory.on_error == "raise":
+            raise
+        kind = f": {error}" if isinstance(error, MemorywareError) else ""
+        logger.warning(
+            "memory could not keep the output of a node (%s%s); the graph goes on",
+            type(error).__name__,
+            kind,
+        )
+        reason = "refused" if isinstance(error, EntryRefused) else "store_failed"
+        emit(memory.parts.event_context(scope), "rejected", tier="quarantine", reason=reason)
+
+
+def note_asked(options: RecordingOptions, state: Any, activity: StepActivity) -> None:
+    """Keep in mind what a step that waits or has failed was asked and shown, and by whom.
+
+    What is said when somebody else takes it up again is made of that as well.
+    """
+    memory = options.memory or _MEMORY.get()
+    if memory is None:
+        return
+    scope, step = (
+        options.scope_options.scope_of_run(memory, state),
+        GraphStep.of(_langchain.current_config()),
+    )
+    asked = has_user([*_messages_of_graph(), *messages_in(state)])
+    roots = frozenset({Origin("user", scope.user_id or "")} if asked else ())
+    conversations_of(memory).note(scope, StepTrace(step, activity.recalled, roots))
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordedOutput:
+    """An output of a node, and all that matters for recording it."""
+
+    options: RecordingOptions
+    ran: NodeRun
+    scope: MemoryScope
+    role: Role
+    tiers: tuple[Layer, ...]
+
+
+async def _recorded(
+    via: Via, memory: TieredMemory, said: NodeOutput, output: _RecordedOutput
+) -> None:
+    ran, scope, role, tiers = output.ran, output.scope, output.role, output.tiers
+    step = GraphStep.of(_langchain.current_config())
+    provenance, shown = await _lineage(via, memory, output, step)
+    trace = StepTrace(step, ran.activity.recalled, frozenset(provenance.roots))
+    conversations_of(memory).note(scope, trace)
+    if _is_recorded(memory, said, ran.activity):
+        return
+    metadata: Mapping[str, Any] = said.metadata
+    if ran.is_made is not None and said.message is not None and not ran.is_made(said.message):
+        tiers = tuple(one for one in tiers if one == "quarantine")
+        metadata = {**metadata, "made_by": "middleware"}
+    await via(
+        memory.record,
+        memory.arecord,
+        said.text,
+        scope,
+        {**metadata, **position_in(said.message)},
+        role=role,
+        provenance=provenance,
+        key=_key(scope, step, said),
+        shown=shown,
+        tiers=tiers,
+    )
+
+
+async def _lineage(
+    via: Via, memory: TieredMemory, output: _RecordedOutput, step: GraphStep
+) -> tuple[Provenance, tuple[ContextItem, ...]]:
+    """Return who said it, of what people, tools and memory had said before, and what it saw."""
+    ran, scope = output.ran, output.scope
+    update = getattr(ran.result, "update", None) if hasattr(ran.result, "goto") else ran.result
+    messages = [*_messages_of_graph(), *messages_in(ran.state), *messages_in(update)]
+    shown = tuple(dict.fromkeys(id_ for one in messages for id_ in artifact_ids(one) or ()))
+    look = StepView(step, ran.state, shown)
+    seen = await conversations_of(memory).before(via, memory, scope, look)
+    seen += StepTrace(items=ran.activity.recalled)
+    tools = outside_tools(messages, inside=output.options.inside_tools)
+    roots = {*seen.every_root(), *ran.roots, *(Origin("tool", one) for one in tools)}
+    further = [*declared_origins(), *attachment_origins(messages, output.options.attachments)]
+    roots |= {Origin(one.kind, memory.parts.redacted(one.name)) for one in further}
+    if has_user(messages):
+        roots.add(Origin("user", scope.user_id or ""))
+    node = scope.node_id or ""
+    is_tool = output.role == "tool"
+    origin = Origin("tool", node) if is_tool else Origin("agent", scope.agent_id or node)
+    sources = (*seen.items, *ran.sources)
+    return Provenance(origin, sources, tuple(roots)), tuple(seen.items.values())
+
+
+def _messages_of_graph() -> list[Any]:
+    """Return the messages of the graph that runs around this call, as they were before."""
+    try:
+        return messages_in(_langchain.read_channel("messages", fresh=False))
+    except BackendUnavailable:  # a graph without messages
+        return []
+
+
+def _is_recorded(memory: TieredMemory, said: NodeOutput, activity: StepActivity) -> bool:
+    """Say whether something inside the node has recorded the same text already."""
+    if not activity.recorded:
+        return False
+    kept = hash_of(memory.parts.redacted(mended(said.text)))
+    return activity.has_recorded(memory.parts.stores.quarantine, kept)
+
+
+def _key(scope: MemoryScope, step: GraphStep, said: NodeOutput) -> str | None:
+    """Return what is the same when a step is repeated, and different in another step."""
+    return f"{scope.session_id or ''}:{step.path}:{hash_of(said.text)}" if step.path else None
+
+
+N = TypeVar("N")
+_MARK: Final = "__memoryware_recording__"
+_INNER: Final = "__memoryware_inner__"
+_LAYERS: Final[tuple[Layer, ...]] = ("quarantine", "working")
+
+
+@overload
+def remember(
+    node: N,
+    *,
+    memory: TieredMemory | None = None,
+    role: Role | None = None,
+    content: Content = KEYS,
+    record: RoleRules | Sequence[Layer] | None = None,
+    scope: MemoryScope | str | None = None,
+    group_keys: Sequence[str] = GROUP_KEYS,
+    state_group: str | None = None,
+    inside_tools: Sequence[str] = (),
+    attachments: Attachments = "outside",
+) -> N: ...
+
+
+@overload
+def remember(
+    node: None = None,
+    *,
+    memory: TieredMemory | None = None,
+    role: Role | None = None,
+    content: Content = KEYS,
+    record: RoleRules | Sequence[Layer] | None = None,
+    scope: MemoryScope | str | None = None,
+    group_keys: Sequence[str] = GROUP_KEYS,
+    state_group: str | None = None,
+    inside_tools: Sequence[str] = (),
+    attachments: Attachments = "outside",
+) -> Callable[[N], N]: ...
+
+
+def remember(
+    node: Any = None,
+    *,
+    memory: TieredMemory | None = None,
+    role: Role | None = None,
+    content: Content = KEYS,
+    record: RoleRules | Sequence[Layer] | None = None,
+    scope: MemoryScope | str | None = None,
+    group_keys: Sequence[str] = GROUP_KEYS,
+    state_group: str | None = None,
+    inside_tools: Sequence[str] = (),
+    attachments: Attachments = "outside",
+) -> Any:
+    """Return a node that does the same, and whose output is recorded once it has returned.
+
+    Works as `remember(node, memory=...)`, `@remember(memory=...)` and `@remember`; on
+    functions, async functions, Runnables and compiled graphs. What the node returns passes
+    through untouched. A node that fails or waits for a person records nothing; one that is
+    repeated is recorded once, and so is a text that something inside the node has recorded.
+
+    Args:
+        node: The node.
+        memory: Where to; may be left to `with_memory`.
+        role: The part that it plays; by default what `add_node(..., metadata={"memory_role":
+            ...})` says, else "agent" for what `create_agent` made, and "other" for the rest,
+            which is quarantined and nothing more. What a "tool" says is from outside.
+        content: Where its text is: keys of the update in order, or a function of what it
+            returned. By default the last new message of a model, then "content" and its like.
+            What stands under one key alone may be an object, and is recorded as JSON.
+        record: Other rules than those of its role, or just the tiers.
+        scope: Fills what the run does not say; a text is read as its group.
+        group_keys: Names under which a context or config may carry the group.
+        state_group: Key of the state that may name the group where the run does not. Only for
+            a key that no model writes.
+        inside_tools: Tools whose results are not from outside.
+        attachments: How images, files and documents in messages of people are trusted: "outside"
+            makes what is said after them untrusted, "user" trusts them as what the person wrote.
+
+    Raises:
+        SettingError: For an option that cannot work, or what is no node.
+    """
+    check_attachments(attachments)
+    options = RecordingOptions(
+        memory=memory,
+        role=role_given("role", role),
+        content=content,
+        rules=rules_given("record", record),
+        scope_options=ScopeOptions.checked(scope, group_keys, state_group),
+        inside_tools=frozenset(inside_tools),
+        attachments=attachments,
+    )
+    if node is None:
+        return partial(recorded, options=options)
+    return recorded(node, options=options)
+
+
+def role_given(option: str, role: Any) -> Role | None:
+    """Return a role.
+
+    Raises:
+        SettingError: If it is none.
+    """
+    known: tuple[Role, ...] = get_args(Role)
+    found = next((one for one in known if one == role), None)
+    if role is not None and found is None:
+        raise SettingError(f"{option}={role!r}: must be one of {', '.join(known)}")
+    return found
+
+
+def rules_given(option: str, record: RoleRules | Sequence[Layer] | None) -> RoleRules | None:
+    """Return the rules of a node.
+
+    Raises:
+        SettingError: For a tier that outputs do not go to.
+    """
+    if record is None:
+        return None
+    rules = record if isinstance(record, RoleRules) else RoleRules(record=tuple(record))
+    if not {*rules.record} <= {*_LAYERS}:
+        raise SettingError(f"{option}={record!r}: outputs go to quarantine and working memory only")
+    return rules
+
+
+def recorded(node: Any, *, options: RecordingOptions) -> Any:
+    """Return a node that is recorded; one that is already only gets a memory if it has none."""
+    known = recording_of(node)
+    if known is not None:
+        lent = known.memory is None and options.memory is not None and hasattr(node, _INNER)
+        return (
+            recorded(getattr(node, _INNER), options=replace(known, memory=options.memory))
+            if lent
+            else node
+        )
+    if records_itself(node):
+        return node
+    if inspect.isgeneratorfunction(node) or inspect.isasyncgenfunction(node):
+        node = RunnableLambda(node)
+    if isinstance(node, Runnable):
+        return _runnable(node, options)
+    if not callable(node):
+        raise SettingError(f"a node must be a function or a Runnable, not {type(node).__name__}")
+    return _function(node, options)
+
+
+def recording_of(node: Any) -> RecordingOptions | None:
+    """Return how a node is recorded already, if it is: by itself, or as what a graph made of it."""
+    for one in (node, *_langchain.functions_of(node)):
+        found = getattr(one, _MARK, None)
+        if isinstance(found, RecordingOptions):
+            return found
+    return None
+
+
+def records_itself(node: Any) -> bool:
+    """Say whether a node records what it says, or never says anything of its own."""
+    return getattr(node, "memory_role", None) is not None
+
+
+def with_lent_memory(node: Runnable[Any, Any], memory: TieredMemory) -> Any:
+    """Return a node inside which a memory is lent to what is to be recorded and has none."""
+
+    async def run(via: Via, state: Any, config: RunnableConfig) -> Any:
+        with running(memory):
+            return await via(node.invoke, node.ainvoke, state, config)
+
+    return _twins_of(node, run)
+
+
+def _function(node: Callable[..., Any], options: RecordingOptions) -> Callable[..., Any]:
+    acts: Any = node
+    if not inspect.isroutine(node) and not isinstance(node, partial):
+        acts = node.__call__  # type: ignore[operator]  # an object that is called
+
+    async def run(via: Via, *args: Any, **kwargs: Any) -> Any:
+        state = args[-1] if args else None  # a method has itself before it
+        result = await _ran(options, via, state, partial(via, node, node, *args, **kwargs))
+        # What is a Runnable itself is run by the graph in place of its node.
+        return recorded(result, options=options) if isinstance(result, Runnable) else result
+
+    def now(*args: Any, **kwargs: Any) -> Any:
+        return finish(run(blocking, *args, **kwargs))
+
+    async def later(*args: Any, **kwargs: Any) -> Any:
+        return await run(native, *args, **kwargs)
+
+    waits = inspect.iscoroutinefunction(node) or inspect.iscoroutinefunction(acts)
+    wrapper = _dressed(later if waits else now, node, acts)
+    return _marked(wrapper, node, options)  # type: ignore[no-any-return]
+
+
+def _runnable(node: Runnable[Any, Any], options: RecordingOptions) -> Any:
+    agent = _langchain.is_agent(node)
+    options = replace(options, otherwise="agent") if agent else options
+    watch = _langchain.watch_answers if agent else nullcontext
+
+    async def run(via: Via, state: Any, config: RunnableConfig) -> Any:
+        config = _with_role(config, options) if agent else config
+        with watch() as is_made:
+            work = partial(via, node.invoke, node.ainvoke, state, config)
+            return await _ran(options, via, state, work, is_made)
+
+    return _marked(_twins_of(node, run), node, options)
+
+
+async def _ran(
+    options: RecordingOptions,
+    via: Via,
+    state: Any,
+    work: Callable[[], Awaitable[Any]],
+    is_made: Callable[[Any], bool] | None = None,
+) -> Any:
+    """Run a node, and record what it returns, or hands up to a graph around by raising it."""
+    with running(options.memory) as activity:
+        try:
+            result = await work()
+        except Exception as error:  # goes on; a command to the graph around is no failure
+            command = _langchain.command_to_parent(error)
+            if command is not None:
+                await record(options, via, NodeRun(result=command, state=state, activity=activity))
+            else:
+                note_asked(options, state, activity)
+            raise
+        if not isinstance(result, Runnable):
+            ran = NodeRun(result=result, state=state, activity=activity, is_made=is_made)
+            await record(options, via, ran)
+        return result
+
+
+def _twins_of(node: Runnable[Any, Any], run: Callable[..., Coroutine[Any, Any, Any]]) -> Any:
+    """Return a Runnable that runs in the place of a node."""
+
+    def call(state: Any, config: RunnableConfig) -> Any:
+        _ = node  # closed over, so that the graph around finds a graph in it
+        return finish(run(blocking, state, config))
+
+    async def acall(state: Any, config: RunnableConfig) -> Any:
+        return await run(native, state, config)
+
+    return _langchain.untraced(call, acall, node.get_name())
+
+
+def _with_role(config: RunnableConfig, options: RecordingOptions) -> RunnableConfig:
+    """Return a config that tells an agent inside what part it plays."""
+    if options.role is None:
+        return config
+    metadata = {**(config.get("metadata") or {}), ROLE_KEY: options.role}
+    return {**config, "metadata": metadata}
+
+
+def _dressed(wrapper: Any, node: Any, acts: Any) -> Any:
+    """Give a wrapper the name, signature and annotations of a node, which the graph reads."""
+    functools.update_wrapper(wrapper, acts)
+    wrapper.__name__ = getattr(node, "__name__", type(node).__name__)
+    if not hasattr(acts, "__annotations__"):
+        wrapper.__annotations__ = {}
+    return wrapper
+
+
+def _marked(wrapper: Any, node: Any, options: RecordingOptions) -> Any:
+    setattr(wrapper, _MARK, options)
+    setattr(wrapper, _INNER, node)
+    return wrapper
+
+
+B = TypeVar("B")
+_BEFORE: Final = "__memoryware_before__"
+"""Where a node of a builder keeps what it was before."""
+
+
+def with_memory(
+    builder: B,
+    memory: TieredMemory,
+    *,
+    roles: Mapping[str, Role | RoleRules] | None = None,
+    content: Content = KEYS,
+    scope: MemoryScope | str | None = None,
+    group_keys: Sequence[str] = GROUP_KEYS,
+    state_group: str | None = None,
+    inside_tools: Sequence[str] = (),
+    attachments: Attachments = "outside",
+) -> B:
+    """Record every node of a `StateGraph` from now on, and return the builder.
+
+    Call it after all nodes are added and before `compile`. Called again it records once: the new
+    call holds, and roles of nodes that it does not name stay. A node that `remember` has made
+    keeps its own rules, and gets this memory if it has none. Nodes for recall and for checks of
+    facts record themselves, or nothing.
+
+    Args:
+        builder: A `StateGraph`.
+        memory: Where to.
+        roles: The part that each node plays, by its name, or rules of its own. A node that is
+            not named here plays what its metadata say, else what `remember` would take.
+        content: Where the text of an update is, as for `remember`.
+        scope: Fills what a run does not say.
+        group_keys: Names under which a context or config may carry the group.
+        state_group: Key of the state that may name the group, as for `remember`.
+        inside_tools: Tools whose results are not from outside.
+        attachments: How images, files and documents in messages of people are trusted: "outside"
+            makes what is said after them untrusted, "user" trusts them as what the person wrote.
+
+    Raises:
+        SettingError: For what is no builder, a node that is not there, or a role that is none.
+    """
+    specs = _langchain.node_specs(builder)
+    if specs is None:
+        raise SettingError("with_memory needs a StateGraph that is not compiled yet")
+    check_attachments(attachments)
+    options = RecordingOptions(
+        memory=memory,
+        content=content,
+        scope_options=ScopeOptions.checked(scope, group_keys, state_group),
+        inside_tools=frozenset(inside_tools),
+        attachments=attachments,
+    )
+    for name in roles or {}:
+        if name not in specs:
+            there = ", ".join(specs)
+            raise SettingError(f"roles: there is no node {name!r}; there are {there}")
+    hows = {name: _of_node(name, spec, roles or {}, options) for name, spec in specs.items()}
+    for name, spec in specs.items():
+        node = getattr(spec.runnable, _BEFORE, spec.runnable)
+        if records_itself(node):
+            continue
+        if recording_of(node) is not None:
+            made = with_lent_memory(node, memory)
+        else:
+            made = recorded(node, options=hows[name])
+        setattr(made, _BEFORE, node)
+        spec.runnable = made
+    return builder
+
+
+def _of_node(
+    name: str, spec: Any, roles: Mapping[str, Role | RoleRules], options: RecordingOptions
+) -> RecordingOptions:
+    """Return how a node is recorded: by rules of its own, or by the part that it plays."""
+    checked, said = roles.get(name), (spec.metadata or {}).get(ROLE_KEY)
+    earlier = recording_of(spec.runnable) if hasattr(spec.runnable, _BEFORE) else None
+    if checked is None and earlier is not None:
+        return replace(options, role=earlier.role, rules=earlier.rules)
+    if isinstance(checked, RoleRules):
+        options = replace(options, rules=rules_given(f"roles[{name!r}]", checked))
+        checked = None
+    if checked is None:
+        return replace(options, role=role_given(f"{ROLE_KEY} of the node {name!r}", said))
+    return replace(options, role=role_given(f"roles[{name!r}]", checked))
