@@ -7,7 +7,7 @@ middle of a run. Each check raises a `SettingError` that names the option and wh
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from memoryware.errors import SettingError
@@ -41,6 +41,19 @@ def check_texts(option: str, value: Any, example: str, *, or_none: bool = True) 
             raise SettingError(
                 f"{option} holds {shown(entry)}: give a list of texts, such as [{example!r}]"
             )
+
+
+def names_of(option: str, names: Collection[Any]) -> tuple[str, ...]:
+    """Return an option that is a list of names.
+
+    Raises:
+        SettingError: If it is a single text, or has an entry that is no name.
+    """
+    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Collection):
+        raise SettingError(f"{option}={names!r}: give a list of names, such as [{names!r}]")
+    if not all(isinstance(name, str) and name for name in names):
+        raise SettingError(f"{option}={names!r}: must be a list of names")
+    return tuple(names)
 
 
 def check_function(option: str, value: object, *, or_none: bool = False) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -67,3 +68,26 @@ def with_signature(hook: F) -> F:
     """
     hook.__signature__ = inspect.signature(hook)  # type: ignore[attr-defined]
     return hook
+
+
+@dataclass(frozen=True, slots=True)
+class BackendRuntime:
+    """What a backend factory is called with inside a middleware hook."""
+
+    state: Any
+    context: Any
+    store: Any
+    stream_writer: Any
+    config: Any
+    tool_call_id: str | None = None
+
+    @classmethod
+    def of(cls, state: Any, runtime: Any, config: Any) -> BackendRuntime:
+        """Put together what a hook knows."""
+        return cls(
+            state=state,
+            context=getattr(runtime, "context", None),
+            store=getattr(runtime, "store", None),
+            stream_writer=getattr(runtime, "stream_writer", None),
+            config=config or {},
+        )

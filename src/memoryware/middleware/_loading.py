@@ -391,29 +391,6 @@ OnError = Literal["raise", "warn"]
 """What to do with a source that cannot be read: stop the run, or go on without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackendRuntime:
-    """What a backend factory is called with inside a middleware hook."""
-
-    state: Any
-    context: Any
-    store: Any
-    stream_writer: Any
-    config: Any
-    tool_call_id: str | None = None
-
-    @classmethod
-    def of(cls, state: Any, runtime: Any, config: Any) -> BackendRuntime:
-        """Put together what a hook knows."""
-        return cls(
-            state=state,
-            context=getattr(runtime, "context", None),
-            store=getattr(runtime, "store", None),
-            stream_writer=getattr(runtime, "stream_writer", None),
-            config=config or {},
-        )
-
-
 def check_count(backend: Any, paths: Sequence[str], responses: Sequence[Any]) -> None:
     """Refuse a batch whose answers cannot be matched to its paths.
 

@@ -28,8 +28,8 @@ from memoryware._warning import warn_once
 from memoryware.events import EventContext, has_tracer, is_heard, logger, span
 from memoryware.middleware._agent_state import CONTENTS, CallNotes, MemoryStateKeys, PendingWrite
 from memoryware.middleware._file_changes import CHANGING, planned_change
-from memoryware.middleware._hooks import OptionalHooks, with_signature
-from memoryware.middleware._loading import BackendRuntime, LoadedMemory, LoadOptions, MemoryLoader
+from memoryware.middleware._hooks import BackendRuntime, OptionalHooks, with_signature
+from memoryware.middleware._loading import LoadedMemory, LoadOptions, MemoryLoader
 from memoryware.middleware._memory_events import tell_injected, tell_loaded
 from memoryware.middleware._memory_tools import OwnToolVisibility, unavailable
 from memoryware.middleware._overridable import OverridableHelpers, run_in_loop
@@ -39,8 +39,8 @@ from memoryware.middleware._provenance import (
     opens_tool_results,
     thread_of,
 )
-from memoryware.middleware._request_messages import with_cache_mark, with_system_text
 from memoryware.middleware._snapshots import GUIDED, Folders, LastModelCall, PromptChange, Snapshots
+from memoryware.middleware._system_message import with_cache_mark, with_system_text
 from memoryware.middleware._tool_registry import is_inside
 from memoryware.middleware._write_gate import WriteContext, WriteGate, only_writable
 from memoryware.middleware.file_tools._access import digest_of

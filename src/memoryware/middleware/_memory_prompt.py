@@ -19,7 +19,7 @@ from memoryware.guard import (
     quote_headings,
 )
 from memoryware.middleware._loading import LoadedMemory
-from memoryware.middleware._request_messages import SystemPlacement, with_system_text
+from memoryware.middleware._system_message import SystemPlacement, with_system_text
 from memoryware.middleware.guidelines import (
     READER,
     TRUST,

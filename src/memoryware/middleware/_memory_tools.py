@@ -24,7 +24,7 @@ from memoryware.middleware._memory_prompt import Renderer
 from memoryware.middleware.guidelines import AvailableTools
 from memoryware.sources.source import identity_of
 
-NAME: Final = "edit_memory"
+EDIT_MEMORY: Final = "edit_memory"
 _FOUND: Final = "those that are named in your instructions"
 _DESCRIPTION: Final = """\
 Change one of your memory files: {paths}.

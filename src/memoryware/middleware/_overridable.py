@@ -17,8 +17,8 @@ from typing import Any, Final
 from memoryware._twins import Via, blocking, finish, in_thread, native
 from memoryware.backends import _foreign
 from memoryware.backends.protocol import BackendProtocol
+from memoryware.middleware._hooks import BackendRuntime
 from memoryware.middleware._loading import (
-    BackendRuntime,
     LoadedMemory,
     LoadOptions,
     OnError,

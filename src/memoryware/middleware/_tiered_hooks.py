@@ -27,12 +27,8 @@ from memoryware.middleware._agent_state import ThreadLineage, TieredStateKeys
 from memoryware.middleware._hooks import OptionalHooks, with_signature
 from memoryware.middleware._memory_tools import ToolAnswer, not_done, unavailable
 from memoryware.middleware._options import approximate_tokens
-from memoryware.middleware._request_messages import (
-    append_to_system_message,
-    showing,
-    with_block,
-    without_forged,
-)
+from memoryware.middleware._request_messages import showing, with_block, without_forged
+from memoryware.middleware._system_message import append_to_system_message
 from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.middleware._tiered_recall import PARENT_RUN, Recaller, RunRegistry, RunState
 from memoryware.middleware._tiered_recording import Recorder, RunContext, tool_messages_in
@@ -369,7 +365,7 @@ class TieredHooks(
         if not now.scope.group_id:
             return True
         recalls = self._tool_takes[tool] == "query"
-        return recalls and not self._options.sources_of(now.role)
+        return recalls and not self._options.layers_of(now.role)
 
     def _refused(self, call: Any, now: RunContext) -> ToolMessage | None:
         """Return why a call of a tool of ours is not carried out."""

@@ -211,10 +211,10 @@ class Recaller:
             Exception: Whatever the memory raises, if it has `on_error="raise"`.
         """
         (scope, role, events), options = who, self._options
-        memory, sources = options.memory, options.sources_of(role)
+        memory, layers = options.memory, options.layers_of(role)
         if not scope.group_id:
             warn_without_group(scope)
-        if not scope.group_id or not query or not sources:
+        if not scope.group_id or not query or not layers:
             return Recall()
         try:
             found = await via(
@@ -222,10 +222,10 @@ class Recaller:
                 memory.aretrieve,
                 query,
                 scope,
-                max_results=options.results_of(role),
+                max_results=options.max_results_of(role),
                 score_threshold=options.score_threshold,
                 min_trust=options.min_trust,
-                layers=sources,
+                layers=layers,
             )
         except Exception as error:  # stores may be anybody's; with "raise" it goes on
             if memory.on_error == "raise":

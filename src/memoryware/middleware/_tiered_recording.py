@@ -14,12 +14,7 @@ from memoryware._twins import Via
 from memoryware.errors import MemorywareError, StoreUnavailable, StoreUnconfirmed
 from memoryware.events import EventContext, emit, logger
 from memoryware.middleware._agent_state import ThreadLineage
-from memoryware.middleware._request_messages import (
-    answers_in,
-    final_answer,
-    ids_in,
-    last_call,
-)
+from memoryware.middleware._request_messages import answers_in, final_answer, ids_in, last_call
 from memoryware.middleware._tiered_options import TieredOptions
 from memoryware.middleware._tiered_recall import (
     PARENT_RUN,

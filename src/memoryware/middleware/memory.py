@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from langchain.agents.middleware.types import TracePolicy, omit_payload
 
@@ -31,8 +31,8 @@ from memoryware.middleware._memory_prompt import (
 )
 from memoryware.middleware._memory_tools import OwnToolVisibility, edit_memory_tool
 from memoryware.middleware._path_rules import PathRules
-from memoryware.middleware._request_messages import SystemPlacement, append_to_system_message
 from memoryware.middleware._snapshots import Snapshots
+from memoryware.middleware._system_message import SystemPlacement, append_to_system_message
 from memoryware.middleware._tool_registry import register
 from memoryware.middleware._write_gate import FromOutside, WriteGate
 from memoryware.middleware.guidelines import MEMORY_SYSTEM_PROMPT
@@ -130,7 +130,7 @@ class MemoryMiddleware(MemoryHooks):
         guidelines: str | None = "balanced",
         when_empty: WhenEmpty | None = None,
         tools: Literal["auto", False] = "auto",
-        guard: Guard | None = _options.USUAL_GUARD,
+        guard: Guard | None = _options.DEFAULT_GUARD,
         from_outside: FromOutside = "ask",
         inside_tools: Collection[str] = (),
         hidden_regions: Which | None = "marked",
@@ -152,11 +152,20 @@ class MemoryMiddleware(MemoryHooks):
         new_id: NewId = random_id,
     ) -> None:
         super().__init__()
-        choices: dict[str, object] = {"refresh": refresh, "on_error": on_error}
-        choices |= {"placement": placement, "hidden_regions": hidden_regions}
-        choices |= {"from_outside": from_outside}
-        _options.check(system_prompt, guidelines, **choices, when_empty=when_empty, tools=tools)
-        _options.check_parts(name, count_tokens, guard)
+        _options.check_template(system_prompt)
+        _options.check_guidelines(guidelines)
+        _options.check_choices(
+            refresh=(refresh, get_args(Refresh)),
+            on_error=(on_error, get_args(OnError)),
+            placement=(placement, get_args(SystemPlacement)),
+            when_empty=(when_empty, (*get_args(WhenEmpty), None)),
+            tools=(tools, ("auto", False)),
+            hidden_regions=(hidden_regions, (*get_args(Which), None)),
+            from_outside=(from_outside, get_args(FromOutside)),
+        )
+        _options.check_name(name)
+        _options.check_guard(guard)
+        _checking.check_function("count_tokens", count_tokens, or_none=True)
         _checking.check_flags(strip_comments=strip_comments, show_paths=show_paths)
         _checking.check_flags(add_cache_control=add_cache_control, trace_content=trace_content)
         if nested is not None:
@@ -166,12 +175,12 @@ class MemoryMiddleware(MemoryHooks):
         _checking.check_function("new_id", new_id)
         found = isinstance(sources, str) and sources == "auto"
         self._looks_at_whole_disk = found and backend is None
-        self._backend, start = _options.ground(backend, start) if found else (backend, "")
+        self._backend, start = _options.discovery_start(backend, start) if found else (backend, "")
         self._check_backend(self._backend)
         template, self.system_prompt = self._templates(system_prompt)
-        limits = _options.with_max_tokens(limits, max_tokens)
+        limits = _options.limits_with_total(limits, max_tokens)
         self._from_outside: FromOutside = from_outside
-        self._inside_tools = _options.tool_names("inside_tools", inside_tools)
+        self._inside_tools = frozenset(_checking.names_of("inside_tools", inside_tools))
         self._name, self._refresh, self._on_error = name, refresh, on_error
         self._trace_content, self.add_cache_control = trace_content, add_cache_control
         given = () if found else tuple(sources_of(sources))
@@ -182,9 +191,9 @@ class MemoryMiddleware(MemoryHooks):
             limits=limits,
             rules=PathRules(allow=allow, deny=deny),
             start=start if found else None,
-            layout=_options.layout(layout),
+            layout=_options.layout_or_default(layout),
             nested=found if nested is None else nested,
-            imports=_options.imports(imports),
+            imports=_options.imports_or_none(imports),
             guard=guard,
         )
         style = BlockStyle(
@@ -197,7 +206,7 @@ class MemoryMiddleware(MemoryHooks):
             tags=tags_of(self.system_prompt or ""),
         )
         can_write = found or any(one.writable for one in given)
-        self._own_tool = _options.tool_name(name) if tools == "auto" and can_write else ""
+        self._own_tool = _options.edit_tool_name(name) if tools == "auto" and can_write else ""
         part = (guidelines, self._own_tool, when_empty, placement)
         policy = WritePolicy(guard, hidden_regions, limits.lost_share, limits.lost_words)
         self._assemble(Renderer(style, PromptOptions(template, *part)), policy, new_id)

@@ -7,9 +7,8 @@ from typing import get_args
 
 from langchain.agents.middleware.types import TracePolicy, omit_payload
 
+from memoryware import _checking
 from memoryware._clock import NewId, random_id
-from memoryware.middleware import _options
-from memoryware.middleware import _tiered_options as given
 from memoryware.middleware._agent_state import TieredStateKeys, tiered_state_schema
 from memoryware.middleware._memory_tools import (
     RECALL,
@@ -18,15 +17,28 @@ from memoryware.middleware._memory_tools import (
     remembering,
     tool_name,
 )
+from memoryware.middleware._options import check_choices, check_name
 from memoryware.middleware._tiered_hooks import TieredHooks
-from memoryware.middleware._tiered_options import BlockPlacement, Record, Retrieve, TieredOptions
+from memoryware.middleware._tiered_options import (
+    BlockPlacement,
+    Record,
+    Retrieve,
+    TieredOptions,
+    check_memory,
+)
 from memoryware.middleware._tiered_recall import Recaller, RunRegistry
 from memoryware.middleware._tiered_recording import Recorder
 from memoryware.scope import GROUP_KEYS, MemoryScope
-from memoryware.tiers import checking
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import Attachments
 from memoryware.tiers.model import Role, Trust
+from memoryware.tiers.run_options import (
+    check_max_results,
+    check_min_trust,
+    check_score_threshold,
+    default_scope,
+    group_keys_of,
+)
 
 __all__ = ["TieredMemoryMiddleware"]
 
@@ -113,21 +125,22 @@ class TieredMemoryMiddleware(TieredHooks):
         new_id: NewId = random_id,
     ) -> None:
         super().__init__()
-        given.check_choices(
+        check_choices(
             retrieve=(retrieve, (*get_args(Retrieve), None)),
             record=(record, (*get_args(Record), None)),
             placement=(placement, get_args(BlockPlacement)),
             role=(role, get_args(Role)),
             attachments=(attachments, get_args(Attachments)),
         )
-        given.check_numbers(score_threshold, max_results)
-        checking.instance("min_trust", min_trust, (Trust, type(None)))
-        _options.check_parts(name, None, None)
+        check_score_threshold(score_threshold)
+        check_max_results("max_results", 0 if max_results is None else max_results)
+        check_min_trust(min_trust)
+        check_name(name)
         self._name, self._new_id = name, new_id
         recall = tool_name(RECALL, name) if recall_tool else None
         remember = tool_name(REMEMBER, name) if remember_tool else None
         self._options = TieredOptions(
-            memory=given.memory_given(memory),
+            memory=check_memory(memory),
             name=self.name,
             retrieve=retrieve,
             record=record,
@@ -135,14 +148,14 @@ class TieredMemoryMiddleware(TieredHooks):
             role=role,
             record_tools=record_tools,
             record_structured=record_structured,
-            inside=frozenset(given.names_in("inside_tools", inside_tools)),
+            inside=frozenset(_checking.names_of("inside_tools", inside_tools)),
             attachments=attachments,
             own=frozenset(one for one in (recall, remember) if one),
             score_threshold=score_threshold,
             max_results=max_results,
             min_trust=min_trust,
-            scope=given.scope_given(scope),
-            group_keys=given.group_names(group_keys),
+            scope=default_scope(scope),
+            group_keys=group_keys_of(group_keys),
         )
         self._assemble(recall, remember)
 

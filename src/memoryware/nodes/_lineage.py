@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from memoryware import _langchain
 from memoryware._twins import Via
-from memoryware.errors import SettingError
 from memoryware.events import logger
-from memoryware.scope import GROUP_KEYS, MemoryScope, read_id
-from memoryware.tiers._parts import scope_of
+from memoryware.scope import GROUP_KEYS, MemoryScope
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import first_text, value_in
 from memoryware.tiers.model import Entry, Memory, Origin
+from memoryware.tiers.run_options import default_scope, group_keys_of, scope_of_run
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem, item_of
 
@@ -246,16 +245,9 @@ class ScopeOptions:
         """Return what the options of a node say.
 
         Raises:
-            SettingError: For a scope or keys that are none.
+            SettingError: For a scope or keys that cannot be used.
         """
-        if not isinstance(scope, MemoryScope | str | None):
-            raise SettingError(
-                f"scope={scope!r}: must be a MemoryScope, the name of a group, or None"
-            )
-        keys: tuple[Any, ...] = () if isinstance(group_keys, str) else tuple(group_keys)
-        if not keys or not all(one and isinstance(one, str) for one in keys):
-            raise SettingError(f"group_keys={group_keys!r}: must be a list of names")
-        return cls(scope_of(scope), keys, state_group)
+        return cls(default_scope(scope), group_keys_of(group_keys), state_group)
 
     def scope_of_run(self, memory: TieredMemory, state: Any) -> MemoryScope:
         """Return who asks: the run says it, then the state if it may, then the given scope.
@@ -263,16 +255,14 @@ class ScopeOptions:
         A run that has no thread gets an id of its own as its session.
         """
         config, runtime = _langchain.current_config(), _langchain.current_runtime()
-        said = MemoryScope.of(runtime, config, group_keys=self.group_keys)
-        if not said.group_id and self.state_group:
-            named = read_id(self.state_group, value_in(state, self.state_group), "the state")
-            said = replace(said, group_id=named)
-        missing = {
-            one.name: getattr(self.scope, one.name)
-            for one in fields(MemoryScope)
-            if not getattr(said, one.name)
-        }
-        scope = replace(said, **missing)
+        scope = scope_of_run(
+            runtime,
+            config,
+            default=self.scope,
+            group_keys=self.group_keys,
+            state=state,
+            state_group=self.state_group,
+        )
         handle = None if scope.session_id else _langchain.run_handle(runtime)
         if handle is None:
             return scope

@@ -20,13 +20,13 @@ from memoryware.nodes._lineage import ScopeOptions
 from memoryware.nodes.recording import NodeRun, RecordingOptions, running
 from memoryware.nodes.recording import record as record_output
 from memoryware.scope import GROUP_KEYS, MemoryScope
-from memoryware.tiers import checking
 from memoryware.tiers._parts import StepActivity
 from memoryware.tiers.client.memory import TieredMemory
 from memoryware.tiers.messages import KEYS, ROLES, Content, content_of
 from memoryware.tiers.model import Entry, Origin, Role, Trust, Verdict, hash_of
 from memoryware.tiers.recall import Source
 from memoryware.tiers.rendering import ask_model, cut, item_line, one_line
+from memoryware.tiers.run_options import check_layers, check_max_results, check_min_trust, is_number
 from memoryware.tiers.screening import mended
 from memoryware.tiers.stores.protocol import Select
 from memoryware.tiers.values import ContextItem
@@ -132,17 +132,13 @@ class FactCheckNode(Runnable[Any, dict[str, Any]]):
     def _check_options(self, model: Any) -> None:
         if not hasattr(model, "invoke"):
             raise SettingError("FactCheckNode: the first argument must be a chat model")
-        for name in ("k_memory", "k_search"):
-            most: Any = getattr(self, f"_{name}")
-            if not isinstance(most, int) or most < 0:
-                raise SettingError(f"{name}={most!r}: must be at least 0, or None")
+        check_max_results("k_memory", self._k_memory)
+        check_max_results("k_search", self._k_search)
         for name, share in (("threshold", self._threshold), ("min_confidence", self._sure)):
-            is_number = isinstance(share, int | float) and not isinstance(share, bool)
-            if not is_number or not 0 <= share <= 1:
+            if not is_number(share) or not 0 <= share <= 1:
                 raise SettingError(f"{name}={share!r}: must be from 0 to 1, or None")
-        checking.instance("min_trust", self._min_trust, (Trust, type(None)))
-        if not {*self._layers} <= {"hot", "cold"}:
-            raise SettingError(f"layers={self._layers!r}: must be 'hot', 'cold' or both")
+        check_min_trust(self._min_trust)
+        check_layers(self._layers, or_none=True)
 
     def __call__(self, state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:
         """Check what a state says, and return the new parts of the state."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final, Literal, get_args, overload
+from typing import Any, Final, Literal, overload
 
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.messages.utils import count_tokens_approximately
@@ -23,6 +23,13 @@ from memoryware.tiers.messages import ROLES, first_text, last_human_text, messag
 from memoryware.tiers.model import Role, Trust
 from memoryware.tiers.recall import Source
 from memoryware.tiers.rendering import FENCE, NOTE, history_text, one_line, shown, unforged
+from memoryware.tiers.run_options import (
+    check_layers,
+    check_max_results,
+    check_min_trust,
+    check_score_threshold,
+    is_number,
+)
 from memoryware.tiers.thread_history import settle_thread
 from memoryware.tiers.values import ContextItem, Recall
 
@@ -94,16 +101,12 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
 
     def _check(self) -> None:
         """Refuse options that cannot work."""
-        checking.instance("min_trust", self._min_trust, (Trust, type(None)))
-        if not isinstance(self._max_results, int) or self._max_results < 0:
-            raise SettingError(f"max_results={self._max_results!r}: must be at least 0, or None")
-        threshold = self._threshold
-        if threshold is not None and not (_is_number(threshold) and -1 <= threshold <= 1):
-            raise SettingError(f"score_threshold={threshold!r}: must be from -1 to 1, or None")
-        if self._days is not None and not (_is_number(self._days) and self._days > 0):
+        check_min_trust(self._min_trust)
+        check_max_results("max_results", self._max_results)
+        check_score_threshold(self._threshold)
+        if self._days is not None and not (is_number(self._days) and self._days > 0):
             raise SettingError(f"time_range_days={self._days!r}: must be more than 0, or None")
-        if not {*self._layers} <= {*get_args(Source)} or not self._layers:
-            raise SettingError(f"layers={self._layers!r}: must be 'hot', 'cold' or both")
+        check_layers(self._layers)
 
     def __call__(self, state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:
         """Ask memory with what a state says, and return the new parts of the state."""
@@ -187,10 +190,6 @@ class MemoryRetrievalNode(Runnable[Any, dict[str, Any]]):
         }
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 @overload
 def inject_context(
     state: Any,
@@ -237,9 +236,8 @@ def inject_context(
     """
     text = first_text(state, (key,))
     block = f"<{FENCE}>\n{NOTE}\n\n{shown(text)}\n</{FENCE}>" if text else ""
+    checking.choice("placement", placement, ("system", "message"))
     if placement == "system":
         return SystemMessage("\n\n".join(one for one in (prompt, block) if one))
-    if placement == "message":
-        request = unforged([prompt])[0]
-        return HumanMessage("\n\n".join(one for one in (block, request) if one))
-    raise SettingError(f"placement={placement!r}: must be 'system' or 'message'")
+    request = unforged([prompt])[0]
+    return HumanMessage("\n\n".join(one for one in (block, request) if one))

@@ -18,7 +18,7 @@ from memoryware.backends._paths import normalise
 from memoryware.backends._text import digest
 from memoryware.errors import FileDenied, FileError, FileIsDirectory
 from memoryware.events import logger
-from memoryware.middleware._loading import BackendRuntime
+from memoryware.middleware._hooks import BackendRuntime
 from memoryware.middleware._path_rules import Operation, PathRules, by_spelling, names_of
 from memoryware.settings import ToolLimits
 

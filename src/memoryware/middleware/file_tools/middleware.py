@@ -26,7 +26,7 @@ from memoryware.backends.state import FilesChannel
 from memoryware.errors import SettingError
 from memoryware.middleware._hooks import with_signature
 from memoryware.middleware._path_rules import PathRules
-from memoryware.middleware._request_messages import append_to_system_message
+from memoryware.middleware._system_message import append_to_system_message
 from memoryware.middleware.file_tools._access import REPLACING, FileDigest, noted
 from memoryware.middleware.file_tools._read_tools import GLOB, GREP, LS, READ
 from memoryware.middleware.file_tools._tool import (
